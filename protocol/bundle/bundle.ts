@@ -1,0 +1,66 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { SignedRosterShape } from '../keys/roster.ts';
+import type { JsonValue } from '../json/value.ts';
+import { Base64urlShape, Closed, ConsensusTimestampShape, EntityIdShape, Sha256Shape, Sha384Shape } from '../shapes.ts';
+import { SignedStatementShape } from '../statement/statement.ts';
+
+export const BUNDLE_FORMAT = 'meridian-bundle/1';
+
+/** An inclusion proof is never longer than the tree is high; no tree here has 2^64 leaves. */
+const MAX_PATH = 64;
+const MAX_STATEMENTS = 1024;
+
+const PathShape = Type.Array(Sha256Shape, { maxItems: MAX_PATH });
+
+export const BundleAnchorShape = Closed({
+  network: Type.String(),
+  topicId: EntityIdShape,
+  payer: EntityIdShape,
+  sequence: Type.String({ pattern: '^[1-9]\\d{0,18}$' }),
+  consensusTimestamp: ConsensusTimestampShape,
+  /** Informative: the running hash does not cover it. */
+  transactionId: Type.Union([Type.String(), Type.Null()]),
+  message: Type.String(),
+  previousRunningHash: Sha384Shape,
+  runningHash: Sha384Shape,
+});
+export type BundleAnchor = Static<typeof BundleAnchorShape>;
+
+/** One file that proves one record with no network. Signed things are the exact canonical strings that were signed. */
+export const BundleShape = Closed({
+  format: Type.Literal(BUNDLE_FORMAT),
+  record: Type.String(),
+  receipt: Closed({ statement: Type.String(), signature: Base64urlShape, path: PathShape }),
+  /** Null until the record's batch is sealed. */
+  batch: Type.Union([Closed({ envelope: Type.String(), signature: Base64urlShape, path: PathShape }), Type.Null()]),
+  cosignatures: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
+  /** Null until the ledger's message was read back. */
+  anchor: Type.Union([BundleAnchorShape, Type.Null()]),
+  keys: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
+  revocations: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
+  /** From genesis on. */
+  rosters: Type.Array(SignedRosterShape, { minItems: 1, maxItems: MAX_STATEMENTS }),
+  disclosure: Type.Optional(Closed({ salt: Base64urlShape, payload: Type.Unsafe<JsonValue>(Type.Unknown()) })),
+});
+export type Bundle = Static<typeof BundleShape>;
+
+const compiled = Compile(BundleShape);
+
+export class BundleError extends Error {
+  override readonly name = 'BundleError';
+  /** JSON pointer of the member at fault. */
+  readonly pointer: string;
+
+  constructor(pointer: string, message: string) {
+    super(message);
+    this.pointer = pointer;
+  }
+}
+
+/** Reads the shape of a bundle. Throws `BundleError` on unknown members, wrong types and bad encodings. */
+export function parseBundle(value: JsonValue): Bundle {
+  if (compiled.Check(value)) return value;
+  const [first] = compiled.Errors(value);
+  throw new BundleError(first?.instancePath ?? '', first?.message ?? 'not a bundle');
+}

@@ -1,0 +1,50 @@
+import { decodeHex, encodeHex, utf8 } from './bytes.ts';
+import type { Suite } from './suite/suite.ts';
+
+/** `sha256:` and 64 lower-case hex digits. */
+export type Sha256Hash = string & { readonly __brand: 'Sha256Hash' };
+/** `sha384:` and 96 lower-case hex digits: a ledger running hash. */
+export type Sha384Hash = string & { readonly __brand: 'Sha384Hash' };
+
+export const SHA256_PATTERN = '^sha256:[0-9a-f]{64}$';
+export const SHA384_PATTERN = '^sha384:[0-9a-f]{96}$';
+
+const SHA256 = new RegExp(SHA256_PATTERN);
+const SHA384 = new RegExp(SHA384_PATTERN);
+const PREFIX_LENGTH = 'sha256:'.length;
+
+export class HashFormatError extends Error {
+  override readonly name = 'HashFormatError';
+}
+
+export function isSha256Hash(text: string): text is Sha256Hash {
+  return SHA256.test(text);
+}
+
+export function isSha384Hash(text: string): text is Sha384Hash {
+  return SHA384.test(text);
+}
+
+/** The written form of a 32-byte digest. Throws `HashFormatError` on any other length. */
+export function writeSha256(digest: Uint8Array): Sha256Hash {
+  const text = `sha256:${encodeHex(digest)}`;
+  if (!isSha256Hash(text)) throw new HashFormatError('a SHA-256 digest has 32 bytes');
+  return text;
+}
+
+/** The written form of a 48-byte digest. Throws `HashFormatError` on any other length. */
+export function writeSha384(digest: Uint8Array): Sha384Hash {
+  const text = `sha384:${encodeHex(digest)}`;
+  if (!isSha384Hash(text)) throw new HashFormatError('a SHA-384 digest has 48 bytes');
+  return text;
+}
+
+/** The bytes of a written hash, SHA-256 or SHA-384. */
+export function hashBytes(hash: Sha256Hash | Sha384Hash): Uint8Array {
+  return decodeHex(hash.slice(PREFIX_LENGTH));
+}
+
+/** Hash of a signed statement: SHA-256 of its UTF-8 text. */
+export function hashText(suite: Pick<Suite, 'sha256'>, text: string): Sha256Hash {
+  return writeSha256(suite.sha256(utf8(text)));
+}

@@ -1,0 +1,97 @@
+import { canonicalize } from './canonical.ts';
+import { isJsonArray, JsonError, type JsonValue } from './value.ts';
+
+export interface ParseOptions {
+  /** Nesting of arrays and objects allowed; the top level counts as 1. */
+  readonly maxDepth: number;
+}
+
+export const DEFAULT_MAX_DEPTH = 32;
+
+const QUOTE = 34;
+const COLON = 58;
+const BACKSLASH = 92;
+
+/**
+ * Parses JSON text (RFC 8259) more strictly than JSON.parse: duplicate member names, lone surrogates, numbers beyond a
+ * double's range, and nesting over `maxDepth` are refused.
+ * Throws `JsonError` with `syntax`, `duplicate-key`, `lone-surrogate`, `non-finite` or `too-deep`.
+ */
+export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new JsonError('syntax', error instanceof Error ? error.message : 'not JSON');
+  }
+  // JSON.parse keeps the last of two equal names, so fewer members than colons outside strings means a duplicate.
+  if (countMembers(value, 1, options.maxDepth) !== countColons(text)) {
+    throw new JsonError('duplicate-key', 'an object has two members of the same name');
+  }
+  return value;
+}
+
+/**
+ * Parses a text that must be RFC 8785 canonical to the byte: it has to equal its own re-canonicalisation.
+ * Throws `JsonError`: `syntax`, `lone-surrogate`, `non-finite`, `too-deep` or `not-canonical`.
+ */
+export function parseCanonical(text: string): JsonValue {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new JsonError('syntax', error instanceof Error ? error.message : 'not JSON');
+  }
+  if (canonicalize(value) !== text) throw new JsonError('not-canonical', 'text is not in RFC 8785 canonical form');
+  return value;
+}
+
+function countMembers(value: JsonValue, depth: number, maxDepth: number): number {
+  if (typeof value === 'string') return requireWellFormed(value);
+  if (typeof value === 'number') return requireFinite(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth > maxDepth) throw new JsonError('too-deep', `nesting over ${maxDepth}`);
+  let members = 0;
+  if (isJsonArray(value)) {
+    for (const item of value) members += countMembers(item, depth + 1, maxDepth);
+    return members;
+  }
+  for (const name of Object.keys(value)) {
+    requireWellFormed(name);
+    members += 1 + countMembers(value[name] ?? null, depth + 1, maxDepth);
+  }
+  return members;
+}
+
+function requireWellFormed(text: string): 0 {
+  if (!text.isWellFormed()) throw new JsonError('lone-surrogate', 'a string holds a lone surrogate');
+  return 0;
+}
+
+function requireFinite(value: number): 0 {
+  if (!Number.isFinite(value)) throw new JsonError('non-finite', 'a number is beyond the range of a double');
+  return 0;
+}
+
+/** Colons outside strings, in text already known to be valid JSON. */
+function countColons(text: string): number {
+  let colons = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === COLON) colons++;
+    else if (unit === QUOTE) i = closingQuote(text, i + 1);
+  }
+  return colons;
+}
+
+function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from);
+  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+  return slashes % 2 === 1;
+}

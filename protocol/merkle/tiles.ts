@@ -1,0 +1,103 @@
+import { Frontier } from './frontier.ts';
+import type { Sha256 } from './hash.ts';
+import { inclusionPath, merkleRoot } from './tree.ts';
+
+/** A tile holds the hashes of up to 256 neighbours of one height; heights 0, 8, 16 … of the tree are kept as tiles. */
+export const TILE_HEIGHT = 8;
+export const TILE_WIDTH = 1 << TILE_HEIGHT;
+const HASH_BYTES = 32;
+
+/** Tile `index` of tile level `level`: concatenated 32-byte roots of subtrees of 256^level leaves, left to right. */
+export interface Tile {
+  readonly level: number;
+  readonly index: number;
+  readonly hashes: Uint8Array;
+}
+
+/** A growing tree that can be cut into tiles at any moment without hashing anything twice but its ragged right edge. */
+export class TileTree {
+  readonly #suite: Sha256;
+  readonly #levels: Uint8Array[][] = [[]];
+  readonly #frontier: Frontier;
+
+  constructor(suite: Sha256) {
+    this.#suite = suite;
+    this.#frontier = new Frontier(suite, (height, root) => {
+      if (height % TILE_HEIGHT === 0) (this.#levels[height / TILE_HEIGHT] ??= []).push(root);
+    });
+  }
+
+  get size(): number {
+    return this.#frontier.size;
+  }
+
+  /** Leaf hashes so far, in order. Owned by the tree: do not change it. */
+  get leaves(): readonly Uint8Array[] {
+    return this.#levels[0] ?? [];
+  }
+
+  append(leaf: Uint8Array): void {
+    this.#frontier.append(leaf);
+  }
+
+  root(): Uint8Array {
+    return this.#frontier.root();
+  }
+
+  /**
+   * The tiles of the tree as it stands. A level above the leaves also holds the root of the incomplete tile below it, so
+   * that a path needs one tile a level.
+   */
+  *tiles(): Generator<Tile> {
+    let ragged: readonly Uint8Array[] = [];
+    for (let level = 0; ; level++) {
+      const hashes = [...(this.#levels[level] ?? []), ...ragged];
+      for (let index = 0; index * TILE_WIDTH < hashes.length; index++) {
+        yield { level, index, hashes: joinHashes(hashes.slice(index * TILE_WIDTH, (index + 1) * TILE_WIDTH)) };
+      }
+      if (hashes.length <= TILE_WIDTH) return;
+      const edge = hashes.slice((this.#levels[level + 1]?.length ?? 0) * TILE_WIDTH);
+      ragged = edge.length > 0 ? [merkleRoot(this.#suite, edge)] : [];
+    }
+  }
+}
+
+/**
+ * Inclusion proof of leaf `index` in a tree of `size` leaves, reading one tile a level through `read`: at most 256
+ * hashes a tile, whatever the size of the batch. Throws `RangeError` where a tile is short.
+ */
+export async function pathFromTiles(
+  suite: Sha256,
+  index: number,
+  size: number,
+  read: (level: number, index: number) => Promise<Uint8Array>,
+): Promise<Uint8Array[]> {
+  const path: Uint8Array[] = [];
+  let position = index;
+  let width = size;
+  for (let level = 0; level === 0 || width > 1; level++) {
+    const tile = Math.floor(position / TILE_WIDTH);
+    const hashes = splitHashes(await read(level, tile));
+    if (hashes.length !== Math.min(TILE_WIDTH, width - tile * TILE_WIDTH)) {
+      throw new RangeError(`tile ${level}/${tile} holds ${hashes.length} hashes`);
+    }
+    path.push(...inclusionPath(suite, hashes, position % TILE_WIDTH));
+    position = tile;
+    width = Math.ceil(width / TILE_WIDTH);
+  }
+  return path;
+}
+
+/** The hashes of a tile. Throws `RangeError` unless it is a whole number of them. */
+export function splitHashes(tile: Uint8Array): Uint8Array[] {
+  if (tile.length % HASH_BYTES !== 0) throw new RangeError('a tile is a whole number of hashes');
+  return Array.from({ length: tile.length / HASH_BYTES }, (_, i) =>
+    tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+  );
+}
+
+function joinHashes(hashes: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(hashes.length * HASH_BYTES);
+  hashes.forEach((hash, i) => joined.set(hash, i * HASH_BYTES));
+  return joined;
+}

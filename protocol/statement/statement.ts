@@ -1,0 +1,90 @@
+import Type, { type Static, type TObject } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { decodeBase64url, encodeBase64url, utf8 } from '../bytes.ts';
+import { canonicalize } from '../json/canonical.ts';
+import { parseCanonical } from '../json/parse.ts';
+import type { JsonValue } from '../json/value.ts';
+import { type Base64url, Base64urlShape, Closed } from '../shapes.ts';
+import type { Signer, SigningContext, Suite } from '../suite/suite.ts';
+
+/** A statement as it travels: the exact canonical text that was signed, and the signature over its UTF-8 bytes. */
+export const SignedStatementShape = Closed({ statement: Type.String(), signature: Base64urlShape });
+export type SignedStatement = Static<typeof SignedStatementShape>;
+
+export class StatementError extends Error {
+  override readonly name = 'StatementError';
+}
+
+/** One kind of canonical statement: its closed shape, and the context its signatures are made in. */
+export interface StatementKind<Value> {
+  readonly name: string;
+  readonly context: SigningContext;
+  /** Value of a canonical text. Throws `StatementError` where the text is not canonical or not of this shape. */
+  parse(text: string): Value;
+  /** Canonical text of a value. */
+  write(value: Value): string;
+}
+
+export function statementKind<Shape extends TObject>(
+  name: string,
+  context: SigningContext,
+  shape: Shape,
+): StatementKind<Static<Shape>> {
+  const text = canonicalText(name, shape);
+  return { name, context, ...text };
+}
+
+/** Reader and writer of a closed, canonical JSON text: what every signed, hashed or anchored text is. */
+export function canonicalText<Shape extends TObject>(name: string, shape: Shape) {
+  const compiled = Compile(shape);
+  return {
+    parse(text: string): Static<Shape> {
+      let value: JsonValue;
+      try {
+        value = parseCanonical(text);
+      } catch (error) {
+        throw new StatementError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
+      }
+      if (compiled.Check(value)) return value;
+      const [first] = compiled.Errors(value);
+      throw new StatementError(`${name}: ${first?.instancePath ?? ''} ${first?.message ?? 'has another shape'}`);
+    },
+    write(value: Static<Shape>): string {
+      // A static type of a JSON schema is JSON; the compiler cannot see through the branded members.
+      return canonicalize(value as JsonValue);
+    },
+  };
+}
+
+export async function signStatement<Value>(
+  kind: StatementKind<Value>,
+  value: Value,
+  signer: Signer,
+): Promise<SignedStatement> {
+  const statement = kind.write(value);
+  return { statement, signature: encodeSignature(await signer.sign(utf8(statement), kind.context)) };
+}
+
+/** Whether the signature over the statement's text holds in its kind's context. Never throws on bad encodings. */
+export function signatureHolds<Value>(
+  suite: Suite,
+  kind: StatementKind<Value>,
+  signed: SignedStatement,
+  publicKey: Uint8Array,
+): boolean {
+  try {
+    return suite.verify(publicKey, utf8(signed.statement), decodeBase64url(signed.signature), kind.context);
+  } catch {
+    return false;
+  }
+}
+
+export function encodeSignature(bytes: Uint8Array): Base64url {
+  const text = encodeBase64url(bytes);
+  if (!isBase64url(text)) throw new StatementError('an empty signature');
+  return text;
+}
+
+export function isBase64url(text: string): text is Base64url {
+  return text.length > 0 && /^[A-Za-z0-9_-]+$/.test(text);
+}

@@ -1,0 +1,37 @@
+import type { Sha256Hash } from '../hash.ts';
+
+/** ML-DSA context strings (FIPS 204 §5.2): one per kind of statement, so no signature can stand for another kind. */
+export type SigningContext =
+  | 'meridian/group/1'
+  | 'meridian/batch/1'
+  | 'meridian/cosign/1'
+  | 'meridian/key/1'
+  | 'meridian/revocation/1'
+  | 'meridian/roster/1';
+
+/** FIPS 204 table 2, ML-DSA-65, in bytes. */
+export const PUBLIC_KEY_BYTES = 1952;
+export const SIGNATURE_BYTES = 3309;
+export const SEED_BYTES = 32;
+
+/**
+ * The hashing and signature checking that `protocol/` needs. Pure and synchronous. `protocol/suite/noble.ts` runs
+ * anywhere; a node injects a native one. Every implementation gives the same answers on the same bytes.
+ */
+export interface Suite {
+  readonly name: string;
+  /** SHA-256 of the concatenation of the parts: 32 bytes. */
+  sha256(...parts: readonly Uint8Array[]): Uint8Array;
+  /** SHA-384 of the concatenation of the parts: 48 bytes. */
+  sha384(...parts: readonly Uint8Array[]): Uint8Array;
+  /** ML-DSA-65 verification (FIPS 204 algorithm 3). False, never a throw, on keys or signatures of a wrong length. */
+  verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array, context: SigningContext): boolean;
+}
+
+/** A private ML-DSA-65 key that signs. `keyId` is the hash of the raw public key. */
+export interface Signer {
+  readonly keyId: Sha256Hash;
+  readonly publicKey: Uint8Array;
+  /** 3309 bytes, hedged (FIPS 204 algorithm 2). */
+  sign(message: Uint8Array, context: SigningContext): Promise<Uint8Array>;
+}

@@ -1,0 +1,56 @@
+/** RFC 3339 UTC with milliseconds and `Z`, e.g. `2026-11-21T09:30:00.000Z`: the one form that is signed. */
+export type Timestamp = string & { readonly __brand: 'Timestamp' };
+
+/** Ledger consensus time, `seconds.nanoseconds` with exactly nine decimals, e.g. `1763717400.000000001`. */
+export type ConsensusTimestamp = string & { readonly __brand: 'ConsensusTimestamp' };
+
+export const TIMESTAMP_PATTERN = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
+export const CONSENSUS_TIMESTAMP_PATTERN = '^(0|[1-9]\\d{0,10})\\.\\d{9}$';
+
+const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const STRICT = new RegExp(TIMESTAMP_PATTERN);
+const CONSENSUS = new RegExp(CONSENSUS_TIMESTAMP_PATTERN);
+
+export class TimeError extends Error {
+  override readonly name = 'TimeError';
+}
+
+/** True for the exact signed form of a date that exists (no 30 February, no hour 24). */
+export function isTimestamp(text: string): text is Timestamp {
+  if (!STRICT.test(text)) return false;
+  const at = Date.parse(text);
+  return Number.isFinite(at) && new Date(at).toISOString() === text;
+}
+
+export function isConsensusTimestamp(text: string): text is ConsensusTimestamp {
+  return CONSENSUS.test(text);
+}
+
+/** Milliseconds since the epoch, rounded down → the signed form. Throws `TimeError` outside years 0000–9999. */
+export function timestampOf(epochMilliseconds: number): Timestamp {
+  const text = new Date(Math.floor(epochMilliseconds)).toISOString();
+  if (!isTimestamp(text)) throw new TimeError('time outside the years 0000 to 9999');
+  return text;
+}
+
+/**
+ * Reads any RFC 3339 time (offsets and 1–9 decimals allowed) from a caller. Returns epoch milliseconds, rounded down.
+ * Throws `TimeError` on any other form and on dates that do not exist.
+ */
+export function readRfc3339(text: string): number {
+  const match = RFC3339.exec(text);
+  if (match === null) throw new TimeError('not an RFC 3339 time');
+  const [, date, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match;
+  const local = `${date}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  if (!isTimestamp(local) || Number(offsetHour) > 23 || Number(offsetMinute) > 59) {
+    throw new TimeError('not a time that exists');
+  }
+  const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
+  return Date.parse(local) - (sign === '-' ? -offset : offset);
+}
+
+/** A consensus time as a `Timestamp`, its nanoseconds cut to milliseconds. */
+export function timestampOfConsensus(consensus: ConsensusTimestamp): Timestamp {
+  const [seconds = '0', nanos = '0'] = consensus.split('.');
+  return timestampOf(Number(seconds) * 1000 + Math.floor(Number(nanos) / 1_000_000));
+}
