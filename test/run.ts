@@ -1,0 +1,64 @@
+// The `npm test` runner: every test/**/*.test.ts as its own process. Arguments are parts of paths: only files whose
+// path contains one of them run.
+import { relative } from 'node:path';
+import { schedule } from './runner/schedule.ts';
+import { runTestFile, type FileResult } from './runner/test-file.ts';
+
+const FILES_AT_ONCE = 2;
+const FILE_DEADLINE_MS = 180_000;
+
+const interrupt = new AbortController();
+process.on('SIGINT', () => interrupt.abort());
+process.on('SIGTERM', () => interrupt.abort());
+
+const files = await schedule(import.meta.dirname, process.argv.slice(2));
+const results = [...(await runAll(files.together, FILES_AT_ONCE)), ...(await runAll(files.alone, 1))];
+process.exitCode = summarise(results) ? 0 : 1;
+
+async function runAll(paths: readonly string[], atOnce: number): Promise<FileResult[]> {
+  const waiting = [...paths];
+  const finished: FileResult[] = [];
+  const lane = async (): Promise<void> => {
+    for (let path = waiting.shift(); path !== undefined && !interrupt.signal.aborted; path = waiting.shift()) {
+      const result = await runTestFile(path, FILE_DEADLINE_MS, interrupt.signal);
+      report(result);
+      finished.push(result);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return finished;
+}
+
+function report(result: FileResult): void {
+  const name = relative(process.cwd(), result.path);
+  const counts = `${result.passed} passed${result.skipped > 0 ? `, ${result.skipped} SKIPPED` : ''}`;
+  const verdict = result.failure === null ? 'ok  ' : 'FAIL';
+  const reason = result.failure === null ? '' : ` (${result.failure})`;
+  console.log(`${verdict} ${name}  ${counts}  ${result.seconds.toFixed(1)} s${reason}`);
+  for (const skip of result.skipReasons) {
+    console.log(`     SKIPPED in ${name}: ${skip}`);
+  }
+  if (result.failure !== null) {
+    console.log(`----- output of ${name}\n${result.output.trimEnd()}\n----- end of ${name}`);
+  }
+}
+
+/** Prints the totals as the last line, and tells whether the run as a whole is a success. */
+function summarise(all: readonly FileResult[]): boolean {
+  const sum = (count: (result: FileResult) => number): number => all.reduce((total, next) => total + count(next), 0);
+  const passed = sum((result) => result.passed);
+  const failed = sum((result) => result.failed);
+  const skipped = sum((result) => result.skipped);
+  const failures = all.filter((result) => result.failure !== null);
+  if (failures.length > 0) {
+    console.log(`\nfailed files:\n${failures.map((result) => `  ${result.path}: ${result.failure}`).join('\n')}`);
+  }
+  if (all.length === 0) {
+    console.log('no test file ran');
+  }
+  if (interrupt.signal.aborted) {
+    console.log('interrupted: not every file ran');
+  }
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return failed === 0 && passed > 0 && !interrupt.signal.aborted;
+}

@@ -1,0 +1,143 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseSkips, parseTotals } from './uvu-totals.ts';
+import { runTestFile } from './test-file.ts';
+
+const UVU = import.meta.resolve('uvu');
+const HEADER = `import { test } from '${UVU}';\n`;
+const PASSING = `${HEADER}test('a', () => {});\ntest('b', () => {});\ntest.run();\n`;
+const FAILING = `${HEADER}test('a', () => {});\ntest('b', () => { throw new Error('wanted 4'); });\ntest.run();\n`;
+
+/** A copy of the runner with its own test files, in a folder that is removed afterwards. */
+class Playground {
+  readonly folder = mkdtempSync(join(tmpdir(), 'meridian-runner-'));
+
+  constructor(files: Record<string, string>) {
+    mkdirSync(join(this.folder, 'test/runner'), { recursive: true });
+    cpSync(join(import.meta.dirname, '../run.ts'), join(this.folder, 'test/run.ts'));
+    for (const name of ['schedule.ts', 'test-file.ts', 'uvu-totals.ts']) {
+      cpSync(join(import.meta.dirname, name), join(this.folder, 'test/runner', name));
+    }
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(join(this.folder, 'test', name, '..'), { recursive: true });
+      writeFileSync(join(this.folder, 'test', name), text);
+    }
+  }
+
+  run(...filters: string[]): { status: number | null; output: string; lastLine: string | undefined } {
+    const options = { cwd: this.folder, encoding: 'utf8' } as const;
+    const { status, stdout } = spawnSync(process.execPath, ['test/run.ts', ...filters], options);
+    return { status, output: stdout, lastLine: stdout.trimEnd().split('\n').at(-1) };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+test('passing files add up to the last line and exit code 0', () => {
+  using playground = new Playground({
+    'one.test.ts': PASSING,
+    'deep/two.test.ts': PASSING,
+    'crash/x.test.ts': PASSING,
+  });
+  const { status, lastLine } = playground.run();
+  assert.is(status, 0);
+  assert.is(lastLine, '6 passed, 0 failed');
+});
+
+test('a failing test shows its whole output and makes the exit code 1', () => {
+  using playground = new Playground({ 'one.test.ts': PASSING, 'two.test.ts': FAILING });
+  const { status, output, lastLine } = playground.run();
+  assert.is(status, 1);
+  assert.is(lastLine, '3 passed, 1 failed');
+  assert.match(output, 'wanted 4');
+  assert.match(output, 'FAIL test/two.test.ts');
+});
+
+test('a file that crashes, exits early, runs nothing or fails after its totals counts as one failure', () => {
+  using playground = new Playground({
+    'crash.test.ts': 'throw new Error("on import");\n',
+    'early.test.ts': `${HEADER}test('a', () => process.exit(0));\ntest.run();\n`,
+    'forgotten.test.ts': `${HEADER}test('a', () => {});\n`,
+    'late.test.ts': `${HEADER}test('a', () => {});\ntest.run();\nsetTimeout(() => process.abort(), 200);\n`,
+  });
+  const { status, output, lastLine } = playground.run();
+  assert.is(status, 1);
+  assert.is(lastLine, '1 passed, 4 failed', output);
+});
+
+test('filters choose files, and a run of no file at all fails', () => {
+  using playground = new Playground({ 'one.test.ts': PASSING, 'two.test.ts': FAILING });
+  assert.is(playground.run('test/one').lastLine, '2 passed, 0 failed');
+  const none = playground.run('nowhere');
+  assert.is(none.lastLine, '0 passed, 0 failed');
+  assert.is(none.status, 1);
+});
+
+test('a skipped file is counted and says why', () => {
+  using playground = new Playground({ 'one.test.ts': PASSING, 'two.test.ts': "console.log('SKIP: no browser');\n" });
+  const { status, output, lastLine } = playground.run();
+  assert.is(status, 0);
+  assert.is(lastLine, '2 passed, 0 failed, 1 skipped');
+  assert.match(output, 'SKIPPED in test/two.test.ts: no browser');
+});
+
+test('a hanging file is killed at its deadline together with the processes it started', async () => {
+  const started = 'process.stdout.write(String(spawn("sleep", ["60"]).pid) + "\\n");';
+  using playground = new Playground({
+    'hang.test.ts': `import { spawn } from 'node:child_process';\n${started}\nsetInterval(() => {}, 1000);\n`,
+  });
+  const path = join(playground.folder, 'test/hang.test.ts');
+  const result = await runTestFile(path, 1_500, new AbortController().signal);
+  assert.is(result.failed, 1);
+  assert.match(result.failure ?? '', 'killed after 1.5 s');
+  assert.ok(result.seconds < 10);
+  await gone(Number.parseInt(result.output, 10));
+});
+
+test('an interrupt ends the files under way and fails the run', async () => {
+  using playground = new Playground({ 'hang.test.ts': `console.log('up'); setInterval(() => {}, 1000);\n` });
+  const runner = spawn(process.execPath, ['test/run.ts'], {
+    cwd: playground.folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  runner.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await delay(700);
+  runner.kill('SIGTERM');
+  const code = await new Promise((resolve) => runner.on('close', resolve));
+  assert.is(code, 1, output);
+  assert.match(output, 'interrupted');
+});
+
+test('the last summary in the output counts, colours or not', () => {
+  const summary = (passed: number): string =>
+    `\n  Total:     3\n\u001b[32m  Passed:    ${passed}\u001b[39m\n  Skipped:   0\n`;
+  assert.equal(parseTotals(summary(1) + summary(2)), { total: 3, passed: 2, skipped: 0 });
+  assert.is(parseTotals('Total: 3'), null);
+  assert.equal(parseSkips('SKIP: a\nnot SKIP: b\nSKIP:\n'), ['a', '(no reason given)']);
+});
+
+/** Waits until a process is dead (a zombie that nobody reaped counts as dead). */
+async function gone(pid: number): Promise<void> {
+  for (let round = 0; round < 40 && alive(pid); round += 1) {
+    await delay(50);
+  }
+  assert.not(alive(pid), `process ${pid} outlived its test file`);
+}
+
+function alive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test.run();

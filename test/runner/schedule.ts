@@ -1,0 +1,33 @@
+import { glob } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+
+export interface Schedule {
+  /** Run a few at a time. */
+  together: string[];
+  /** Run one at a time afterwards: they load the machine, own fixed ports or measure time. */
+  alone: string[];
+}
+
+const ALONE_FOLDERS = ['crash/', 'cluster/', 'browser/'];
+const ALONE_FILES: readonly string[] = [];
+
+/**
+ * Finds the test files under a folder, in sorted order. With filters, only files whose path inside the folder contains
+ * one of them. Paths come back joined to the folder.
+ */
+export async function schedule(folder: string, filters: readonly string[]): Promise<Schedule> {
+  const names: string[] = [];
+  for await (const found of glob(join(folder, '**/*.test.ts'))) {
+    names.push(relative(folder, found).split(sep).join('/'));
+  }
+  const wanted = names.filter((name) => filters.length === 0 || filters.some((part) => `test/${name}`.includes(part)));
+  wanted.sort();
+  return {
+    together: wanted.filter((name) => !runsAlone(name)).map((name) => join(folder, name)),
+    alone: wanted.filter(runsAlone).map((name) => join(folder, name)),
+  };
+}
+
+function runsAlone(name: string): boolean {
+  return ALONE_FILES.includes(name) || ALONE_FOLDERS.some((folder) => name.startsWith(folder));
+}
