@@ -1,0 +1,70 @@
+interface ProblemKind {
+  /** HTTP status code. */
+  readonly status: number;
+  /** The same for every occurrence of the code (RFC 9457 §3.1.3). */
+  readonly title: string;
+}
+
+/** Every error code that a caller can see, with its one status. 422 is never used. */
+const KINDS = {
+  'missing-field': { status: 400, title: 'Required field missing' },
+  'invalid-field': { status: 400, title: 'Field has an invalid value' },
+  'invalid-json': { status: 400, title: 'Body is not acceptable JSON' },
+  'model-binding-invalid': { status: 400, title: 'Model binding is malformed' },
+  'source-mismatch': { status: 400, title: 'Source differs from that of the linked record' },
+  'time-order': { status: 400, title: 'Times are out of order' },
+  'time-in-future': { status: 400, title: 'Time lies in the future' },
+  'retention-below-minimum': { status: 400, title: 'Retention period is below the minimum' },
+  'bundle-malformed': { status: 400, title: 'Bundle is malformed' },
+  'payment-invalid': { status: 400, title: 'Payment header is malformed' },
+  'request-aborted': { status: 400, title: 'Request ended before its body did' },
+
+  'api-key-missing': { status: 401, title: 'API key missing' },
+  'api-key-invalid': { status: 401, title: 'API key invalid' },
+  'api-key-revoked': { status: 401, title: 'API key revoked' },
+
+  'payment-required': { status: 402, title: 'Payment required' },
+  'payment-resource-mismatch': { status: 402, title: 'Payment is for another resource' },
+  'payment-settlement-failed': { status: 402, title: 'Payment could not be settled' },
+
+  'scope-forbidden': { status: 403, title: 'API key lacks the scope' },
+  'tier-forbidden': { status: 403, title: 'Not included in the tier' },
+  'proof-window-expired': { status: 403, title: 'Proof window has expired' },
+
+  'route-not-found': { status: 404, title: 'No such route' },
+  'attestation-not-found': { status: 404, title: 'Attestation not found' },
+  'session-not-found': { status: 404, title: 'Session not found' },
+  'incident-not-found': { status: 404, title: 'Incident not found' },
+  'agent-not-found': { status: 404, title: 'Agent not found' },
+
+  'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'request-timeout': { status: 408, title: 'Body took too long to arrive' },
+
+  'duplicate-attestation': { status: 409, title: 'Duplicate attestation' },
+  'idempotency-conflict': { status: 409, title: 'Idempotency key was used with another body' },
+  'session-already-ended': { status: 409, title: 'Session has already ended' },
+  'invalid-transition': { status: 409, title: 'Status cannot change this way' },
+  'agent-exists': { status: 409, title: 'Agent is already registered' },
+  'retention-locked': { status: 409, title: 'Record is under a retention lock' },
+  'not-yet-anchored': { status: 409, title: 'Not yet anchored' },
+
+  'payload-too-large': { status: 413, title: 'Payload too large' },
+  'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+
+  'rate-limited': { status: 429, title: 'Rate limit exceeded' },
+  'daily-cap-exceeded': { status: 429, title: 'Daily cap exceeded' },
+  'endpoint-limit-exceeded': { status: 429, title: 'Endpoint limit exceeded' },
+
+  internal: { status: 500, title: 'Internal error' },
+
+  'dependency-unavailable': { status: 503, title: 'A dependency is unavailable' },
+  'list-unavailable': { status: 503, title: 'A list is unavailable' },
+  'model-unavailable': { status: 503, title: 'The model is unavailable' },
+  'queue-full': { status: 503, title: 'Intake queue is full' },
+
+  'storage-full': { status: 507, title: 'Storage capacity exceeded' },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof KINDS;
+
+export const PROBLEM_KINDS: Readonly<Record<ProblemCode, ProblemKind>> = KINDS;

@@ -1,0 +1,90 @@
+import type { JsonObject } from '../../protocol/json/value.ts';
+import { PROBLEM_KINDS, type ProblemCode } from './problem-codes.ts';
+
+export type { ProblemCode } from './problem-codes.ts';
+
+/** One field that was refused. `field` is a dotted path, `pointer` the same as a JSON Pointer fragment (RFC 6901 §6). */
+export interface FieldError {
+  readonly field: string;
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ProblemOptions {
+  readonly errors?: readonly FieldError[];
+  /** Response headers, as `Retry-After` or `Allow`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the body; they never replace a standard one. */
+  readonly extra?: JsonObject;
+  /** For the log only; a caller never sees it. */
+  readonly cause?: unknown;
+}
+
+/** The request that a problem answers. */
+export interface ProblemOccurrence {
+  /** Public address of the node, without a slash at its end. */
+  readonly baseUrl: string;
+  /** Path of the request, without its query. */
+  readonly instance: string;
+  readonly requestId: string;
+}
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+const INTERNAL_DETAIL = 'The request could not be completed because of an internal error.';
+
+/** A refusal that the caller is told about: its detail and members are public. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly detail: string;
+  readonly errors: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly extra: JsonObject;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+    this.status = PROBLEM_KINDS[code].status;
+    this.detail = detail;
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+    this.extra = options.extra ?? {};
+  }
+}
+
+/** Whatever was thrown, as a problem. Anything but a `Problem` becomes `internal`, its text kept only as the cause. */
+export function toProblem(thrown: unknown): Problem {
+  return thrown instanceof Problem ? thrown : new Problem('internal', INTERNAL_DETAIL, { cause: thrown });
+}
+
+/** The body of an error answer: RFC 9457 members, and `success`, `code`, `error`, `requestId`, `errors` beside them. */
+export function problemBody(thrown: unknown, { baseUrl, instance, requestId }: ProblemOccurrence): JsonObject {
+  const { code, status, detail, errors, extra } = toProblem(thrown);
+  return {
+    ...extra,
+    type: `${baseUrl}/problems/${code}`,
+    title: PROBLEM_KINDS[code].title,
+    status,
+    detail,
+    instance,
+    success: false,
+    code,
+    error: detail,
+    requestId,
+    errors: errors.map(({ field, pointer, code: reason, message }) => ({ field, pointer, code: reason, message })),
+  };
+}
+
+/** A refusal of one named field. `path` holds member names and array indexes. */
+export function fieldError(path: readonly (string | number)[], code: string, message: string): FieldError {
+  const pointer = path.map((part) => `/${pointerToken(String(part))}`).join('');
+  return { field: path.join('.'), pointer: `#${pointer}`, code, message };
+}
+
+/** A name that came from the caller may hold a lone surrogate, which no URI can. */
+function pointerToken(name: string): string {
+  return encodeURIComponent(name.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
+}
