@@ -101,11 +101,6 @@ export class Store implements AsyncDisposable {
     return undefined;
   }
 
-  /** Rewrites the range so that nothing deleted from it stays on the disk. */
-  async compact(gte: string, lte: string): Promise<void> {
-    await this.#level.compactRange(gte, lte);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#level.close();
   }

@@ -70,7 +70,12 @@ export class Table<Value> {
   async *under(
     store: Store,
     parts: readonly KeyPart[],
-    options: { readonly from?: KeyPart; readonly after?: KeyPart; readonly reverse?: boolean; readonly limit?: number } = {},
+    options: {
+      readonly from?: KeyPart;
+      readonly after?: KeyPart;
+      readonly reverse?: boolean;
+      readonly limit?: number;
+    } = {},
   ): AsyncGenerator<[parts: string[], value: Value]> {
     const prefix = `${this.key(...parts)}/`;
     const bounds: RangeOptions = {
@@ -86,7 +91,11 @@ export class Table<Value> {
   }
 
   /** The last row below a prefix whose next key part is at most `limit` (none given: the very last). */
-  async last(store: Store, parts: readonly KeyPart[], atMost?: number): Promise<[part: string, value: Value] | undefined> {
+  async last(
+    store: Store,
+    parts: readonly KeyPart[],
+    atMost?: number,
+  ): Promise<[part: string, value: Value] | undefined> {
     const prefix = `${this.key(...parts)}/`;
     const lte = atMost === undefined ? prefix + AFTER_ALL : this.key(...parts, atMost);
     const row = await store.first({ gte: prefix, lte, reverse: true });

@@ -1,0 +1,54 @@
+import { canonicalize } from '../../protocol/json/canonical.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import { commitDecision, commitText, SALT_BYTES } from '../../protocol/payload/commitment.ts';
+import type { AttestationRecord, Claims, Links } from '../../protocol/statement/record.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
+import { randomBytesPooled } from '../randomness.ts';
+import { type IdPrefix, newRecordId } from '../records/record-id.ts';
+
+/** What a caller wants witnessed, already validated: intake adds identity, order, time, commitments and signature. */
+export interface Draft {
+  readonly kind: AttestationRecord['kind'];
+  readonly prefix: IdPrefix;
+  readonly account: string;
+  readonly sourceId: string;
+  /** All of the request. */
+  readonly payload: JsonObject;
+  /** The decision inside it, whose parts are committed to one by one. */
+  readonly data: JsonObject;
+  readonly claims: Omit<Claims, 'dataHash' | 'inputHash' | 'outputHash'>;
+  readonly links: Links;
+  /** Set where a second identical request must be refused; unique for the account. */
+  readonly duplicateKey?: string;
+}
+
+/** A draft with everything that does not depend on its place in the order of records. */
+export interface PreparedDraft {
+  readonly draft: Draft;
+  readonly id: RecordId;
+  readonly payloadHash: Sha256Hash;
+  readonly claims: Claims;
+  readonly sealed: SealedPayload;
+}
+
+/** Salts, commits and encrypts. Throws `JsonError` where the payload has no canonical form. */
+export function prepareDraft(
+  draft: Draft,
+  node: NodeId,
+  vault: PayloadVault,
+  epochMilliseconds: number,
+): PreparedDraft {
+  const id = newRecordId(draft.prefix, node, epochMilliseconds);
+  const salt = randomBytesPooled(SALT_BYTES);
+  const text = canonicalize(draft.payload);
+  return {
+    draft,
+    id,
+    payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, text),
+    claims: { ...draft.claims, ...commitDecision(nativeSuite, salt, draft.data) },
+    sealed: vault.seal(id, salt, text),
+  };
+}

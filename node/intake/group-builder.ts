@@ -1,0 +1,87 @@
+import { utf8 } from '../../protocol/bytes.ts';
+import { writeSha256 } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
+import { merkleRoot } from '../../protocol/merkle/tree.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
+import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import type { Timestamp } from '../../protocol/time.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { PreparedDraft } from './draft.ts';
+import type { TentativeHeads } from './sources.ts';
+
+export interface BuiltRecord {
+  readonly record: AttestationRecord;
+  readonly text: string;
+  readonly leaf: Uint8Array;
+}
+
+/** A group in memory: ordered, hashed and signed, not yet on the disk. */
+export interface BuiltGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  readonly records: readonly BuiltRecord[];
+  readonly heads: TentativeHeads;
+}
+
+/**
+ * Gives drafts their places from `first` on and signs them as one tree. Moves `heads`; touches nothing durable, so a
+ * group that cannot be written is simply dropped.
+ */
+export async function buildGroup(
+  node: NodeId,
+  signer: Signer,
+  drafts: readonly PreparedDraft[],
+  first: number,
+  at: Timestamp,
+  heads: TentativeHeads,
+): Promise<BuiltGroup> {
+  const records = drafts.map((prepared, i) => buildRecord(node, prepared, first + i, at, heads));
+  const group: Group = {
+    v: 1,
+    type: 'group',
+    node,
+    first,
+    size: records.length,
+    root: writeSha256(
+      merkleRoot(
+        nativeSuite,
+        records.map((record) => record.leaf),
+      ),
+    ),
+    keyId: signer.keyId,
+    signedAt: at,
+  };
+  return { group, signed: await signStatement(groupStatement, group, signer), records, heads };
+}
+
+function buildRecord(
+  node: NodeId,
+  { draft, id, payloadHash, claims }: PreparedDraft,
+  seq: number,
+  submittedAt: Timestamp,
+  heads: TentativeHeads,
+): BuiltRecord {
+  const head = heads.get(draft);
+  const record: AttestationRecord = {
+    v: 1,
+    id,
+    kind: draft.kind,
+    node,
+    seq,
+    account: draft.account,
+    sourceId: draft.sourceId,
+    sourceSeq: (head?.sourceSeq ?? 0) + 1,
+    sourcePrev: head?.leaf ?? null,
+    submittedAt,
+    payloadHash,
+    claims,
+    links: draft.links,
+  };
+  const text = recordText.write(record);
+  const leaf = leafHash(nativeSuite, utf8(text));
+  heads.move(draft, { sourceId: draft.sourceId, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
+  return { record, text, leaf };
+}

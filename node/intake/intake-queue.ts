@@ -1,0 +1,87 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PreparedDraft } from './draft.ts';
+import type { BuiltRecord } from './group-builder.ts';
+import { IntakeError } from './intake-error.ts';
+
+/** Records that may wait for a group. Past it a caller is told to come back. */
+export const MAX_QUEUED_RECORDS = 20_000;
+/** Ciphertext that may wait, so that large payloads cannot fill the memory. In bytes. */
+export const MAX_QUEUED_BYTES = 128 << 20;
+/** Records of one group: keeps building one under a few milliseconds. A larger submission is a group of its own. */
+export const MAX_GROUP_RECORDS = 256;
+
+/** Drafts that go into one group together, and the caller who waits for them. */
+export interface Submission {
+  readonly drafts: readonly PreparedDraft[];
+  resolve(records: readonly BuiltRecord[]): void;
+  reject(error: IntakeError): void;
+}
+
+/** The bounded line in front of the group loop. */
+export class IntakeQueue {
+  #waiting: Submission[] = [];
+  #records = 0;
+  #bytes = 0;
+  #closed = false;
+  #arrived: (() => void) | undefined;
+
+  get records(): number {
+    return this.#records;
+  }
+
+  /** Throws `IntakeError` `queue-full` or `stopped` where `count` more records may not wait. */
+  requireRoom(count: number): void {
+    if (this.#closed) throw new IntakeError('stopped', 'the node is stopping');
+    if (this.#records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
+      throw new IntakeError('queue-full', 'too many records are waiting to be signed');
+    }
+  }
+
+  push(drafts: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
+    this.requireRoom(drafts.length);
+    const { promise, resolve, reject } = Promise.withResolvers<readonly BuiltRecord[]>();
+    this.#waiting.push({ drafts, resolve, reject });
+    this.#records += drafts.length;
+    this.#bytes += bytesOf(drafts);
+    this.#arrived?.();
+    return promise;
+  }
+
+  /** The submissions of the next group, waiting for the first; undefined once closed and empty. */
+  async take(): Promise<readonly Submission[] | undefined> {
+    while (this.#waiting.length === 0) {
+      if (this.#closed) return undefined;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#arrived = resolve;
+      await promise;
+      this.#arrived = undefined;
+    }
+    // Requests read in the same turn of the event loop join the group.
+    await nextTurn();
+    return this.#cut();
+  }
+
+  /** Nothing more is let in; what waits is still served. */
+  close(): void {
+    this.#closed = true;
+    this.#arrived?.();
+  }
+
+  #cut(): readonly Submission[] {
+    let records = 0;
+    let count = 0;
+    for (const { drafts } of this.#waiting) {
+      if (count > 0 && records + drafts.length > MAX_GROUP_RECORDS) break;
+      records += drafts.length;
+      count++;
+    }
+    const taken = this.#waiting.splice(0, count);
+    this.#records -= records;
+    for (const { drafts } of taken) this.#bytes -= bytesOf(drafts);
+    return taken;
+  }
+}
+
+function bytesOf(drafts: readonly PreparedDraft[]): number {
+  return drafts.reduce((sum, { sealed }) => sum + sealed.ciphertext.length, 0);
+}

@@ -1,0 +1,163 @@
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import { type Timestamp, timestampOf } from '../../protocol/time.ts';
+import { payloadOperations } from '../payload/payload-tables.ts';
+import type { PayloadVault } from '../payload/payload-vault.ts';
+import { groupOperations, groupTable } from '../records/record-tables.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
+import type { Operation, Store } from '../store/store.ts';
+import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
+import { DuplicateGuard } from './duplicates.ts';
+import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
+import { IntakeError } from './intake-error.ts';
+import { IntakeQueue, type Submission } from './intake-queue.ts';
+import { sourceKey, SourceHeads, sourceRecordTable, TentativeHeads } from './sources.ts';
+
+export interface IntakeOptions {
+  readonly node: NodeId;
+  readonly store: Store;
+  readonly signer: Signer;
+  readonly vault: PayloadVault;
+  readonly now: () => number;
+  /** Told of every group once it is on the disk, in order of seq, before its callers are answered. */
+  readonly onCommitted: (group: BuiltGroup) => void;
+}
+
+/**
+ * Group commit. Two stages run side by side: while one group's rows are being synced, the next group is ordered and
+ * signed; what arrives meanwhile queues and becomes the group after.
+ *
+ * Crash order: signature, then one atomic synced write of records, receipt, payloads and indexes, then the answers. A
+ * crash before the write leaves nothing; after it, a record that nobody was told of, which is harmless.
+ *
+ * Ownership: `#next`, `#heads` and `#lastAt` are moved by the loop alone, and only for groups that reached the disk.
+ */
+export class Intake implements AsyncDisposable {
+  readonly #options: IntakeOptions;
+  readonly #queue = new IntakeQueue();
+  readonly #heads: SourceHeads;
+  readonly #duplicates: DuplicateGuard;
+  #next: number;
+  #lastAt = 0;
+  #loop: Promise<void> | undefined;
+
+  private constructor(options: IntakeOptions, next: number) {
+    this.#options = options;
+    this.#heads = new SourceHeads(options.store);
+    this.#duplicates = new DuplicateGuard(options.store);
+    this.#next = next;
+  }
+
+  /** Continues after the last group in the store. */
+  static async open(options: IntakeOptions): Promise<Intake> {
+    const last = await groupTable.last(options.store, [options.node]);
+    if (last === undefined) return new Intake(options, 1);
+    const group = groupStatement.parse(last[1].statement);
+    return new Intake(options, group.first + group.size);
+  }
+
+  start(): void {
+    this.#loop = this.#run();
+  }
+
+  /** Records waiting for their group. */
+  get queued(): number {
+    return this.#queue.records;
+  }
+
+  /** Records that this node has made so far. */
+  get recorded(): number {
+    return this.#next - 1;
+  }
+
+  /** Resolves once the record is signed and on the disk. Throws `IntakeError`; then nothing was recorded. */
+  async submit(draft: Draft): Promise<BuiltRecord> {
+    const [built] = await this.submitAll([draft]);
+    if (built === undefined) throw new IntakeError('store-failed', 'the group lost a record');
+    return built;
+  }
+
+  /** All of the drafts in one group, or none. Throws `IntakeError`. */
+  async submitAll(drafts: readonly Draft[]): Promise<readonly BuiltRecord[]> {
+    this.#queue.requireRoom(drafts.length);
+    const { node, vault, now } = this.#options;
+    const prepared = drafts.map((draft) => prepareDraft(draft, node, vault, now()));
+    return this.#duplicates.guard(prepared, () => this.#queue.push(prepared));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#queue.close();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    let writing: Promise<BuiltGroup | undefined> = Promise.resolve(undefined);
+    let pending: BuiltGroup | undefined;
+    for (;;) {
+      const submissions = await this.#queue.take();
+      if (submissions === undefined) break;
+      let group = await this.#attempt(submissions, pending);
+      const written = await writing;
+      // The group before was refused by the disk: this one was built on it and must take its places again.
+      if (pending !== undefined && written === undefined) group = await this.#attempt(submissions, undefined);
+      pending = group;
+      writing = group === undefined ? Promise.resolve(undefined) : this.#write(group, submissions);
+    }
+    await writing;
+  }
+
+  /** A signed group on top of `before`, which is still being written; undefined where it cannot be made. */
+  async #attempt(submissions: readonly Submission[], before: BuiltGroup | undefined): Promise<BuiltGroup | undefined> {
+    const drafts = submissions.flatMap((submission) => submission.drafts);
+    try {
+      await this.#heads.load(drafts.map((prepared) => prepared.draft));
+      const first = before === undefined ? this.#next : before.group.first + before.group.size;
+      const heads = new TentativeHeads(this.#heads, before?.heads);
+      return await buildGroup(this.#options.node, this.#options.signer, drafts, first, this.#clock(), heads);
+    } catch (error) {
+      for (const submission of submissions) submission.reject(new IntakeError('store-failed', 'signing failed', error));
+      return undefined;
+    }
+  }
+
+  async #write(group: BuiltGroup, submissions: readonly Submission[]): Promise<BuiltGroup | undefined> {
+    const drafts = submissions.flatMap((submission) => submission.drafts);
+    try {
+      await this.#options.store.write(rowsOf(group, drafts));
+    } catch (error) {
+      const failure = new IntakeError('store-failed', 'the record could not be stored', error);
+      for (const submission of submissions) submission.reject(failure);
+      return undefined;
+    }
+    this.#next = group.group.first + group.group.size;
+    this.#heads.commit(group.heads);
+    group.heads.forgetBefore();
+    this.#options.onCommitted(group);
+    let at = 0;
+    for (const submission of submissions) {
+      submission.resolve(group.records.slice(at, at + submission.drafts.length));
+      at += submission.drafts.length;
+    }
+    return group;
+  }
+
+  /** Time of a group: the clock, never before the group before it. */
+  #clock(): Timestamp {
+    this.#lastAt = Math.max(this.#lastAt, this.#options.now());
+    return timestampOf(this.#lastAt);
+  }
+}
+
+function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[]): Operation[] {
+  const { records, heads } = group;
+  const ids: { id: RecordId; text: string }[] = records.map(({ record, text }) => ({ id: record.id, text }));
+  return [
+    ...groupOperations({ group: group.group, signed: group.signed, records: ids }),
+    ...payloadOperations(group.group.first, drafts),
+    ...heads.operations(),
+    ...records.map(({ record }) =>
+      sourceRecordTable.put([record.account, sourceKey(record.sourceId), record.sourceSeq], record.seq),
+    ),
+    ...DuplicateGuard.operations(drafts),
+  ];
+}

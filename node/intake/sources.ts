@@ -1,0 +1,114 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { hash } from 'node:crypto';
+import { OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
+import type { Operation, Store } from '../store/store.ts';
+import { jsonCodec, numberCodec, Table } from '../store/table.ts';
+
+const SourceHeadShape = Type.Object(
+  { sourceId: Type.String(), sourceSeq: OrdinalShape, leaf: Sha256Shape },
+  { additionalProperties: false },
+);
+/** The last record of a source: its counter and its leaf hash, which the next record names as `sourcePrev`. */
+export type SourceHead = Static<typeof SourceHeadShape>;
+
+const compiled = Compile(SourceHeadShape);
+/** (account, source key) → head. */
+export const sourceHeadTable = new Table(
+  'source',
+  jsonCodec((value: unknown): value is SourceHead => compiled.Check(value)),
+);
+/** (account, source key, sourceSeq) → seq of the record. */
+export const sourceRecordTable = new Table('source-record', numberCodec);
+
+/** Heads kept in memory; the others are read back when their source speaks again. */
+const MAX_CACHED_HEADS = 20_000;
+const SOURCE_KEY_HEX = 32;
+
+/** A source id as a key part: any text of any length becomes 32 hex digits. */
+export function sourceKey(sourceId: string): string {
+  return hash('sha256', sourceId, 'hex').slice(0, SOURCE_KEY_HEX);
+}
+
+/** A source's rows are found under this name. */
+export interface SourceName {
+  readonly account: string;
+  readonly sourceId: string;
+}
+
+/** Durable heads of the sources, cached. Owned by intake: only a group that reached the disk moves a head. */
+export class SourceHeads {
+  readonly #store: Store;
+  readonly #cache = new Map<string, SourceHead | null>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Makes sure that `get` can answer for these sources. */
+  async load(names: readonly SourceName[]): Promise<void> {
+    const needed = new Map(names.map((name) => [cacheKey(name), name]));
+    this.#evict(needed);
+    for (const [key, { account, sourceId }] of needed) {
+      if (this.#cache.has(key)) continue;
+      const head = await sourceHeadTable.get(this.#store, account, sourceKey(sourceId));
+      // A group may have committed a newer head while this one was being read.
+      if (!this.#cache.has(key)) this.#cache.set(key, head ?? null);
+    }
+  }
+
+  /** The head of a loaded source; undefined before its first record. */
+  get(name: SourceName): SourceHead | undefined {
+    return this.#cache.get(cacheKey(name)) ?? undefined;
+  }
+
+  /** Called once the rows are on the disk. */
+  commit(heads: TentativeHeads): void {
+    for (const [key, { head }] of heads.moved) this.#cache.set(key, head);
+  }
+
+  /** Makes room by dropping the sources cached longest ago, but none that is about to be used. */
+  #evict(needed: ReadonlyMap<string, SourceName>): void {
+    let surplus = this.#cache.size + needed.size - MAX_CACHED_HEADS;
+    for (const key of this.#cache.keys()) {
+      if (surplus <= 0) return;
+      if (!needed.has(key) && this.#cache.delete(key)) surplus--;
+    }
+  }
+}
+
+/** Heads as they will be once a group is written, on top of the group before it and the durable ones. */
+export class TentativeHeads {
+  readonly moved = new Map<string, { readonly name: SourceName; readonly head: SourceHead }>();
+  #before: TentativeHeads | undefined;
+  readonly #durable: SourceHeads;
+
+  constructor(durable: SourceHeads, before?: TentativeHeads) {
+    this.#durable = durable;
+    this.#before = before;
+  }
+
+  get(name: SourceName): SourceHead | undefined {
+    const key = cacheKey(name);
+    return this.moved.get(key)?.head ?? this.#before?.moved.get(key)?.head ?? this.#durable.get(name);
+  }
+
+  move(name: SourceName, head: SourceHead): void {
+    this.moved.set(cacheKey(name), { name, head });
+  }
+
+  /** Once the group before is durable its heads are found there; letting go of them keeps the chain short. */
+  forgetBefore(): void {
+    this.#before = undefined;
+  }
+
+  operations(): Operation[] {
+    return [...this.moved.values()].map(({ name, head }) =>
+      sourceHeadTable.put([name.account, sourceKey(name.sourceId)], head),
+    );
+  }
+}
+
+function cacheKey({ account, sourceId }: SourceName): string {
+  return `${account}/${sourceId}`;
+}

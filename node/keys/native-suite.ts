@@ -1,0 +1,57 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { promisify } from 'node:util';
+import { utf8 } from '../../protocol/bytes.ts';
+import { writeSha256 } from '../../protocol/hash.ts';
+import { PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from '../../protocol/suite/suite.ts';
+
+/** DER headers of an ML-DSA-65 SubjectPublicKeyInfo and of a seed-only PKCS #8 key (RFC 9881). */
+const SPKI_HEADER = Buffer.from('308207b2300b0609608648016503040312038207a100', 'hex');
+const PKCS8_SEED_HEADER = Buffer.from('3034020100300b060960864801650304031204228020', 'hex');
+
+/** Imported public keys kept ready; a federation has a few dozen. */
+const MAX_CACHED_KEYS = 1024;
+
+const signOffThread = promisify(sign);
+const keyCache = new Map<string, KeyObject>();
+
+/** The node's suite: OpenSSL through `node:crypto`. Gives the same answers as the portable one, about ten times faster. */
+export const nativeSuite: Suite = {
+  name: 'native',
+  sha256: (...parts) => digest('sha256', parts),
+  sha384: (...parts) => digest('sha384', parts),
+  verify(publicKey, message, signature, context) {
+    if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+    return verify(null, message, { key: importPublicKey(publicKey), context: utf8(context) }, signature);
+  },
+};
+
+/** A signer from a 32-byte seed. Signing runs on the thread pool and never blocks the event loop. */
+export function nativeSigner(seed: Uint8Array): Signer {
+  if (seed.length !== SEED_BYTES) throw new RangeError(`a seed has ${SEED_BYTES} bytes`);
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8_SEED_HEADER, seed]), format: 'der', type: 'pkcs8' });
+  const publicKey = new Uint8Array(
+    createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(SPKI_HEADER.length),
+  );
+  return {
+    keyId: writeSha256(nativeSuite.sha256(publicKey)),
+    publicKey,
+    sign: (message, context) => signOffThread(null, message, { key, context: utf8(context) }),
+  };
+}
+
+function digest(algorithm: 'sha256' | 'sha384', parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return hash(algorithm, only, 'buffer');
+  return hash(algorithm, Buffer.concat(parts), 'buffer');
+}
+
+function importPublicKey(raw: Uint8Array): KeyObject {
+  const name = Buffer.from(raw).toString('latin1');
+  let key = keyCache.get(name);
+  if (key === undefined) {
+    key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, raw]), format: 'der', type: 'spki' });
+    if (keyCache.size >= MAX_CACHED_KEYS) keyCache.clear();
+    keyCache.set(name, key);
+  }
+  return key;
+}

@@ -1,0 +1,42 @@
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { Group } from '../../protocol/statement/group.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { statementCodec } from '../store/statement-codec.ts';
+import type { Operation } from '../store/store.ts';
+import { numberCodec, Table, textCodec } from '../store/table.ts';
+
+/** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */
+const BODY_ROW_RECORDS = 64;
+
+/** (node, first seq) → canonical records, one a line: canonical JSON holds no raw line break. */
+export const bodyTable = new Table('body', textCodec);
+/** (record id) → seq. */
+export const recordIndex = new Table('record', numberCodec);
+/** (node, first seq) → the signed group statement that is the receipt of the records from there on. */
+export const groupTable = new Table('group', statementCodec);
+
+/** A group of records of any node, with the statement that signs them: what intake makes and catch-up brings. */
+export interface SignedGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  /** In order of seq, from `group.first`. */
+  readonly records: readonly { readonly id: RecordId; readonly text: string }[];
+}
+
+/** All rows of a group, for one atomic write. */
+export function groupOperations({ group, signed, records }: SignedGroup): Operation[] {
+  const operations = [groupTable.put([group.node, group.first], signed)];
+  for (let at = 0; at < records.length; at += BODY_ROW_RECORDS) {
+    const row = records.slice(at, at + BODY_ROW_RECORDS);
+    operations.push(bodyTable.put([group.node, group.first + at], row.map((record) => record.text).join('\n')));
+    row.forEach((record, i) => operations.push(recordIndex.put([record.id], group.first + at + i)));
+  }
+  return operations;
+}
+
+/** The lines of a body row. */
+export function splitBody(row: string): string[] {
+  return row.split('\n');
+}
+
+export type RecordKey = { readonly node: NodeId; readonly seq: number };

@@ -1,0 +1,57 @@
+import type { NodeId } from '../../protocol/ids.ts';
+import type { Tile } from '../../protocol/merkle/tiles.ts';
+import { pathFromTiles } from '../../protocol/merkle/tiles.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { statementCodec } from '../store/statement-codec.ts';
+import type { Operation, Store } from '../store/store.ts';
+import { bytesCodec, numberCodec, Table } from '../store/table.ts';
+
+/** (node, batch) → signed envelope. */
+export const envelopeTable = new Table('envelope', statementCodec);
+/** (node, first seq) → batch. */
+export const batchFirstTable = new Table('batch-first', numberCodec);
+/** (node, batch, level, index) → hashes of a tile of the batch's tree. */
+export const tileTable = new Table('tile', bytesCodec);
+
+export interface StoredBatch {
+  readonly envelope: Envelope;
+  readonly signed: SignedStatement;
+}
+
+/** All rows of a sealed batch but its records. */
+export function batchOperations({ envelope, signed }: StoredBatch, tiles: Iterable<Tile>): Operation[] {
+  const { node, batch, first } = envelope;
+  const operations = [envelopeTable.put([node, batch], signed), batchFirstTable.put([node, first], batch)];
+  for (const tile of tiles) operations.push(tileTable.put([node, batch, tile.level, tile.index], tile.hashes));
+  return operations;
+}
+
+export async function readBatch(store: Store, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
+  const signed = await envelopeTable.get(store, node, batch);
+  return signed && { envelope: envelopeStatement.parse(signed.statement), signed };
+}
+
+/** The last sealed batch of a node that this store holds. */
+export async function readHead(store: Store, node: NodeId): Promise<StoredBatch | undefined> {
+  const row = await envelopeTable.last(store, [node]);
+  return row && { envelope: envelopeStatement.parse(row[1].statement), signed: row[1] };
+}
+
+/** The batch that covers a node's record `seq`; undefined while it is unsealed. */
+export async function readBatchOf(store: Store, node: NodeId, seq: number): Promise<StoredBatch | undefined> {
+  const row = await batchFirstTable.last(store, [node], seq);
+  const batch = row && (await readBatch(store, node, row[1]));
+  return batch && seq < batch.envelope.first + batch.envelope.size ? batch : undefined;
+}
+
+/** Inclusion path of a record in its batch: at most 256 hashes a tile, whatever the batch's size. */
+export function readBatchPath(store: Store, envelope: Envelope, seq: number): Promise<Uint8Array[]> {
+  const { node, batch, first, size } = envelope;
+  return pathFromTiles(nativeSuite, seq - first, size, async (level, index) => {
+    const tile = await tileTable.get(store, node, batch, level, index);
+    if (tile === undefined) throw new RangeError(`tile ${level}/${index} of batch ${node}/${batch} is missing`);
+    return tile;
+  });
+}
