@@ -28,7 +28,8 @@ export class Frontier {
     for (let left = this.#peaks[height]; left !== undefined; left = this.#peaks[height]) {
       carry = nodeHash(this.#suite, left, carry);
       this.#peaks[height] = undefined;
-      this.#completed?.(++height, carry);
+      height++;
+      this.#completed?.(height, carry);
     }
     this.#peaks[height] = carry;
     this.#size++;
