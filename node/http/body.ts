@@ -1,0 +1,150 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
+import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import { Problem } from './problem.ts';
+
+export interface BodyLimits {
+  /** Bytes of body accepted. */
+  readonly maxBytes: number;
+  /** Nesting accepted; the top level counts as 1. */
+  readonly maxDepth?: number;
+  /** From the call until the last byte, in milliseconds. */
+  readonly deadlineMs?: number;
+}
+
+export interface JsonBody {
+  /** The body as it came. */
+  readonly text: string;
+  readonly value: JsonObject;
+}
+
+export const MAX_BODY_BYTES = 1 << 20;
+export const BODY_DEADLINE_MS = 30_000;
+/** How long a peer may go on sending a body that was refused, before its connection is cut. */
+const DISCARD_DEADLINE_MS = 5_000;
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * The JSON object in the body of a request. Call it once for a request, before anything else reads the body.
+ *
+ * Throws `Problem`: `unsupported-media-type` (not `application/json` in UTF-8, or content-encoded), `payload-too-large`,
+ * `request-timeout`, `request-aborted` (the peer went away), `invalid-json` (not UTF-8, a byte order mark, not strict
+ * JSON, not an object). A body refused early is read to its end and dropped, so that the connection stays in step; a
+ * peer that goes on sending for longer than that takes is cut off.
+ */
+export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<JsonBody> {
+  const refusal = refuseByHeaders(request, limits.maxBytes);
+  if (refusal !== null) {
+    discard(request);
+    throw refusal;
+  }
+  const bytes = await readBytes(request, limits.maxBytes, limits.deadlineMs ?? BODY_DEADLINE_MS);
+  const text = decodeBody(bytes);
+  return { text, value: parseBody(text, limits.maxDepth ?? DEFAULT_MAX_DEPTH) };
+}
+
+function refuseByHeaders({ headers }: IncomingMessage, maxBytes: number): Problem | null {
+  if (!isJsonInUtf8(headers['content-type'])) {
+    return new Problem('unsupported-media-type', 'Content-Type must be application/json in UTF-8.');
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    return new Problem('unsupported-media-type', 'Content-Encoding is not supported; send the body as it is.');
+  }
+  return Number(headers['content-length'] ?? 0) > maxBytes ? tooLarge(maxBytes) : null;
+}
+
+function isJsonInUtf8(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  if (contentType === undefined) return false;
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  return type.trim() === 'application/json' && parameters.every(allowsUtf8);
+}
+
+function allowsUtf8(parameter: string): boolean {
+  const [name = '', value = ''] = parameter.split('=', 2);
+  const bare = value.trim();
+  return name.trim() !== 'charset' || bare === 'utf-8' || bare === '"utf-8"';
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem('payload-too-large', `The body is larger than ${maxBytes} bytes.`);
+}
+
+function aborted(): Problem {
+  return new Problem('request-aborted', 'The connection ended before the body did.');
+}
+
+function readBytes(request: IncomingMessage, maxBytes: number, deadlineMs: number): Promise<Buffer> {
+  if (request.destroyed) return Promise.reject(aborted());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const stopListening = (): void => {
+      clearTimeout(timer);
+      request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+    };
+    const refuse = (problem: Problem): void => {
+      stopListening();
+      reject(problem);
+    };
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length > maxBytes) {
+        refuse(tooLarge(maxBytes));
+        discard(request);
+        return;
+      }
+      chunks.push(chunk);
+    };
+    const onEnd = (): void => {
+      stopListening();
+      const [only] = chunks;
+      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length));
+    };
+    const onGone = (): void => refuse(aborted());
+    const timer = setTimeout(() => {
+      const detail = `The body did not arrive within ${deadlineMs / 1000} s.`;
+      refuse(new Problem('request-timeout', detail, { headers: { connection: 'close' } }));
+      discard(request);
+    }, deadlineMs);
+    request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+  });
+}
+
+/**
+ * Lets a refused body flow into nothing. Once it has ended, the connection can carry the next request; a connection
+ * closed at once instead would be reset under the peer, who would then never read why.
+ */
+function discard(request: IncomingMessage): void {
+  if (request.destroyed || request.complete) {
+    request.resume();
+    return;
+  }
+  const timer = setTimeout(() => request.socket.destroy(), DISCARD_DEADLINE_MS).unref();
+  const stop = (): void => clearTimeout(timer);
+  request.once('end', stop).once('close', stop).resume();
+}
+
+function decodeBody(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Problem('invalid-json', 'The body is not UTF-8.');
+  const text = bytes.toString('utf8');
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) {
+    throw new Problem('invalid-json', 'The body starts with a byte order mark.');
+  }
+  return text;
+}
+
+function parseBody(text: string, maxDepth: number): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseJson(text, { maxDepth });
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new Problem('invalid-json', `The body is not acceptable JSON: ${error.message}.`, { cause: error });
+  }
+  if (!isJsonObject(value)) throw new Problem('invalid-json', 'The body must be a JSON object.');
+  return value;
+}
