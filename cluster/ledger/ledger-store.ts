@@ -1,0 +1,79 @@
+import { Level } from 'level';
+import { STORE_FORMAT } from './ledger-state.ts';
+import type { Draft, LedgerState } from './ledger-state.ts';
+import type { AccountRow, BlockRow, HeadRow, MessageRow, TopicRow, TransactionRow } from './rows.ts';
+import { Table, numberKey } from './table.ts';
+import type { Database, Put } from './table.ts';
+
+const HEAD_KEY = 'head';
+
+export const messageKey = (topic: bigint, at: bigint): string => `${numberKey(topic)}!${numberKey(at)}`;
+
+/**
+ * The ledger on disk, in one LevelDB. Every round is one synced batch, so a crash leaves whole rounds only. Losing the
+ * directory loses the network's history; changing it is found at the next start (verify-store.ts).
+ */
+export class LedgerStore {
+  readonly accounts: Table<AccountRow>;
+  readonly topics: Table<TopicRow>;
+  readonly blocks: Table<BlockRow>;
+  /** By consensus time. */
+  readonly transactions: Table<TransactionRow>;
+  /** Consensus time by transaction id. */
+  readonly timesById: Table<bigint>;
+  /** By topic and sequence number. */
+  readonly messages: Table<MessageRow>;
+  /** Sequence number by topic and consensus time. */
+  readonly sequencesByTime: Table<bigint>;
+  readonly #heads: Table<HeadRow>;
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+    this.accounts = new Table(database, 'account');
+    this.topics = new Table(database, 'topic');
+    this.blocks = new Table(database, 'block');
+    this.transactions = new Table(database, 'transaction');
+    this.timesById = new Table(database, 'id');
+    this.messages = new Table(database, 'message');
+    this.sequencesByTime = new Table(database, 'time');
+    this.#heads = new Table(database, 'head');
+  }
+
+  /** Opens or makes the store. Throws if another process has it open. */
+  static async open(directory: string): Promise<LedgerStore> {
+    const database: Database = new Level(directory);
+    await database.open();
+    return new LedgerStore(database);
+  }
+
+  /** Fills an empty state with the accounts, topics and head that are stored. */
+  async load(state: LedgerState): Promise<void> {
+    for await (const account of this.accounts.rows()) state.accounts.set(account.num, account);
+    for await (const topic of this.topics.rows()) state.topics.set(topic.num, topic);
+    const head = await this.#heads.get(HEAD_KEY);
+    if (head && head.format !== STORE_FORMAT) throw new Error(`the store has the unknown format ${head.format}`);
+    if (head) state.head = head;
+  }
+
+  /** Writes a round and returns when it is on the disk. The block is null for a draft without transactions. */
+  async write(draft: Draft, block: BlockRow | null): Promise<void> {
+    const puts: Put[] = [this.#heads.put(HEAD_KEY, draft.head)];
+    for (const account of draft.accounts.values()) puts.push(this.accounts.put(numberKey(account.num), account));
+    for (const topic of draft.topics.values()) puts.push(this.topics.put(numberKey(topic.num), topic));
+    for (const transaction of draft.transactions) {
+      puts.push(this.transactions.put(numberKey(transaction.at), transaction));
+      puts.push(this.timesById.put(transaction.id, transaction.at));
+    }
+    for (const message of draft.messages) {
+      puts.push(this.messages.put(messageKey(message.topic, message.sequence), message));
+      puts.push(this.sequencesByTime.put(messageKey(message.topic, message.at), message.sequence));
+    }
+    if (block) puts.push(this.blocks.put(numberKey(block.number), block));
+    await this.#database.batch(puts, { sync: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database.close();
+  }
+}
