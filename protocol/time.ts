@@ -28,7 +28,8 @@ export function isConsensusTimestamp(text: string): text is ConsensusTimestamp {
 
 /** Milliseconds since the epoch, rounded down → the signed form. Throws `TimeError` outside years 0000–9999. */
 export function timestampOf(epochMilliseconds: number): Timestamp {
-  const text = new Date(Math.floor(epochMilliseconds)).toISOString();
+  const at = new Date(Math.floor(epochMilliseconds));
+  const text = Number.isNaN(at.getTime()) ? '' : at.toISOString();
   if (!isTimestamp(text)) throw new TimeError('time outside the years 0000 to 9999');
   return text;
 }

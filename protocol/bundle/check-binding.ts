@@ -18,8 +18,9 @@ export function checkBinding(suite: Suite, opened: OpenedBundle): readonly Findi
 function bindReceipt({ record, group }: OpenedBundle): readonly Finding[] {
   if (record === null || group === null) return [];
   const findings: Finding[] = [];
-  if (nodeOfRecord(record.id) !== record.node)
+  if (nodeOfRecord(record.id) !== record.node) {
     findings.push(unbound('node-mismatch', 'the record id names another node'));
+  }
   if (group.node !== record.node) findings.push(unbound('node-mismatch', 'the receipt is of another node'));
   if (record.seq < group.first || record.seq >= group.first + group.size) {
     findings.push(unbound('range-mismatch', 'the receipt does not cover the record'));
