@@ -17,6 +17,11 @@ export class AcceptedTransactions {
     return this.#waiting.length;
   }
 
+  /** Those waiting and those in the round under way. */
+  get unsettled(): number {
+    return this.#waitingIds.size;
+  }
+
   get remembered(): number {
     return this.#settled.size + this.#waitingIds.size;
   }
