@@ -1,0 +1,32 @@
+/**
+ * Why the transport could not do what was asked.
+ * `unreachable`: not a member, or not connected · `timeout`: a named time-out passed · `busy`: too many at once, try
+ * again later · `too-large`: over a limit of size · `refused`: the peer will not answer this · `failed`: the peer broke
+ * while answering · `cut`: the stream ended before its end marker · `aborted`: our own signal, or disposal ·
+ * `malformed`: bytes or a roster entry that cannot be read.
+ */
+export type TransportErrorCode =
+  | 'unreachable'
+  | 'timeout'
+  | 'busy'
+  | 'too-large'
+  | 'refused'
+  | 'failed'
+  | 'cut'
+  | 'aborted'
+  | 'malformed';
+
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly code: TransportErrorCode;
+
+  constructor(code: TransportErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}
+
+/** Text of anything thrown, for logs and states. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

@@ -1,0 +1,25 @@
+import type { ConnectionGater, PeerId } from '@libp2p/interface';
+import type { Logger } from 'pino';
+import type { Members } from './members.ts';
+
+/**
+ * Members only, both ways. A dialler who is kept out sees its dial succeed before it is dropped: an inbound stranger is
+ * known only after the handshake.
+ */
+export function membersOnly(members: Members, log: Logger): ConnectionGater {
+  const deny = (peer: PeerId): boolean => {
+    const stranger = members.isStranger(peer);
+    if (stranger) log.debug({ peer: peer.toString() }, 'stranger kept out');
+    return stranger;
+  };
+  return {
+    denyDialPeer: deny,
+    denyInboundEncryptedConnection: deny,
+    denyOutboundEncryptedConnection: deny,
+    denyInboundUpgradedConnection: deny,
+    denyOutboundUpgradedConnection: deny,
+    denyInboundRelayReservation: () => true,
+    denyInboundRelayedConnection: () => true,
+    denyOutboundRelayedConnection: () => true,
+  };
+}

@@ -1,0 +1,102 @@
+import { TopicValidatorResult } from '@chainsafe/libp2p-gossipsub';
+import { reasonOf, TransportError } from './errors.ts';
+import type { GossipSub, Message } from '@chainsafe/libp2p-gossipsub';
+import type { PeerId } from '@libp2p/interface';
+import type { Logger } from 'pino';
+import type { Receive, Topic, Verdict } from './contract.ts';
+import type { TransportLimits } from './limits.ts';
+import type { Members } from './members.ts';
+import type { WireNames } from './names.ts';
+
+const VERDICTS: Record<Verdict, TopicValidatorResult> = {
+  accept: TopicValidatorResult.Accept,
+  ignore: TopicValidatorResult.Ignore,
+  reject: TopicValidatorResult.Reject,
+};
+
+interface GossipOptions {
+  readonly pubsub: GossipSub;
+  readonly names: WireNames;
+  readonly members: Members;
+  readonly receive: Receive;
+  readonly limits: Readonly<TransportLimits>;
+  readonly log: Logger;
+}
+
+/** Topics of the federation: what is published, and what arrives. Gossip has no history; absent peers pull. */
+export class Gossip {
+  readonly #pubsub: GossipSub;
+  readonly #names: WireNames;
+  readonly #members: Members;
+  readonly #receive: Receive;
+  readonly #limits: Readonly<TransportLimits>;
+  readonly #log: Logger;
+  #validating = 0;
+
+  constructor({ pubsub, names, members, receive, limits, log }: GossipOptions) {
+    this.#pubsub = pubsub;
+    this.#names = names;
+    this.#members = members;
+    this.#receive = receive;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Validators are set before subscribing, so that no message passes unseen. */
+  join() {
+    for (const name of this.#names.topics) {
+      this.#pubsub.topicValidators.set(name, async (_forwarder, message) => VERDICTS[await this.#judge(message)]);
+      this.#pubsub.subscribe(name);
+    }
+  }
+
+  async publish(topic: Topic, data: Uint8Array): Promise<number> {
+    if (data.length > this.#limits.messageBytes) {
+      throw new TransportError('too-large', `a message of ${data.length} bytes is over ${this.#limits.messageBytes}`);
+    }
+    try {
+      const { recipients } = await this.#pubsub.publish(this.#names.topic(topic), data);
+      return recipients.length;
+    } catch (error) {
+      // gossipsub tells its errors apart by message only
+      if (error instanceof Error && error.message === 'PublishError.NoPeersSubscribedToTopic') return 0;
+      throw error;
+    }
+  }
+
+  /** Topics of ours that the peer is subscribed to, as far as we know. */
+  subscriptionsOf(peer: PeerId): Topic[] {
+    return this.#names.topics.flatMap((name) => {
+      const topic = this.#names.topicOf(name);
+      return topic !== null && this.#pubsub.getSubscribers(name).some((other) => other.equals(peer)) ? [topic] : [];
+    });
+  }
+
+  /** The peer's gossip score; null where the router does not tell. */
+  scoreOf(peer: PeerId): number | null {
+    return tellsScores(this.#pubsub) ? this.#pubsub.getScore(peer.toString()) : null;
+  }
+
+  async #judge(message: Message): Promise<Verdict> {
+    const topic = this.#names.topicOf(message.topic);
+    if (topic === null || message.type !== 'signed') return 'reject';
+    if (message.data.length > this.#limits.messageBytes) return 'reject';
+    // An author that we do not know may be a member of a roster that has not reached us: no forwarder is to blame.
+    const author = this.#members.nodeOf(message.from);
+    if (author === null || this.#validating >= this.#limits.validationsInFlight) return 'ignore';
+    this.#validating += 1;
+    try {
+      return await this.#receive(topic, message.data, author);
+    } catch (error) {
+      this.#log.error({ topic, author, error: reasonOf(error) }, 'gossip receiver failed');
+      return 'ignore';
+    } finally {
+      this.#validating -= 1;
+    }
+  }
+}
+
+/** The router has scores, and its public type does not say so. */
+function tellsScores(pubsub: object): pubsub is { getScore(peer: string): number } {
+  return 'getScore' in pubsub && typeof pubsub.getScore === 'function';
+}

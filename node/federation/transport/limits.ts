@@ -1,0 +1,83 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Every bound of the transport. Sizes in bytes, times in milliseconds, rates per second. */
+export interface TransportLimits {
+  /** Largest gossiped message, ours or a peer's. */
+  messageBytes: number;
+  /** Gossip messages under validation at once; one more is ignored and comes by catch-up. */
+  validationsInFlight: number;
+  requestBytes: number;
+  frameBytes: number;
+  /** Whole answer to one request, headers included. */
+  answerBytes: number;
+  /** Unsent bytes of one answer at which the server stops asking for more frames. */
+  unsentBytes: number;
+  /** Unread bytes of one stream at which the reader stops granting window. */
+  unreadBytes: number;
+  openTimeout: number;
+  firstFrameTimeout: number;
+  frameTimeout: number;
+  requestTimeout: number;
+  requestsInFlightPerPeer: number;
+  requestsInFlight: number;
+  requestRatePerPeer: number;
+  requestBurstPerPeer: number;
+  requestRate: number;
+  requestBurst: number;
+  connections: number;
+  dialTimeout: number;
+  redialTick: number;
+  redialFirst: number;
+  redialMost: number;
+  /** A connection that lived this long counts as good, and the next redial starts from `redialFirst`. */
+  redialForgiveAfter: number;
+  watchdogTick: number;
+  /** A connected peer without our topics for longer than this is hung up. */
+  unsubscribedMost: number;
+  pingInterval: number;
+  /** Least time a ping may take before its connection is dropped. */
+  pingTimeout: number;
+}
+
+export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
+  messageBytes: 64 * KIB,
+  validationsInFlight: 512,
+  requestBytes: 64 * KIB,
+  frameBytes: MIB,
+  answerBytes: 4 * MIB,
+  unsentBytes: 256 * KIB,
+  unreadBytes: 256 * KIB,
+  openTimeout: 5_000,
+  firstFrameTimeout: 10_000,
+  frameTimeout: 10_000,
+  requestTimeout: 60_000,
+  requestsInFlightPerPeer: 8,
+  requestsInFlight: 32,
+  requestRatePerPeer: 50,
+  requestBurstPerPeer: 100,
+  requestRate: 200,
+  requestBurst: 400,
+  connections: 128,
+  dialTimeout: 5_000,
+  redialTick: 500,
+  redialFirst: 500,
+  redialMost: 10_000,
+  redialForgiveAfter: 10_000,
+  watchdogTick: 1_000,
+  unsubscribedMost: 5_000,
+  pingInterval: 10_000,
+  pingTimeout: 15_000,
+};
+
+/**
+ * The defaults with some replaced.
+ * @throws RangeError for a limit that is not a positive number
+ */
+export function limitsFrom(some: Partial<TransportLimits> = {}): Readonly<TransportLimits> {
+  const limits = { ...DEFAULT_LIMITS, ...some };
+  for (const [name, value] of Object.entries(limits)) {
+    if (!(value > 0)) throw new RangeError(`transport limit ${name} must be a positive number, not ${value}`);
+  }
+  return limits;
+}

@@ -1,0 +1,69 @@
+import { reasonOf } from './errors.ts';
+import type { PeerId } from '@libp2p/interface';
+import type { Logger } from 'pino';
+import type { MeridianNode } from './libp2p-node.ts';
+import type { Members } from './members.ts';
+
+type Listener = (node: string) => void;
+
+/** Who came and went, told by node id: once when the first connection to a member opens, once when the last closes. */
+export class Presence {
+  readonly #members: Members;
+  readonly #log: Logger;
+  readonly #onConnect = new Set<Listener>();
+  readonly #onDisconnect = new Set<Listener>();
+  /** Node ids of connected peers as they were named on arrival: a removed member's leaving is told too. */
+  readonly #present = new Map<string, string>();
+  readonly #since = new Map<string, number>();
+
+  constructor(members: Members, log: Logger) {
+    this.#members = members;
+    this.#log = log;
+  }
+
+  watch(node: MeridianNode) {
+    node.addEventListener('peer:connect', ({ detail }) => this.#came(detail));
+    node.addEventListener('peer:disconnect', ({ detail }) => this.#went(detail));
+  }
+
+  onConnect(listener: Listener): () => void {
+    this.#onConnect.add(listener);
+    return () => this.#onConnect.delete(listener);
+  }
+
+  onDisconnect(listener: Listener): () => void {
+    this.#onDisconnect.add(listener);
+    return () => this.#onDisconnect.delete(listener);
+  }
+
+  /** Milliseconds since the epoch of the last coming or going; null when there was none. */
+  since(node: string): number | null {
+    return this.#since.get(node) ?? null;
+  }
+
+  #came(peer: PeerId) {
+    const node = this.#members.nodeOf(peer);
+    if (node === null) return;
+    this.#present.set(peer.toString(), node);
+    this.#tell(this.#onConnect, node, 'peer connected');
+  }
+
+  #went(peer: PeerId) {
+    const node = this.#present.get(peer.toString());
+    if (node === undefined) return;
+    this.#present.delete(peer.toString());
+    this.#tell(this.#onDisconnect, node, 'peer disconnected');
+  }
+
+  #tell(listeners: Set<Listener>, node: string, event: string) {
+    this.#since.set(node, Date.now());
+    this.#log.info({ peer: node }, event);
+    for (const listener of listeners) {
+      try {
+        listener(node);
+      } catch (error) {
+        this.#log.error({ peer: node, reason: reasonOf(error) }, `listener failed on ${event}`);
+      }
+    }
+  }
+}

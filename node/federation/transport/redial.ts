@@ -1,0 +1,96 @@
+import { openConnection } from './connections.ts';
+import { reasonOf } from './errors.ts';
+import { periodically } from './periodic.ts';
+import type { Logger } from 'pino';
+import type { MeridianNode } from './libp2p-node.ts';
+import type { TransportLimits } from './limits.ts';
+import type { Member, Members } from './members.ts';
+
+/** Each wait is drawn from this share of the back-off up to the whole of it, so that nodes spread out. */
+const LEAST_JITTER = 0.5;
+const GROWTH = 2;
+
+interface Attempt {
+  wait: number;
+  nextAt: number;
+  dialling: boolean;
+}
+
+interface RedialOptions {
+  readonly node: MeridianNode;
+  readonly members: Members;
+  readonly limits: Readonly<TransportLimits>;
+  readonly log: Logger;
+}
+
+/**
+ * Keeps a connection to every member that we are to dial, and never gives up. libp2p's own reconnecting ends after half
+ * a minute and lets dials cross.
+ */
+export class Redial {
+  readonly #node: MeridianNode;
+  readonly #members: Members;
+  readonly #limits: Readonly<TransportLimits>;
+  readonly #log: Logger;
+  /** Back-off by peer id; entries of removed members are dropped each turn. */
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #lastErrors = new Map<string, string>();
+
+  constructor({ node, members, limits, log }: RedialOptions) {
+    this.#node = node;
+    this.#members = members;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** Runs until the signal ends. Dials under way end with it. */
+  run(signal: AbortSignal): Promise<void> {
+    return periodically(this.#limits.redialTick, signal, () => this.#turn(signal));
+  }
+
+  /** Why the last dial to a member failed; null after one that succeeded. */
+  lastError(node: string): string | null {
+    return this.#lastErrors.get(node) ?? null;
+  }
+
+  #turn(signal: AbortSignal) {
+    const wanted = this.#members.others().filter((member) => this.#members.weDial(member));
+    const peers = new Set(wanted.map((member) => member.peerId.toString()));
+    for (const peer of this.#attempts.keys()) if (!peers.has(peer)) this.#attempts.delete(peer);
+    for (const member of wanted) this.#consider(member, signal);
+  }
+
+  #consider(member: Member, signal: AbortSignal) {
+    const peer = member.peerId.toString();
+    const now = performance.now();
+    const connection = openConnection(this.#node, member.peerId);
+    if (connection !== null) {
+      // A peer that drops us right after the handshake must not be dialled in a tight loop.
+      const forgiven = Date.now() - connection.timeline.open >= this.#limits.redialForgiveAfter;
+      if (forgiven) this.#attempts.delete(peer);
+      return;
+    }
+    const attempt = this.#attempts.get(peer) ?? { wait: this.#limits.redialFirst, nextAt: now, dialling: false };
+    this.#attempts.set(peer, attempt);
+    if (attempt.dialling || now < attempt.nextAt) return;
+    attempt.nextAt = now + attempt.wait * (LEAST_JITTER + (1 - LEAST_JITTER) * Math.random());
+    attempt.wait = Math.min(attempt.wait * GROWTH, this.#limits.redialMost);
+    attempt.dialling = true;
+    void this.#dial(member, signal).finally(() => {
+      attempt.dialling = false;
+    });
+  }
+
+  async #dial(member: Member, signal: AbortSignal): Promise<void> {
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.dialTimeout)]);
+    try {
+      await this.#node.dial([...member.addresses], { signal: bounded });
+      this.#lastErrors.delete(member.node);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = reasonOf(error);
+      if (this.#lastErrors.get(member.node) !== reason) this.#log.info({ peer: member.node, reason }, 'dial failed');
+      this.#lastErrors.set(member.node, reason);
+    }
+  }
+}

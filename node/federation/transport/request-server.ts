@@ -1,0 +1,148 @@
+import { orAbort } from './abortable.ts';
+import { PROTOCOLS } from './contract.ts';
+import { reasonOf, TransportError } from './errors.ts';
+import { dataFrame, HEADER_BYTES, isRefusal, lastFrame } from './frames.ts';
+import { RequestGate } from './rate-limit.ts';
+import { StreamReader } from './stream-reader.ts';
+import { sendPaced } from './stream-writer.ts';
+import type { PeerId, Stream } from '@libp2p/interface';
+import type { Logger } from 'pino';
+import type { Protocol, Serve } from './contract.ts';
+import type { Refusal } from './frames.ts';
+import type { MeridianNode } from './libp2p-node.ts';
+import type { TransportLimits } from './limits.ts';
+import type { Members } from './members.ts';
+import type { WireNames } from './names.ts';
+
+/** Above what the gate admits, so that one request too many is told so rather than reset. */
+const STREAMS_PER_PROTOCOL = 48;
+
+interface RequestServerOptions {
+  readonly names: WireNames;
+  readonly members: Members;
+  readonly limits: Readonly<TransportLimits>;
+  readonly log: Logger;
+  /** Ends every answer under way. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers the requests of other members, paced by their reading, bounded in number, rate, size and time. */
+export class RequestServer {
+  readonly #names: WireNames;
+  readonly #members: Members;
+  readonly #limits: Readonly<TransportLimits>;
+  readonly #log: Logger;
+  readonly #signal: AbortSignal;
+  readonly #gate: RequestGate;
+  readonly #servers = new Map<Protocol, Serve>();
+
+  constructor({ names, members, limits, log, signal }: RequestServerOptions) {
+    this.#names = names;
+    this.#members = members;
+    this.#limits = limits;
+    this.#log = log;
+    this.#signal = signal;
+    this.#gate = new RequestGate(limits, performance.now());
+  }
+
+  /** @throws Error when the protocol has its server already */
+  serve(protocol: Protocol, serve: Serve) {
+    if (this.#servers.has(protocol)) throw new Error(`protocol ${protocol} is served already`);
+    this.#servers.set(protocol, serve);
+  }
+
+  /** Every protocol is offered; one without a server answers `refused`. */
+  async attach(node: MeridianNode): Promise<void> {
+    for (const protocol of PROTOCOLS) {
+      await node.handle(
+        this.#names.protocol(protocol),
+        (stream, connection) => this.#converse(protocol, stream, connection.remotePeer),
+        { maxInboundStreams: STREAMS_PER_PROTOCOL },
+      );
+    }
+  }
+
+  forgetStrangers() {
+    this.#gate.keepOnly(new Set(this.#members.others().map((member) => member.node)));
+  }
+
+  /**
+   * One request and its answer. Never rejects; the stream is finished when it returns. The request is read before
+   * anything is said, refusals too: a reset that overtakes the asker's negotiation would hide what we say.
+   */
+  async #converse(protocol: Protocol, stream: Stream, peer: PeerId): Promise<void> {
+    const from = this.#members.nodeOf(peer);
+    const gone = new AbortController();
+    const onClose = (): void => gone.abort();
+    stream.addEventListener('close', onClose);
+    try {
+      const signal = this.#within(this.#limits.requestTimeout, this.#signal, gone.signal);
+      const last = from === null ? 'refused' : await this.#attempt(protocol, stream, from, signal);
+      stream.send(lastFrame(last));
+      await stream.close({ signal: this.#within(this.#limits.frameTimeout, this.#signal) });
+    } catch (error) {
+      this.#log.debug({ protocol, peer: from, reason: reasonOf(error) }, 'answer was cut');
+    } finally {
+      stream.removeEventListener('close', onClose);
+      stream.abort(new Error('the conversation is over'));
+    }
+  }
+
+  /** Serves one request and says how the answer ends. */
+  async #attempt(protocol: Protocol, stream: Stream, from: string, signal: AbortSignal): Promise<'end' | Refusal> {
+    let release: (() => void) | null = null;
+    try {
+      const request = await this.#readRequest(stream, signal);
+      release = this.#gate.admit(from, performance.now());
+      if (release === null) return 'busy';
+      await this.#answer(protocol, stream, request, from, signal);
+      return 'end';
+    } catch (error) {
+      if (error instanceof TransportError && isRefusal(error.code)) return error.code;
+      if (stream.status === 'open') this.#log.warn({ protocol, peer: from, reason: reasonOf(error) }, 'answer failed');
+      return 'failed';
+    } finally {
+      release?.();
+    }
+  }
+
+  async #answer(
+    protocol: Protocol,
+    stream: Stream,
+    request: Uint8Array,
+    from: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const serve = this.#servers.get(protocol);
+    if (serve === undefined) throw new TransportError('refused', `${protocol} is not served here`);
+    let sent = 0;
+    const frames = serve(request, from, signal)[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await orAbort(frames.next(), signal);
+        if (next.done === true) return;
+        sent += HEADER_BYTES + next.value.length;
+        if (next.value.length > this.#limits.frameBytes || sent > this.#limits.answerBytes) {
+          throw new TransportError('too-large', `the answer is over the limit after ${sent} bytes`);
+        }
+        const paced = this.#within(this.#limits.frameTimeout, signal);
+        await sendPaced(stream, dataFrame(next.value), this.#limits.unsentBytes, paced);
+      }
+    } finally {
+      // Not awaited: a server that ignores its signal must not hold the stream and its place.
+      frames.return?.().catch(() => undefined);
+    }
+  }
+
+  async #readRequest(stream: Stream, signal: AbortSignal): Promise<Uint8Array> {
+    using reader = new StreamReader(stream, this.#limits.unreadBytes);
+    const waiting = this.#within(this.#limits.firstFrameTimeout, signal);
+    const { kind, body } = await reader.frame(this.#limits.requestBytes, waiting);
+    if (kind !== 'data') throw new TransportError('malformed', 'a request is one data frame');
+    return body;
+  }
+
+  #within(milliseconds: number, ...signals: AbortSignal[]): AbortSignal {
+    return AbortSignal.any([...signals, AbortSignal.timeout(milliseconds)]);
+  }
+}

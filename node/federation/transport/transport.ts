@@ -1,0 +1,172 @@
+import { hangUp, openConnection } from './connections.ts';
+import { TransportError } from './errors.ts';
+import { membersOnly } from './gater.ts';
+import { Gossip } from './gossip.ts';
+import { peerIdOfSeed, peerKeyOfSeed } from './identity.ts';
+import { createNode } from './libp2p-node.ts';
+import { limitsFrom } from './limits.ts';
+import { Members } from './members.ts';
+import { wireNames } from './names.ts';
+import { Presence } from './presence.ts';
+import { Redial } from './redial.ts';
+import { RequestClient } from './request-client.ts';
+import { RequestServer } from './request-server.ts';
+import { Watchdog } from './watchdog.ts';
+import type { PeerState, Protocol, Serve, Topic, Transport, TransportMember, TransportOptions } from './contract.ts';
+import type { MeridianNode } from './libp2p-node.ts';
+import type { TransportLimits } from './limits.ts';
+import type { Member } from './members.ts';
+import type { WireNames } from './names.ts';
+
+export type {
+  PeerState,
+  Protocol,
+  Receive,
+  Serve,
+  Topic,
+  Transport,
+  TransportMember,
+  TransportOptions,
+  Verdict,
+} from './contract.ts';
+export type { TransportLimits } from './limits.ts';
+
+/** What exists between `start` and disposal. */
+interface Running {
+  readonly node: MeridianNode;
+  readonly gossip: Gossip;
+  readonly client: RequestClient;
+  readonly redial: Redial;
+  readonly loops: Promise<unknown>;
+}
+
+/**
+ * A transport over libp2p: TCP, TLS 1.3 and yamux, gossipsub, and framed requests.
+ * @throws TransportError `malformed` for a roster that cannot be read; RangeError for a bad digest or limit
+ */
+export function createTransport(options: TransportOptions): Transport {
+  return new Libp2pTransport(options);
+}
+
+class Libp2pTransport implements Transport {
+  readonly #options: TransportOptions;
+  readonly #limits: Readonly<TransportLimits>;
+  readonly #names: WireNames;
+  readonly #members: Members;
+  readonly #presence: Presence;
+  readonly #server: RequestServer;
+  /** Ends loops, dials, requests and answers. */
+  readonly #ending = new AbortController();
+  #starting: Promise<Running> | null = null;
+  #running: Running | null = null;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#limits = limitsFrom(options.limits);
+    this.#names = wireNames(options.digest);
+    this.#members = new Members(options.self, options.members);
+    this.#presence = new Presence(this.#members, options.log);
+    this.#server = new RequestServer({
+      names: this.#names,
+      members: this.#members,
+      limits: this.#limits,
+      log: options.log,
+      signal: this.#ending.signal,
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#ending.signal.throwIfAborted();
+    if (this.#starting !== null) throw new Error('the transport has been started already');
+    this.#starting = this.#launch();
+    const running = await this.#starting;
+    if (!this.#ending.signal.aborted) this.#running = running;
+  }
+
+  async publish(topic: Topic, data: Uint8Array): Promise<number> {
+    return await this.#live().gossip.publish(topic, data);
+  }
+
+  serve(protocol: Protocol, serve: Serve) {
+    this.#server.serve(protocol, serve);
+  }
+
+  async *request(to: string, protocol: Protocol, body: Uint8Array, { signal }: { signal?: AbortSignal } = {}) {
+    yield* this.#live().client.request(to, protocol, body, signal);
+  }
+
+  peers(): readonly PeerState[] {
+    return this.#members.others().map((member) => this.#stateOf(member));
+  }
+
+  onConnect(listener: (node: string) => void): () => void {
+    return this.#presence.onConnect(listener);
+  }
+
+  onDisconnect(listener: (node: string) => void): () => void {
+    return this.#presence.onDisconnect(listener);
+  }
+
+  async setMembers(members: readonly TransportMember[]): Promise<void> {
+    const removed = this.#members.replace(members);
+    this.#server.forgetStrangers();
+    const node = this.#running?.node;
+    if (node !== undefined) await Promise.all(removed.map((peer) => hangUp(node, peer, 'no longer a member')));
+  }
+
+  addresses(): string[] {
+    return this.#running?.node.getMultiaddrs().map(String) ?? [];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort(new TransportError('aborted', 'the transport is disposed'));
+    this.#running = null;
+    const running = await this.#starting?.catch(() => null);
+    await running?.loops;
+    await running?.node.stop();
+  }
+
+  async #launch(): Promise<Running> {
+    const { seed, listen, log, receive, self, members: roster } = this.#options;
+    const entry = roster.find((member) => member.node === self);
+    if (entry?.peerId !== (await peerIdOfSeed(seed))) {
+      throw new TransportError('malformed', `the roster does not name ${self} with the peer id of our seed`);
+    }
+    const [members, names, limits, signal] = [this.#members, this.#names, this.#limits, this.#ending.signal];
+    const key = await peerKeyOfSeed(seed);
+    const node = await createNode({ key, listen, gater: membersOnly(members, log), topics: names.topics, limits });
+    const gossip = new Gossip({ pubsub: node.services.pubsub, names, members, receive, limits, log });
+    const redial = new Redial({ node, members, limits, log });
+    const watchdog = new Watchdog({ node, members, gossip, limits, log });
+    this.#presence.watch(node);
+    await this.#server.attach(node);
+    try {
+      await node.start();
+      gossip.join();
+    } catch (error) {
+      await node.stop();
+      throw error;
+    }
+    const loops = Promise.all([redial.run(signal), watchdog.run(signal)]);
+    return { node, gossip, redial, loops, client: new RequestClient({ node, names, members, limits, signal }) };
+  }
+
+  #live(): Running {
+    if (this.#running === null) throw new TransportError('aborted', 'the transport is not running');
+    return this.#running;
+  }
+
+  #stateOf({ node: name, peerId }: Member): PeerState {
+    const running = this.#running;
+    const connection = running === null ? null : openConnection(running.node, peerId);
+    return {
+      node: name,
+      connected: connection !== null,
+      since: this.#presence.since(name),
+      subscribed: running?.gossip.subscriptionsOf(peerId) ?? [],
+      rtt: connection?.rtt ?? null,
+      score: running?.gossip.scoreOf(peerId) ?? null,
+      lastError: running?.redial.lastError(name) ?? null,
+    };
+  }
+}
