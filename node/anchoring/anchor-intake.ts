@@ -1,0 +1,111 @@
+import { decodeUtf8 } from '../../protocol/bytes.ts';
+import { writeSha384 } from '../../protocol/hash.ts';
+import type { EntityId } from '../../protocol/ids.ts';
+import { type BatchAnchor, parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import type { Operation, Store } from '../store/store.ts';
+import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from './anchors.ts';
+import type { LinkedMessage } from './topic-links.ts';
+
+/** The topic that is read, and whose anchors count. */
+export interface TopicIdentity {
+  readonly network: string;
+  readonly topicId: EntityId;
+  /** Eight hex digits of the federation's digest. */
+  readonly federation: string;
+}
+
+/** What a page of linked messages adds to the store. */
+export interface AnchorIntake {
+  readonly operations: Operation[];
+  /** First occurrences. */
+  readonly anchors: AnchorRow[];
+  /** Those of them that name another envelope than an earlier anchor of the same batch: equivocation, or a stranger. */
+  readonly rivals: AnchorRow[];
+  /** Messages that are no batch anchor of this federation. */
+  readonly skipped: number;
+}
+
+/** Sorts linked messages into rows. Reads the store and writes nothing. */
+export async function takeAnchors(
+  store: Store,
+  topic: TopicIdentity,
+  messages: readonly LinkedMessage[],
+): Promise<AnchorIntake> {
+  const rows = new Map<string, AnchorRow>();
+  const anchors: AnchorRow[] = [];
+  const rivals: AnchorRow[] = [];
+  let skipped = 0;
+  for (const message of messages) {
+    const found = parseOwn(topic, message);
+    if (found === null) {
+      skipped++;
+      continue;
+    }
+    const row = rowOf(topic, message, found);
+    const key = anchorTable.key(row.node, row.batch, messageHash(found.text));
+    const earlier = rows.get(key) ?? (await anchorTable.get(store, row.node, row.batch, messageHash(found.text)));
+    if (earlier !== undefined) {
+      rows.set(key, sighted(earlier, message));
+      continue;
+    }
+    if (await hasRival(store, rows, row)) rivals.push(row);
+    rows.set(key, row);
+    anchors.push(row);
+  }
+  const operations = [...rows.values()].map((row) => anchorTable.put(keyOf(row), row));
+  operations.push(...rivals.map((row) => rivalAnchorTable.put(keyOf(row), row)));
+  return { operations, anchors, rivals, skipped };
+}
+
+function keyOf({ node, batch, anchor }: AnchorRow): [string, number, string] {
+  return [node, batch, messageHash(anchor.message)];
+}
+
+function parseOwn(
+  { federation }: TopicIdentity,
+  { message }: LinkedMessage,
+): { readonly text: string; readonly anchor: BatchAnchor } | null {
+  try {
+    const text = decodeUtf8(message);
+    const anchor = parseAnchorMessage(text);
+    return anchor.type === 'batch' && anchor.federation === federation ? { text, anchor } : null;
+  } catch {
+    return null;
+  }
+}
+
+function rowOf(
+  { network, topicId }: TopicIdentity,
+  message: LinkedMessage,
+  { text, anchor }: { readonly text: string; readonly anchor: BatchAnchor },
+): AnchorRow {
+  return {
+    node: anchor.node,
+    batch: anchor.batch,
+    envelope: anchor.envelope,
+    anchor: {
+      network,
+      topicId,
+      payer: message.payer,
+      sequence: String(message.sequence),
+      consensusTimestamp: message.consensusTimestamp,
+      transactionId: message.transactionId,
+      message: text,
+      previousRunningHash: message.previousRunningHash,
+      runningHash: writeSha384(message.runningHash),
+    },
+    alsoAnchoredAt: [],
+  };
+}
+
+function sighted(row: AnchorRow, { sequence, consensusTimestamp }: LinkedMessage): AnchorRow {
+  if (row.alsoAnchoredAt.length >= MAX_SIGHTINGS) return row;
+  return { ...row, alsoAnchoredAt: [...row.alsoAnchoredAt, { sequence: String(sequence), consensusTimestamp }] };
+}
+
+/** Whether another message for the same batch came before, in the store or in this page. */
+async function hasRival(store: Store, page: ReadonlyMap<string, AnchorRow>, row: AnchorRow): Promise<boolean> {
+  for (const other of page.values()) if (other.node === row.node && other.batch === row.batch) return true;
+  for await (const _ of anchorTable.under(store, [row.node, row.batch], { limit: 1 })) return true;
+  return false;
+}

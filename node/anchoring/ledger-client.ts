@@ -1,0 +1,53 @@
+/** `payer@seconds.nanos`, e.g. `0.0.1001@1763717400.000000001`. */
+export type TransactionId = string & { readonly __brand: 'TransactionId' };
+
+/** A signed transaction, frozen: sending the same bytes again can never anchor twice. */
+export interface PreparedTransaction {
+  readonly transactionId: TransactionId;
+  /** Base64 of the signed bytes for every node that it may be sent to. */
+  readonly bytes: string;
+  /** Epoch second after which no node can take it to consensus. */
+  readonly validUntil: number;
+}
+
+/**
+ * `accepted`: a node has it. `ambiguous`: a node may or may not have it. Neither says that it reached consensus.
+ */
+export type SubmitOutcome = 'accepted' | 'ambiguous';
+
+/** `unknown`: no node told; `failed`: it reached consensus and was refused there, with the ledger's status code. */
+export type ReceiptOutcome = 'success' | 'unknown' | { readonly failed: string };
+
+/** A refusal that sending the same bytes again does not cure, e.g. `INVALID_SIGNATURE`, `INSUFFICIENT_PAYER_BALANCE`. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+  /** Status code of the ledger, or `UNUSABLE_TRANSACTION` where the bytes could not be read. */
+  readonly code: string;
+
+  constructor(code: string, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+/** Writes to one topic of one ledger. Every call is bounded in time. */
+export interface LedgerClient extends AsyncDisposable {
+  /** Signs a transaction with the message. Needs no network. */
+  prepare(message: string): Promise<PreparedTransaction>;
+  /** Sends the bytes. Throws `LedgerError`; every transport failure is `ambiguous`. */
+  submit(prepared: PreparedTransaction): Promise<SubmitOutcome>;
+  /** Asks for the receipt, without ever sending anything again. Never throws. */
+  receipt(transactionId: TransactionId): Promise<ReceiptOutcome>;
+}
+
+const TRANSACTION_ID = /^\d{1,19}\.\d{1,19}\.\d{1,19}@\d{1,11}\.\d{9}$/;
+
+export function isTransactionId(text: string): text is TransactionId {
+  return TRANSACTION_ID.test(text);
+}
+
+/** Throws `LedgerError` unless the text is a transaction id in its written form. */
+export function transactionId(text: string): TransactionId {
+  if (!isTransactionId(text)) throw new LedgerError('UNUSABLE_TRANSACTION', 'not a transaction id');
+  return text;
+}

@@ -1,0 +1,165 @@
+import { Compile } from 'typebox/compile';
+import type { Logger } from 'pino';
+import type { Store } from '../store/store.ts';
+import { jsonCodec, Table } from '../store/table.ts';
+import { takeAnchors, type TopicIdentity } from './anchor-intake.ts';
+import type { AnchorRow } from './anchors.ts';
+import { type MirrorClient, PAGE_MESSAGES } from './mirror-client.ts';
+import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead, TopicHeadShape } from './topic-links.ts';
+import { Wake } from './wake.ts';
+
+export interface TopicReaderOptions extends TopicIdentity {
+  readonly store: Store;
+  readonly mirror: MirrorClient;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Pause between two readings when nobody waits for a message, in milliseconds. */
+  readonly intervalMs?: number;
+  /** Told of every first occurrence, after it is on the disk. */
+  readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
+  /** Told of anchors that name another envelope than an earlier anchor of the same batch, after they are on the disk. */
+  readonly onRival?: (rivals: readonly AnchorRow[]) => void;
+}
+
+export interface TopicReaderState {
+  readonly head: TopicHead;
+  /** Epoch milliseconds of the last answer that a mirror gave and that linked; null for none since the start. */
+  readonly lastReadAt: number | null;
+  /** Why the last reading failed; null where it did not. */
+  readonly failure: string | null;
+  /** Pages refused since the start because they did not link. */
+  readonly refused: number;
+  /** Messages since the start that were no anchor of this federation. */
+  readonly skipped: number;
+}
+
+export const READ_INTERVAL_MS = 5_000;
+/** Pause between two readings while a message is awaited, and how long one poke makes it so. */
+const FAST_INTERVAL_MS = 250;
+const FAST_FOR_MS = 10_000;
+
+const compiled = Compile(TopicHeadShape);
+const headTable = new Table(
+  'topic-head',
+  jsonCodec((value: unknown): value is TopicHead => compiled.Check(value)),
+);
+
+/**
+ * Follows the federation's topic by sequence number, believing no mirror beyond what links to what was read before.
+ *
+ * Crash order: the anchors of a page and the head after it land in one atomic write, then listeners are told. A crash
+ * before the write reads the page again; one after it has told nobody, so whoever waits for an anchor looks in the
+ * store first.
+ *
+ * Ownership: `#head` is moved by the reading loop alone, after the write.
+ */
+export class TopicReader implements AsyncDisposable {
+  readonly #options: TopicReaderOptions;
+  readonly #wake = new Wake();
+  readonly #ending = new AbortController();
+  #loop: Promise<void> | undefined;
+  #head: TopicHead;
+  /** The mirror to ask first: turned on at every empty or failed answer, so that none can withhold messages for good. */
+  #turn = 0;
+  #fastUntil = 0;
+  #lastReadAt: number | null = null;
+  #failure: string | null = null;
+  #refused = 0;
+  #skipped = 0;
+
+  private constructor(options: TopicReaderOptions, head: TopicHead) {
+    this.#options = options;
+    this.#head = head;
+  }
+
+  /** Continues after the last message in the store. */
+  static async open(options: TopicReaderOptions): Promise<TopicReader> {
+    const head = await headTable.get(options.store, options.network, options.topicId);
+    return new TopicReader(options, head ?? INITIAL_HEAD);
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** A message is awaited: read now, and often for a while. */
+  poke(): void {
+    this.#fastUntil = this.#options.now() + FAST_FOR_MS;
+    this.#wake.ring();
+  }
+
+  state(): TopicReaderState {
+    return {
+      head: this.#head,
+      lastReadAt: this.#lastReadAt,
+      failure: this.#failure,
+      refused: this.#refused,
+      skipped: this.#skipped,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      const more = await this.#readPage();
+      if (more) continue;
+      // A poke within the pause brings the next reading forward, but never faster than the fast pace.
+      await new Wake().wait(FAST_INTERVAL_MS, signal);
+      if (this.#options.now() >= this.#fastUntil) {
+        await this.#wake.wait((this.#options.intervalMs ?? READ_INTERVAL_MS) - FAST_INTERVAL_MS, signal);
+      }
+    }
+  }
+
+  /** Reads one page from the first mirror whose page links. Whether there may be more at once. */
+  async #readPage(): Promise<boolean> {
+    const { mirrors } = this.#options.mirror;
+    for (let i = 0; i < mirrors.length && !this.#ending.signal.aborted; i++) {
+      const mirror = mirrors[this.#turn % mirrors.length] ?? '';
+      try {
+        const read = await this.#readFrom(mirror);
+        if (read === 0) this.#turn++;
+        this.#lastReadAt = this.#options.now();
+        this.#failure = null;
+        return read === PAGE_MESSAGES;
+      } catch (error) {
+        this.#turn++;
+        if (!this.#ending.signal.aborted) this.#noteFailure(mirror, error);
+      }
+    }
+    return false;
+  }
+
+  async #readFrom(mirror: string): Promise<number> {
+    const { store, network, topicId, onAnchor, onRival } = this.#options;
+    const { signal } = this.#ending;
+    const messages = await this.#options.mirror.messages(mirror, topicId, this.#head.sequence, signal);
+    if (messages.length === 0) return 0;
+    const { head, linked } = linkMessages(this.#head, topicId, messages);
+    const { operations, anchors, rivals, skipped } = await takeAnchors(store, this.#options, linked);
+    await store.write([...operations, headTable.put([network, topicId], head)]);
+    this.#head = head;
+    this.#skipped += skipped;
+    if (anchors.length > 0) onAnchor?.(anchors);
+    if (rivals.length > 0) onRival?.(rivals);
+    return messages.length;
+  }
+
+  #noteFailure(mirror: string, error: unknown): void {
+    const failure = error instanceof Error ? error.message : String(error);
+    const isNew = failure !== this.#failure;
+    this.#failure = failure;
+    const fields = { mirror, head: this.#head.sequence, err: error };
+    if (error instanceof LinkError) {
+      this.#refused++;
+      if (isNew) this.#options.log.error(fields, 'a mirror gave messages that do not link; refused');
+    } else if (isNew) {
+      this.#options.log.warn(fields, 'the topic could not be read');
+    }
+  }
+}
