@@ -8,7 +8,13 @@ import {
   type RecordId,
 } from './ids.ts';
 import { SHA256_PATTERN, SHA384_PATTERN, type Sha256Hash, type Sha384Hash } from './hash.ts';
-import { type ConsensusTimestamp, CONSENSUS_TIMESTAMP_PATTERN, type Timestamp, TIMESTAMP_PATTERN } from './time.ts';
+import {
+  type ConsensusTimestamp,
+  CONSENSUS_TIMESTAMP_PATTERN,
+  isTimestamp,
+  type Timestamp,
+  TIMESTAMP_PATTERN,
+} from './time.ts';
 
 /** Unpadded base64url text of a signature, key or salt. Its length in bytes is checked where it is decoded. */
 export type Base64url = string & { readonly __brand: 'Base64url' };
@@ -21,7 +27,9 @@ export const RecordIdShape = Type.Unsafe<RecordId>(Type.String({ pattern: RECORD
 export const EntityIdShape = Type.Unsafe<EntityId>(Type.String({ pattern: ENTITY_ID_PATTERN }));
 export const Sha256Shape = Type.Unsafe<Sha256Hash>(Type.String({ pattern: SHA256_PATTERN }));
 export const Sha384Shape = Type.Unsafe<Sha384Hash>(Type.String({ pattern: SHA384_PATTERN }));
-export const TimestampShape = Type.Unsafe<Timestamp>(Type.String({ pattern: TIMESTAMP_PATTERN }));
+export const TimestampShape = Type.Unsafe<Timestamp>(
+  Type.Refine(Type.String({ pattern: TIMESTAMP_PATTERN }), isTimestamp, () => 'is not a time that exists'),
+);
 export const ConsensusTimestampShape = Type.Unsafe<ConsensusTimestamp>(
   Type.String({ pattern: CONSENSUS_TIMESTAMP_PATTERN }),
 );

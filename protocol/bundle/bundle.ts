@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { SignedRosterShape } from '../keys/roster.ts';
+import { DEFAULT_MAX_DEPTH, parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/value.ts';
 import { Base64urlShape, Closed, ConsensusTimestampShape, EntityIdShape, Sha256Shape, Sha384Shape } from '../shapes.ts';
 import { SignedStatementShape } from '../statement/statement.ts';
@@ -10,6 +11,9 @@ export const BUNDLE_FORMAT = 'meridian-bundle/1';
 /** An inclusion proof is never longer than the tree is high; no tree here has 2^64 leaves. */
 const MAX_PATH = 64;
 const MAX_STATEMENTS = 1024;
+
+/** Nesting of a bundle: that of a payload, inside `disclosure`, inside the bundle. */
+export const BUNDLE_MAX_DEPTH = DEFAULT_MAX_DEPTH + 2;
 
 const PathShape = Type.Array(Sha256Shape, { maxItems: MAX_PATH });
 
@@ -56,6 +60,11 @@ export class BundleError extends Error {
     super(message);
     this.pointer = pointer;
   }
+}
+
+/** Reads the text of a bundle. Throws `JsonError` on what is not strict JSON, and `BundleError`. */
+export function parseBundleText(text: string): Bundle {
+  return parseBundle(parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH }));
 }
 
 /** Reads the shape of a bundle. Throws `BundleError` on unknown members, wrong types and bad encodings. */

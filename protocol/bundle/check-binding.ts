@@ -50,9 +50,8 @@ function bindEnvelope({ group, envelope, rosters }: OpenedBundle): readonly Find
 
 function bindCosignatures(suite: Suite, { bundle, envelope, cosignatures, rosters }: OpenedBundle): readonly Finding[] {
   if (cosignatures.length === 0) return [];
-  if (bundle.batch === null || envelope === null) {
-    return [unbound('cosignature-mismatch', 'cosignatures without a batch')];
-  }
+  if (bundle.batch === null) return [unbound('cosignature-mismatch', 'cosignatures without a batch')];
+  if (envelope === null) return [];
   const findings: Finding[] = [];
   const hash = hashText(suite, bundle.batch.envelope);
   const roster = rosters?.version(envelope.roster);
@@ -63,8 +62,8 @@ function bindCosignatures(suite: Suite, { bundle, envelope, cosignatures, roster
     }
     if (witnesses.has(value.witness)) findings.push(unbound('cosignature-doubled', `${value.witness} cosigned twice`));
     witnesses.add(value.witness);
-    const known = roster?.members.some((member) => member.node === value.witness) ?? false;
-    if (!known || value.witness === envelope.node) {
+    const isMember = rosters === null || roster?.members.some((member) => member.node === value.witness);
+    if (isMember !== true || value.witness === envelope.node) {
       findings.push(unbound('witness-unknown', `${value.witness} may not witness this batch`));
     }
   }

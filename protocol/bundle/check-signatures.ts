@@ -50,12 +50,12 @@ export function checkSignatures(suite: Suite, opened: OpenedBundle): readonly Fi
 /** Witnesses whose cosignatures count towards the quorum: those by keys that nobody has revoked since. */
 export function countWitnesses({ keys, cosignatures }: OpenedBundle): number {
   if (keys === null) return 0;
-  return cosignatures.filter(({ value }) => keys.revocation(value.keyId) === undefined).length;
+  return cosignatures.filter(({ value }) => keys.revocation(value.witness, value.keyId) === undefined).length;
 }
 
 function checkSigned<Value>(suite: Suite, { keys, bundle }: OpenedBundle, claim: Signed<Value>): readonly Finding[] {
   if (keys === null) return [];
-  const key = keys.get(claim.keyId);
+  const key = keys.get(claim.node, claim.keyId);
   const what = `the ${claim.kind.name} of ${claim.node}`;
   if (key === undefined) return [unsigned('key-unknown', `${what} is signed by a key without certificate`)];
   const findings: Finding[] = [];
@@ -66,7 +66,7 @@ function checkSigned<Value>(suite: Suite, { keys, bundle }: OpenedBundle, claim:
     findings.push(unsigned('signature-invalid', `the signature of ${what} does not hold`));
   }
   const isWitness = claim.first === Number.MAX_SAFE_INTEGER;
-  if (!isWitness && !keys.standsAt(claim.keyId, bundle.anchor?.consensusTimestamp ?? null)) {
+  if (!isWitness && !keys.standsAt(claim.node, claim.keyId, bundle.anchor?.consensusTimestamp ?? null)) {
     findings.push(unsigned('key-revoked', `${what} reached consensus after its key was compromised`));
   }
   return findings;

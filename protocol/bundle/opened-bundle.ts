@@ -9,7 +9,6 @@ import { type Group, groupStatement } from '../statement/group.ts';
 import { type AttestationRecord, recordText } from '../statement/record.ts';
 import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
-import { isTimestamp } from '../time.ts';
 import type { Bundle } from './bundle.ts';
 import type { Check, Finding, FindingCode } from './verdict.ts';
 
@@ -27,8 +26,14 @@ export interface OpenedBundle {
   readonly findings: readonly Finding[];
 }
 
+/** Rosters and keys that a verifier has checked already, in place of those that a bundle carries. */
+export interface KnownFederation {
+  readonly rosters: RosterChain;
+  readonly keys: KeyDirectory;
+}
+
 /** Reads every statement of a bundle. What does not read becomes a finding, so that all faults are named at once. */
-export function openBundle(suite: Suite, bundle: Bundle): OpenedBundle {
+export function openBundle(suite: Suite, bundle: Bundle, known?: KnownFederation): OpenedBundle {
   const findings: Finding[] = [];
   const read = <Value>(check: Check, code: FindingCode, open: () => Value): Value | null => {
     try {
@@ -39,7 +44,7 @@ export function openBundle(suite: Suite, bundle: Bundle): OpenedBundle {
     }
   };
   const record = read('leafRederived', 'record-malformed', () => readRecord(bundle.record));
-  const rosters = read('sigValid', 'roster-invalid', () => RosterChain.open(suite, bundle.rosters));
+  const rosters = known?.rosters ?? read('sigValid', 'roster-invalid', () => RosterChain.open(suite, bundle.rosters));
   return {
     bundle,
     record,
@@ -56,15 +61,17 @@ export function openBundle(suite: Suite, bundle: Bundle): OpenedBundle {
       bundle.anchor === null ? null : parseAnchorMessage(bundle.anchor.message),
     ),
     rosters,
-    keys: rosters === null ? null : openKeys(suite, bundle, rosters, findings),
+    keys: known?.keys ?? (rosters === null ? null : openKeys(suite, bundle, rosters, findings)),
     findings,
   };
 }
 
-/** The record of a text that re-canonicalises to itself byte for byte. Throws where it does not. */
+/** The record of a text that re-canonicalises to itself byte for byte. Throws where it does not, or is no record. */
 function readRecord(text: string): AttestationRecord {
   const record = recordText.parse(text);
-  if (!isTimestamp(record.submittedAt)) throw new RangeError('record: submittedAt is not a time that exists');
+  if ((record.sourceSeq === 1) !== (record.sourcePrev === null)) {
+    throw new RangeError('record: only the first record of a source has none before it');
+  }
   return record;
 }
 

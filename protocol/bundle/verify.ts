@@ -18,7 +18,12 @@ export interface VerifyOptions {
  * `problems`; nothing is thrown. A check is true only where all that it needs was there and held.
  */
 export function verifyBundle(suite: Suite, bundle: Bundle, options: VerifyOptions = {}): Verdict {
-  const opened = openBundle(suite, bundle);
+  return judge(suite, openBundle(suite, bundle), options);
+}
+
+/** The five checks on a bundle already opened. */
+export function judge(suite: Suite, opened: OpenedBundle, options: VerifyOptions = {}): Verdict {
+  const { bundle } = opened;
   const problems = [
     ...opened.findings,
     ...checkPayload(suite, opened),
@@ -36,7 +41,7 @@ export function verifyBundle(suite: Suite, bundle: Bundle, options: VerifyOption
     witnessed: holds && roster !== undefined && countWitnesses(opened) >= roster.quorum,
     checks,
     payloadState: bundle.disclosure === undefined ? 'withheld' : 'available',
-    status: statusOf(opened),
+    status: statusOf(opened, checks),
     problems,
     record: record && { id: record.id, kind: record.kind, node: record.node, submittedAt: record.submittedAt },
     federation: rosters?.genesis ?? null,
@@ -63,7 +68,8 @@ function summarise(opened: OpenedBundle, problems: readonly Finding[]): Checks {
   };
 }
 
-function statusOf({ bundle, record }: OpenedBundle): AnchoringStatus {
-  if (bundle.anchor !== null) return 'confirmed';
+/** An anchor that does not bind to the batch confirms nothing. */
+function statusOf({ bundle, record }: OpenedBundle, checks: Checks): AnchoringStatus {
+  if (bundle.anchor !== null && checks.bundleBinding) return 'confirmed';
   return record?.claims.channel === 'tiered' ? 'buffered' : 'pending';
 }

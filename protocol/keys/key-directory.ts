@@ -26,6 +26,8 @@ export class KeyError extends Error {
   }
 }
 
+type MemberKey = `${NodeId} ${Sha256Hash}`;
+
 /** A signing key that a member's identity key vouches for. */
 export interface CertifiedKey {
   readonly certificate: KeyCertificate;
@@ -33,19 +35,26 @@ export interface CertifiedKey {
   readonly publicKey: Uint8Array;
 }
 
-/** Which signing keys belong to which member, and which of them were withdrawn. Holds only what it has checked. */
+/**
+ * Which signing keys belong to which member, and which of them were withdrawn. Holds only what it has checked. A
+ * certificate does not prove that its member holds the private key, and any member can sign a statement about any key
+ * id: so keys and revocations are kept by member and key id, and no member speaks for another's keys.
+ */
 export class KeyDirectory {
   readonly #suite: Suite;
   readonly #rosters: () => RosterChain;
-  readonly #keys = new Map<Sha256Hash, CertifiedKey>();
-  readonly #revocations = new Map<Sha256Hash, { revocation: Revocation; signed: SignedStatement }>();
+  readonly #keys = new Map<MemberKey, CertifiedKey>();
+  readonly #revocations = new Map<MemberKey, { revocation: Revocation; signed: SignedStatement }>();
 
   constructor(suite: Suite, rosters: () => RosterChain) {
     this.#suite = suite;
     this.#rosters = rosters;
   }
 
-  /** Checks a key certificate against its member's identity key and keeps it. Throws `KeyError`. */
+  /**
+   * Checks a key certificate against its member's identity key. Of two for one key, the one that is valid earlier is
+   * kept, so that the order in which they came does not matter. Throws `KeyError`.
+   */
   addCertificate(signed: SignedStatement): CertifiedKey {
     const certificate = parse(keyCertificateStatement.parse, signed.statement, 'certificate-malformed');
     const publicKey = parse(decodeBase64url, certificate.publicKey, 'certificate-malformed');
@@ -56,7 +65,9 @@ export class KeyDirectory {
       throw new KeyError('certificate-unsigned', `the key certificate of ${certificate.node} is not signed by it`);
     }
     const key = { certificate, signed, publicKey };
-    this.#keys.set(certificate.keyId, key);
+    const name = memberKey(certificate.node, certificate.keyId);
+    const known = this.#keys.get(name);
+    if (known === undefined || isEarlier(certificate, known.certificate)) this.#keys.set(name, key);
     return key;
   }
 
@@ -66,24 +77,30 @@ export class KeyDirectory {
     if (!signatureHolds(this.#suite, revocationStatement, signed, this.#identityKey(revocation.node))) {
       throw new KeyError('revocation-unsigned', `the revocation of ${revocation.node} is not signed by it`);
     }
-    const known = this.#revocations.get(revocation.keyId);
+    const name = memberKey(revocation.node, revocation.keyId);
+    const known = this.#revocations.get(name);
     if (known === undefined || revocation.compromisedSince < known.revocation.compromisedSince) {
-      this.#revocations.set(revocation.keyId, { revocation, signed });
+      this.#revocations.set(name, { revocation, signed });
     }
     return revocation;
   }
 
-  get(keyId: Sha256Hash): CertifiedKey | undefined {
-    return this.#keys.get(keyId);
+  /** The key of that id which `node` certified. */
+  get(node: NodeId, keyId: Sha256Hash): CertifiedKey | undefined {
+    return this.#keys.get(memberKey(node, keyId));
   }
 
-  revocation(keyId: Sha256Hash): { readonly revocation: Revocation; readonly signed: SignedStatement } | undefined {
-    return this.#revocations.get(keyId);
+  /** The earliest revocation by which `node` withdrew its key. */
+  revocation(
+    node: NodeId,
+    keyId: Sha256Hash,
+  ): { readonly revocation: Revocation; readonly signed: SignedStatement } | undefined {
+    return this.#revocations.get(memberKey(node, keyId));
   }
 
-  /** Whether what this key signed counts, given the consensus time that the ledger gave it (null: none yet). */
-  standsAt(keyId: Sha256Hash, consensus: ConsensusTimestamp | null): boolean {
-    const withdrawn = this.#revocations.get(keyId);
+  /** Whether what `node` signed with this key counts, given the consensus time the ledger gave it (null: none yet). */
+  standsAt(node: NodeId, keyId: Sha256Hash, consensus: ConsensusTimestamp | null): boolean {
+    const withdrawn = this.revocation(node, keyId);
     if (withdrawn === undefined) return true;
     return consensus !== null && timestampOfConsensus(consensus) < withdrawn.revocation.compromisedSince;
   }
@@ -108,6 +125,14 @@ export function keyCovers(key: CertifiedKey, node: NodeId, at: Timestamp, seq: n
     certificate.validFrom <= at &&
     certificate.seqFrom <= seq
   );
+}
+
+function memberKey(node: NodeId, keyId: Sha256Hash): MemberKey {
+  return `${node} ${keyId}`;
+}
+
+function isEarlier(a: KeyCertificate, b: KeyCertificate): boolean {
+  return a.validFrom === b.validFrom ? a.seqFrom < b.seqFrom : a.validFrom < b.validFrom;
 }
 
 function parse<Value>(read: (text: string) => Value, text: string, code: KeyFault): Value {

@@ -2,7 +2,8 @@ import { decodeBase64url } from '../bytes.ts';
 import type { Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { signatureHolds } from '../statement/statement.ts';
-import type { Suite } from '../suite/suite.ts';
+import type { Base64url } from '../shapes.ts';
+import { PUBLIC_KEY_BYTES, type Suite } from '../suite/suite.ts';
 import {
   federationDigest,
   type Member,
@@ -89,10 +90,25 @@ function parseRoster(entry: SignedRoster): Roster {
   }
   const names = new Set(roster.members.map((member) => member.node));
   if (names.size !== roster.members.length) throw new RosterError('malformed', 'a member is named twice');
+  const identityKeys = new Set(roster.members.map((member) => member.identityKey));
+  if (identityKeys.size !== roster.members.length) {
+    throw new RosterError('malformed', 'two members with one identity key would vote twice');
+  }
+  if (!roster.members.every((member) => isPublicKey(member.identityKey))) {
+    throw new RosterError('malformed', 'an identity key is not an ML-DSA-65 public key');
+  }
   if (roster.quorum >= roster.members.length && roster.members.length > 1) {
     throw new RosterError('malformed', 'a quorum of witnesses must fit besides the origin');
   }
   return roster;
+}
+
+function isPublicKey(text: Base64url): boolean {
+  try {
+    return decodeBase64url(text).length === PUBLIC_KEY_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 /** Every signature present must hold, be by a member of `judges`, and be the member's only one. */
