@@ -27,13 +27,16 @@ const stop = Promise.withResolvers<void>();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.resolve());
 process.once('disconnect', () => stop.resolve());
 
-const local = await startLocalLedger({
+const starting = startLocalLedger({
   directory: join(flags.home, 'store'),
   accounts: await readAccountsFile(flags.accounts),
   nodePorts: flags.nodes.split(',').map(portOf),
   mirrorGrpcPort: portOf(flags['mirror-grpc']),
   mirrorPort: portOf(flags.mirror),
 });
+const local = await Promise.race([starting, stop.promise]);
+// Told to stop while the store was being checked. Nothing is lost: the store is whole at every moment.
+if (!local) process.exit(0);
 announce(local);
 try {
   await Promise.race([stop.promise, local.finished]);

@@ -1,4 +1,4 @@
-import { PrivateKey, Status, TopicCreateTransaction, TopicMessageSubmitTransaction } from '@hashgraph/sdk';
+import { Status, TopicCreateTransaction, TopicMessageSubmitTransaction } from '@hashgraph/sdk';
 import type { Client, Transaction } from '@hashgraph/sdk';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -104,9 +104,9 @@ test.after(async () => {
 });
 
 /** Retries soon, so that the test is short; waits for answers as long as the SDK does by default. */
-function patientClient(key: PrivateKey = running.operatorKey): Client {
+function patientClient(): Client {
   return running
-    .client(key)
+    .client()
     .setMinBackoff(10)
     .setMaxBackoff(50)
     .setNodeMinBackoff(10)

@@ -96,6 +96,19 @@ test('consensus times rise strictly, also while the system clock stands or goes 
   assert.is(ledger.consensusClock, last);
 });
 
+test('a round that cannot be written is not shown, and ends the ledger', async () => {
+  await using directory = await temporaryDirectory();
+  const clock = new StoppedClock();
+  await using ledger = await openLedger(directory.path, { clock: clock.now });
+  await ledger.store[Symbol.asyncDispose]();
+  ledger.submit(signedTransaction(payer, clock.time - 1n, topicCreation()), NODE);
+  await assertRejects(ledger.finished, /not open/i);
+  assert.is(ledger.state.topics.size, 0);
+  assert.is(ledger.state.head.transactions, 0);
+  const next = signedTransaction(payer, clock.time - 2n, topicCreation());
+  assert.throws(() => ledger.submit(next, NODE), /PLATFORM_NOT_ACTIVE/);
+});
+
 test('answers BUSY above its rate', async () => {
   await using directory = await temporaryDirectory();
   const clock = new StoppedClock();

@@ -32,7 +32,8 @@ const test = suite('local ledger, through the SDK');
 
 const running = await runLedger();
 const { operatorKey } = running;
-const client = running.client();
+// Asks again soon: a receipt of this ledger takes milliseconds.
+const client = running.client().setMinBackoff(20).setMaxBackoff(200);
 const submitKey = PrivateKey.generateECDSA();
 const adminKey = PrivateKey.generateED25519();
 const topicId = await createTopic(new TopicCreateTransaction({ topicMemo: 'anchors' }).setSubmitKey(submitKey));
@@ -71,12 +72,12 @@ test('messages over 1024 bytes go in chunks only, and a subscriber gets them who
   const subscription = new TopicMessageQuery({ topicId: topic }).setStartTime(0).subscribe(
     client,
     (_message, error) => arrived.reject(error),
-    (message) => {
-      received.push(message);
+    (delivered) => {
+      received.push(delivered);
       if (received.length === 3) arrived.resolve();
     },
   );
-  for (const message of ['first', large, 'last']) await submit(topic, message);
+  for (const content of ['first', large, 'last']) await submit(topic, content);
   await arrived.promise;
   subscription.unsubscribe();
   assert.equal(
