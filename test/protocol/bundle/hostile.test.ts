@@ -1,0 +1,192 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import {
+  type Bundle,
+  BUNDLE_MAX_DEPTH,
+  BundleError,
+  parseBundle,
+  parseBundleText,
+} from '../../../protocol/bundle/bundle.ts';
+import { CHECKS, type Verdict } from '../../../protocol/bundle/verdict.ts';
+import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import { JsonError, type JsonValue } from '../../../protocol/json/value.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
+import { cachedSuite } from './cached-suite.ts';
+import { placesOf, replaceAt, stringsOf } from './json-places.ts';
+
+const suite = cachedSuite(nativeSuite);
+const federation = await TestFederation.create({ signerOf: nativeSigner });
+await federation.addRoster({ name: 'renamed' }, ['us', 'ca', 'jp']);
+const batch = await federation.sealBatch('eu', [{}, {}, {}, {}, {}]);
+await federation.revokeKey('eu');
+const bundle = batch.bundleFor(1);
+const sibling = batch.bundleFor(2);
+const pin = federation.chain.genesis;
+
+const places = placesOf(bundle);
+const odd: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
+  null,
+  true,
+  0,
+  -1,
+  2 ** 53 - 1,
+  1e308,
+  '',
+  '\ud800',
+  '"\ud800"',
+  '{}',
+  '[]',
+  '{"v":1}',
+  'sha256:',
+  'A',
+  '0.0.9999999999999999999',
+  '99999999999.999999999',
+  '9999-12-31T23:59:59.999Z',
+  [],
+  {},
+  [[]],
+);
+/** A value from elsewhere in this bundle or its sibling: the most plausible thing to put in a wrong place. */
+const borrowed = fc.constantFrom<JsonValue[]>(...[...places, ...placesOf(sibling)].map(({ value }) => value));
+const change = fc.record({
+  pointer: fc.constantFrom(...places.map(({ pointer }) => pointer)),
+  value: fc.oneof(odd, borrowed, fc.constant(undefined)),
+});
+
+test('whatever is put anywhere, verification answers, and never verifies another record or payload', () => {
+  fc.assert(
+    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+      const changed = changes.reduce<JsonValue>(
+        (value, { pointer, value: next }) => replaceAt(value, pointer, next),
+        bundle,
+      );
+      assertSound(changed);
+    }),
+    { numRuns: 4000 },
+  );
+});
+
+test('a member changed inside any signed text, canonically, is never verified', () => {
+  const texts = stringsOf(bundle).filter(({ text }) => text.startsWith('{"'));
+  assert.ok(texts.length >= 12);
+  const inner = texts.flatMap(({ pointer, text }) =>
+    placesOf(JSON.parse(text)).flatMap((place) => (place.pointer === '' ? [] : [{ pointer, text, inside: place }])),
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...inner),
+      fc.oneof(odd, borrowed, fc.constant(undefined)),
+      ({ pointer, text, inside }, value) => {
+        let changed: string;
+        try {
+          changed = canonicalize(replaceAt(JSON.parse(text), inside.pointer, value));
+        } catch (error) {
+          assert.ok(error instanceof JsonError);
+          return;
+        }
+        fc.pre(changed !== text);
+        const verdict = verdictOn(replaceAt(bundle, pointer, changed));
+        assert.not(verdict?.verified, `${pointer} ${inside.pointer}`);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('unknown members are refused at every level, prototypes included', () => {
+  for (const { pointer, value } of places) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    if (pointer.startsWith('/disclosure/payload')) continue;
+    for (const name of ['extra', '__proto__', 'constructor', 'toString']) {
+      const extended: JsonValue = JSON.parse(`${JSON.stringify(value).slice(0, -1)},"${name}":{}}`);
+      const changed = replaceAt(bundle, pointer, extended);
+      assert.throws(
+        () => parseBundle(changed),
+        (error: unknown) => error instanceof BundleError,
+        `${pointer}/${name}`,
+      );
+    }
+  }
+});
+
+test('the pointer of a malformed bundle leads to the member at fault', () => {
+  const pointerOf = (value: JsonValue) => {
+    try {
+      parseBundle(value);
+      return null;
+    } catch (error) {
+      return error instanceof BundleError ? error.pointer : undefined;
+    }
+  };
+  assert.is(pointerOf(replaceAt(bundle, '/anchor/sequence', 7)), '/anchor/sequence');
+  assert.is(pointerOf(replaceAt(bundle, '/receipt/path/0', 'sha256:00')), '/receipt/path/0');
+  assert.is(pointerOf([]), '');
+});
+
+test('a doubled member anywhere in the text of a bundle is refused', () => {
+  const text = JSON.stringify(bundle).replace('"record":', '"record":"first","record":');
+  assert.throws(
+    () => parseBundleText(text),
+    (error: unknown) => error instanceof JsonError && error.code === 'duplicate-key',
+  );
+});
+
+test('a payload as deep as intake takes it is still read from its bundle', async () => {
+  let deep: JsonValue = 'end';
+  for (let depth = BUNDLE_MAX_DEPTH - 2; depth > 0; depth--) deep = depth % 2 === 0 ? [deep] : { deep };
+  const sealed = await federation.sealBatch('ca', [{ payload: deep }]);
+  const text = JSON.stringify(sealed.bundleFor(0));
+  assert.ok(verifyBundle(suite, parseBundleText(text), { pin }).verified);
+  const deeper = JSON.stringify({ ...sealed.bundleFor(0), disclosure: { salt: 'A', payload: [deep] } });
+  assert.throws(
+    () => parseBundleText(deeper),
+    (error: unknown) => error instanceof JsonError && error.code === 'too-deep',
+  );
+});
+
+test('as many statements as a bundle may hold are judged in bounded time', () => {
+  const filled: Bundle = {
+    ...bundle,
+    cosignatures: Array.from({ length: 1024 }, (_, i) => bundle.cosignatures[i % 4] ?? bundle.cosignatures[0]).flatMap(
+      (signed) => (signed === undefined ? [] : [signed]),
+    ),
+    keys: Array.from({ length: 1024 }, (_, i) => bundle.keys[i % bundle.keys.length]).flatMap((signed) =>
+      signed === undefined ? [] : [signed],
+    ),
+  };
+  const start = performance.now();
+  const verdict = verifyBundle(nativeSuite, parseBundle(filled));
+  const took = performance.now() - start;
+  assert.not(verdict.verified);
+  assert.ok(took < 5000, `${took} ms`);
+});
+
+/** A changed bundle is refused, or judged; and judged good only where it still proves the same record and payload. */
+function assertSound(changed: JsonValue): void {
+  const verdict = verdictOn(changed);
+  if (verdict === null) return;
+  for (const check of CHECKS) {
+    if (verdict.problems.some((problem) => problem.check === check)) assert.is(verdict.checks[check], false);
+  }
+  if (!verdict.verified) return;
+  const { record, disclosure } = parseBundle(changed);
+  assert.is(record, bundle.record);
+  if (disclosure !== undefined) assert.equal(disclosure, bundle.disclosure);
+}
+
+/** Null where the bundle is refused as malformed; anything else thrown is a failure. */
+function verdictOn(value: JsonValue): Verdict | null {
+  let parsed: Bundle;
+  try {
+    parsed = parseBundle(value);
+  } catch (error) {
+    assert.ok(error instanceof BundleError, String(error));
+    return null;
+  }
+  return verifyBundle(suite, parsed, { pin });
+}
+
+test.run();
