@@ -41,6 +41,12 @@ export function recordId(text: string): RecordId {
   return text;
 }
 
+/** Throws `IdError` unless the text is a ledger entity id. */
+export function entityId(text: string): EntityId {
+  if (!isEntityId(text)) throw new IdError(`not a ledger entity id: ${JSON.stringify(text.slice(0, 60))}`);
+  return text;
+}
+
 /** The node that a record id names. */
 export function nodeOfRecord(id: RecordId): NodeId {
   return nodeId(id.slice(4, id.lastIndexOf('_')));

@@ -1,7 +1,5 @@
-import { canonicalize } from '../../protocol/json/canonical.ts';
-import type { JsonObject } from '../../protocol/json/value.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import { commitDecision, commitText, SALT_BYTES } from '../../protocol/payload/commitment.ts';
+import { commitDecision, commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import type { AttestationRecord, Claims, Links } from '../../protocol/statement/record.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -15,10 +13,10 @@ export interface Draft {
   readonly prefix: IdPrefix;
   readonly account: string;
   readonly sourceId: string;
-  /** All of the request. */
-  readonly payload: JsonObject;
-  /** The decision inside it, whose parts are committed to one by one. */
-  readonly data: JsonObject;
+  /** RFC 8785 text of all of the request. */
+  readonly payload: string;
+  /** Texts of the decision inside it, whose parts are committed to one by one. */
+  readonly decision: DecisionTexts;
   readonly claims: Omit<Claims, 'dataHash' | 'inputHash' | 'outputHash'>;
   readonly links: Links;
   /** Set where a second identical request must be refused; unique for the account. */
@@ -34,7 +32,7 @@ export interface PreparedDraft {
   readonly sealed: SealedPayload;
 }
 
-/** Salts, commits and encrypts. Throws `JsonError` where the payload has no canonical form. */
+/** Names, salts, commits and encrypts. */
 export function prepareDraft(
   draft: Draft,
   node: NodeId,
@@ -43,12 +41,11 @@ export function prepareDraft(
 ): PreparedDraft {
   const id = newRecordId(draft.prefix, node, epochMilliseconds);
   const salt = randomBytesPooled(SALT_BYTES);
-  const text = canonicalize(draft.payload);
   return {
     draft,
     id,
-    payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, text),
-    claims: { ...draft.claims, ...commitDecision(nativeSuite, salt, draft.data) },
-    sealed: vault.seal(id, salt, text),
+    payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, draft.payload),
+    claims: { ...draft.claims, ...commitDecision(nativeSuite, salt, draft.decision) },
+    sealed: vault.seal(id, salt, draft.payload),
   };
 }

@@ -15,6 +15,19 @@ export function canonicalize(value: JsonValue): string {
   return canonicalText(value, 0);
 }
 
+/**
+ * Canonical text of an object whose members' canonical texts are at hand: lets one pass over a value serve the texts of
+ * the whole and of its parts.
+ */
+export function joinMembers(texts: ReadonlyMap<string, string>): string {
+  let text = '{';
+  for (const name of [...texts.keys()].sort()) {
+    if (text.length > 1) text += ',';
+    text += `${canonicalString(name)}:${texts.get(name) ?? 'null'}`;
+  }
+  return `${text}}`;
+}
+
 function canonicalText(value: JsonValue | undefined, depth: number): string {
   if (typeof value === 'string') return canonicalString(value);
   if (typeof value === 'number') return canonicalNumber(value);
@@ -24,14 +37,12 @@ function canonicalText(value: JsonValue | undefined, depth: number): string {
   if (typeof value !== 'object') throw new JsonError('syntax', `a ${typeof value} is not a JSON value`);
   if (depth >= MAX_DEPTH) throw new JsonError('too-deep', `nesting over ${MAX_DEPTH}`);
   if (isJsonArray(value)) return `[${value.map((item) => canonicalText(item, depth + 1)).join(',')}]`;
-  let text = '{';
-  for (const name of Object.keys(value).sort()) {
+  const texts = new Map<string, string>();
+  for (const name of Object.keys(value)) {
     const member = value[name];
-    if (member === undefined) continue;
-    if (text.length > 1) text += ',';
-    text += `${canonicalString(name)}:${canonicalText(member, depth + 1)}`;
+    if (member !== undefined) texts.set(name, canonicalText(member, depth + 1));
   }
-  return `${text}}`;
+  return joinMembers(texts);
 }
 
 function canonicalNumber(value: number): string {

@@ -1,6 +1,6 @@
 import { concatBytes, utf8 } from '../bytes.ts';
 import { type Sha256Hash, writeSha256 } from '../hash.ts';
-import { canonicalize } from '../json/canonical.ts';
+import { canonicalize, joinMembers } from '../json/canonical.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Claims } from '../statement/record.ts';
@@ -41,22 +41,33 @@ export function commit(
 
 export type DecisionHashes = Pick<Claims, 'dataHash' | 'inputHash' | 'outputHash'>;
 
+/** Canonical texts of a decision and of the parts of it that are committed to one by one. */
+export interface DecisionTexts {
+  readonly data: string;
+  readonly input: string;
+  readonly output: string | undefined;
+}
+
 /**
- * The commitments to a decision's parts: `input` is `data.input` or else all of `data`; `output` is `data.output` or
- * else `data.decision`, and absent where the decision has neither.
+ * `input` is `data.input` or else all of `data`; `output` is `data.output` or else `data.decision`, and absent where the
+ * decision has neither. Throws `JsonError` where a value has no canonical form.
  */
-export function commitDecision(suite: Pick<Suite, 'sha256'>, salt: Uint8Array, data: JsonObject): DecisionHashes {
-  const dataText = canonicalize(data);
-  const output = data.output ?? data.decision;
+export function decisionTexts(data: JsonObject): DecisionTexts {
+  const members = new Map<string, string>();
+  for (const [name, member] of Object.entries(data)) members.set(name, canonicalize(member));
+  const whole = joinMembers(members);
   return {
-    dataHash: commitText(suite, 'meridian/data/1', salt, dataText),
-    inputHash: commitText(
-      suite,
-      'meridian/input/1',
-      salt,
-      data.input === undefined ? dataText : canonicalize(data.input),
-    ),
-    ...(output === undefined ? {} : { outputHash: commit(suite, 'meridian/output/1', salt, output) }),
+    data: whole,
+    input: members.get('input') ?? whole,
+    output: members.get('output') ?? members.get('decision'),
+  };
+}
+
+export function commitDecision(suite: Pick<Suite, 'sha256'>, salt: Uint8Array, texts: DecisionTexts): DecisionHashes {
+  return {
+    dataHash: commitText(suite, 'meridian/data/1', salt, texts.data),
+    inputHash: commitText(suite, 'meridian/input/1', salt, texts.input),
+    ...(texts.output === undefined ? {} : { outputHash: commitText(suite, 'meridian/output/1', salt, texts.output) }),
   };
 }
 
@@ -72,7 +83,7 @@ export function payloadMatches(
   if (dataHash === undefined && inputHash === undefined && outputHash === undefined) return true;
   const data = isJsonObject(payload) ? payload.data : undefined;
   if (!isJsonObject(data)) return false;
-  const expected = commitDecision(suite, salt, data);
+  const expected = commitDecision(suite, salt, decisionTexts(data));
   return expected.dataHash === dataHash && expected.inputHash === inputHash && expected.outputHash === outputHash;
 }
 

@@ -1,0 +1,32 @@
+import { parseArgs } from 'node:util';
+import { readClusterEnvironment } from './environment.ts';
+import { DEFAULT_PORT_BASE, planCluster } from './plan.ts';
+import { Supervisor } from './supervisor/supervisor.ts';
+import { clusterTable } from './supervisor/table.ts';
+
+const { home, production, inherited } = readClusterEnvironment();
+if (production) throw new Error('the local cluster is for development; NODE_ENV=production refuses it');
+
+const { values: flags } = parseArgs({
+  options: {
+    fresh: { type: 'boolean', default: false },
+    'port-base': { type: 'string', default: String(DEFAULT_PORT_BASE) },
+  },
+});
+const portBase = Number(flags['port-base']);
+if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000)
+  throw new Error('--port-base is a port number');
+
+const stop = Promise.withResolvers<void>();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.resolve());
+// A supervisor started by another program goes with it.
+process.once('disconnect', () => stop.resolve());
+
+const plan = planCluster(portBase);
+const say = (line: string): void => console.log(line);
+await using supervisor = new Supervisor({ home, plan, fresh: flags.fresh, inherited, say });
+const started = supervisor.start().then(() => {
+  say(clusterTable(supervisor.file, home));
+  say('meridian: ready');
+});
+await Promise.race([stop.promise, started.then(() => stop.promise)]);

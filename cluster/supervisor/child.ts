@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+
+/** Time that a part has to say that it is ready. In milliseconds. */
+const READY_MS = 60_000;
+/** Time that a part has to end by itself before it is killed. Every process must be gone within five seconds. */
+const STOP_MS = 3_500;
+/** Pause before a part that died is started again: doubled each time, forgotten once it has lived for a while. */
+const FIRST_RESTART_MS = 500;
+const MAX_RESTART_MS = 10_000;
+const FORGIVE_AFTER_MS = 30_000;
+
+export interface ChildSpec {
+  readonly name: string;
+  readonly script: string;
+  readonly args?: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Takes what the part prints. */
+  readonly logFile: string;
+}
+
+/** One process of the cluster: started, watched, started again when it dies, ended with the cluster. */
+export class Child implements AsyncDisposable {
+  readonly #spec: ChildSpec;
+  readonly #onRestart: (child: Child) => void;
+  #running: ChildProcess | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #pause = FIRST_RESTART_MS;
+  #stopping = false;
+
+  /** `onRestart` is told each time the part is ready again under another pid. */
+  constructor(spec: ChildSpec, onRestart: (child: Child) => void) {
+    this.#spec = spec;
+    this.#onRestart = onRestart;
+  }
+
+  get name(): string {
+    return this.#spec.name;
+  }
+
+  get pid(): number | null {
+    return this.#running?.pid ?? null;
+  }
+
+  /** Starts it and waits until it is ready. Throws where it ends instead; see its log. */
+  async start(): Promise<void> {
+    await this.#launch();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#restart);
+    const child = this.#running;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  async #launch(): Promise<void> {
+    const { name, script, args = [], env, logFile } = this.#spec;
+    await using log = await open(logFile, 'a', 0o600);
+    // The IPC channel tells the part when the supervisor is gone, however it went.
+    const child = spawn(process.execPath, [script, ...args], {
+      env: { ...env },
+      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+    });
+    this.#running = child;
+    const started = Date.now();
+    child.once('exit', () => this.#onExit(started));
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${name} is not ready after ${READY_MS} ms`)), READY_MS);
+      child.once('message', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      child.once('exit', (code, signal) => {
+        clearTimeout(timer);
+        reject(new Error(`${name} ended with ${code ?? signal} before it was ready; see ${logFile}`));
+      });
+    });
+  }
+
+  #onExit(started: number): void {
+    if (this.#stopping) return;
+    if (Date.now() - started > FORGIVE_AFTER_MS) this.#pause = FIRST_RESTART_MS;
+    this.#restart = setTimeout(() => {
+      this.#launch().then(
+        () => this.#onRestart(this),
+        // Its own exit event starts the next attempt.
+        () => {},
+      );
+    }, this.#pause);
+    this.#pause = Math.min(2 * this.#pause, MAX_RESTART_MS);
+  }
+}

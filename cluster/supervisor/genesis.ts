@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeBase64url, utf8 } from '../../protocol/bytes.ts';
+import { entityId } from '../../protocol/ids.ts';
+import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { type Roster, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { encodeSignature } from '../../protocol/statement/statement.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
+import {
+  createKeyFile,
+  KEY_FILE_PURPOSES,
+  type KeyFilePurpose,
+  keyFilePath,
+  readKeyFile,
+} from '../../node/keys/key-file.ts';
+import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
+import { LEDGER_NAME } from '../ledger/network-name.ts';
+import { type Plan, type PlannedNode, QUORUM } from '../plan.ts';
+
+const FEDERATION_NAME = 'meridian-local';
+
+export function keyDirectory(home: string, node: PlannedNode): string {
+  return join(home, node.id, 'keys');
+}
+
+/** Gives every node the keys that it has not got yet: the local cluster plays all five operators. */
+export async function ensureKeys(home: string, plan: Plan): Promise<void> {
+  for (const node of plan.nodes) {
+    const directory = keyDirectory(home, node);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (const purpose of KEY_FILE_PURPOSES) await ensureKey(directory, purpose);
+  }
+}
+
+/** Writes the genesis roster, signed by all members, unless there is one. It names the ledger topic of the federation. */
+export async function ensureRoster(home: string, plan: Plan, createTopic: () => Promise<string>): Promise<string> {
+  const file = join(home, 'roster.json');
+  if (existsSync(file)) return file;
+  const identities = await Promise.all(
+    plan.nodes.map(async (node) => ({
+      node,
+      signer: nativeSigner(await readKeyFile(keyDirectory(home, node), 'identity')),
+      peerId: await peerIdOfSeed(await readKeyFile(keyDirectory(home, node), 'peer')),
+    })),
+  );
+  const roster: Roster = {
+    v: 1,
+    type: 'roster',
+    name: FEDERATION_NAME,
+    version: 1,
+    previous: null,
+    quorum: QUORUM,
+    members: identities.map(({ node, signer, peerId }) => ({
+      node: node.id,
+      region: node.region,
+      baseUrl: node.baseUrl,
+      peerId,
+      multiaddrs: [node.peerAddress],
+      identityKey: encodeSignature(signer.publicKey),
+    })),
+    ledger: { network: LEDGER_NAME, topicId: entityId(await createTopic()) },
+    issuedAt: timestampOf(Date.now()),
+  };
+  const signed = await signRoster(
+    roster,
+    identities.map(({ signer }) => signer),
+  );
+  await writeFile(`${file}.new`, `${JSON.stringify([signed], null, 2)}\n`);
+  await rename(`${file}.new`, file);
+  return file;
+}
+
+/** Topic that the roster names. */
+export async function rosterTopic(file: string): Promise<string> {
+  return RosterChain.open(nativeSuite, parseRosterFile(await readFile(file, 'utf8'))).current.ledger.topicId;
+}
+
+async function signRoster(roster: Roster, signers: readonly Signer[]): Promise<SignedRoster> {
+  const statement = rosterStatement.write(roster);
+  const signatures = await Promise.all(
+    roster.members.map(async ({ node, identityKey }) => {
+      const signer = signers.find((candidate) => encodeBase64url(candidate.publicKey) === identityKey);
+      if (signer === undefined) throw new Error(`no identity key for ${node}`);
+      return { node, signature: encodeSignature(await signer.sign(utf8(statement), rosterStatement.context)) };
+    }),
+  );
+  return { statement, signatures };
+}
+
+async function ensureKey(directory: string, purpose: KeyFilePurpose): Promise<void> {
+  if (!existsSync(keyFilePath(directory, purpose))) await createKeyFile(directory, purpose);
+}

@@ -1,0 +1,171 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LEDGER_NAME } from '../ledger/network-name.ts';
+import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
+import { Child } from './child.ts';
+import { CLUSTER_FILE, type ClusterFile, writeClusterFile } from './cluster-file.ts';
+import { type DemoKeys, ensureDemoKeys, grantDemoKeys } from './demo-keys.ts';
+import { ensureKeys, ensureRoster, rosterTopic } from './genesis.ts';
+import { ensureLedgerAccounts, type Operators } from './ledger-accounts.ts';
+import { createTopic } from './ledger-topic.ts';
+
+export interface SupervisorOptions {
+  readonly home: string;
+  readonly plan: Plan;
+  /** Forgets everything that an earlier run left. */
+  readonly fresh: boolean;
+  /** Variables for every child. */
+  readonly inherited: Readonly<Record<string, string>>;
+  readonly say: (line: string) => void;
+}
+
+const NODE_SCRIPT = join(import.meta.dirname, '../../node/main.ts');
+const LEDGER_SCRIPT = join(import.meta.dirname, '../ledger/main.ts');
+/** Everything of the cluster in its home; nothing else there is ever touched. */
+const OWN_FILES = ['ledger', 'roster.json', 'demo-keys.json', CLUSTER_FILE];
+
+/** Five nodes and a local ledger as processes of one machine. What one run leaves, the next resumes. */
+export class Supervisor implements AsyncDisposable {
+  readonly #options: SupervisorOptions;
+  readonly #nodes = new Map<string, Child>();
+  #ledger: Child | undefined;
+  #topicId = '';
+  #demoKeys: DemoKeys | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once every part is ready and `cluster.json` is written. */
+  async start(): Promise<void> {
+    const { home, plan, fresh } = this.#options;
+    if (fresh) await this.#forget();
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    await ensureKeys(home, plan);
+    const { operators, accountsFile } = await ensureLedgerAccounts(home, plan);
+    await this.#startLedger(accountsFile);
+    const rosterFile = await ensureRoster(home, plan, () => this.#createTopic(operators));
+    this.#topicId = await rosterTopic(rosterFile);
+    await Promise.all(plan.nodes.map((node) => this.#startNode(node, rosterFile, operators)));
+    this.#demoKeys = await ensureDemoKeys(home);
+    await grantDemoKeys(home, plan, this.#demoKeys);
+    await this.#writeFile();
+  }
+
+  /** What runs where. */
+  get file(): ClusterFile {
+    const { plan } = this.#options;
+    if (this.#demoKeys === undefined) throw new Error('the cluster is not ready');
+    return {
+      nodes: plan.nodes.map(({ id, region, baseUrl }) => ({
+        id,
+        region,
+        baseUrl,
+        nodeUrl: `${baseUrl}/verify`,
+        pid: this.#nodes.get(id)?.pid ?? null,
+      })),
+      ledger: {
+        network: LEDGER_NAME,
+        topicId: this.#topicId,
+        mirrorUrl: mirrorUrl(plan),
+        pid: this.#ledger?.pid ?? null,
+      },
+      demo: { apiKeys: this.#demoKeys },
+    };
+  }
+
+  /** Nodes first, so that they can still reach the ledger while they end. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#nodes.values()].map((child) => child[Symbol.asyncDispose]()));
+    await this.#ledger?.[Symbol.asyncDispose]();
+  }
+
+  async #forget(): Promise<void> {
+    const { home, plan } = this.#options;
+    for (const name of [...OWN_FILES, ...plan.nodes.map((node) => node.id)]) {
+      await rm(join(home, name), { recursive: true, force: true });
+    }
+  }
+
+  async #startLedger(accountsFile: string): Promise<void> {
+    const { home, plan, inherited } = this.#options;
+    const directory = join(home, 'ledger');
+    this.#ledger = new Child(
+      {
+        name: 'ledger',
+        script: LEDGER_SCRIPT,
+        args: [
+          ...['--home', directory, '--accounts', accountsFile, '--nodes', plan.ledgerPorts.join(',')],
+          ...['--mirror-grpc', String(plan.mirrorGrpcPort), '--mirror', String(plan.mirrorPort)],
+        ],
+        env: inherited,
+        logFile: join(directory, 'ledger.log'),
+      },
+      (child) => void this.#onRestart(child),
+    );
+    await this.#ledger.start();
+  }
+
+  async #startNode(node: PlannedNode, rosterFile: string, operators: Operators): Promise<void> {
+    const { home, plan, inherited } = this.#options;
+    const nodeHome = join(home, node.id);
+    const child = new Child(
+      {
+        name: node.id,
+        script: NODE_SCRIPT,
+        env: { ...inherited, ...nodeVariables(node, plan, nodeHome, rosterFile, operators[node.operatorId] ?? '') },
+        logFile: join(nodeHome, 'node.log'),
+      },
+      (restarted) => void this.#onRestart(restarted),
+    );
+    this.#nodes.set(node.id, child);
+    await child.start();
+  }
+
+  async #createTopic(operators: Operators): Promise<string> {
+    const [operator] = Object.entries(operators);
+    if (operator === undefined) throw new Error('no ledger operator');
+    return createTopic({ nodes: ledgerNodes(this.#options.plan), operatorId: operator[0], operatorKey: operator[1] });
+  }
+
+  async #onRestart(child: Child): Promise<void> {
+    this.#options.say(`${child.name} is back as process ${child.pid}`);
+    if (this.#demoKeys !== undefined) await this.#writeFile();
+  }
+
+  #writeFile(): Promise<void> {
+    return writeClusterFile(this.#options.home, this.file);
+  }
+}
+
+function nodeVariables(
+  node: PlannedNode,
+  plan: Plan,
+  home: string,
+  roster: string,
+  operatorKey: string,
+): Record<string, string> {
+  const nodes = Object.entries(ledgerNodes(plan)).map(([address, account]) => `${address}=${account}`);
+  return {
+    NODE_ID: node.id,
+    NODE_HOME: home,
+    ROSTER: roster,
+    HTTP_PORT: String(node.httpPort),
+    PEER_LISTEN: node.peerAddress,
+    BATCH_INTERVAL: String(BATCH_INTERVAL_SECONDS),
+    PAYLOAD_RESIDENCY: 'federation',
+    LEDGER_NODES: nodes.join(','),
+    LEDGER_MIRRORS: mirrorUrl(plan),
+    LEDGER_OPERATOR_ID: node.operatorId,
+    LEDGER_OPERATOR_KEY: operatorKey,
+    LEDGER_READ_INTERVAL: String(LEDGER_READ_INTERVAL_SECONDS),
+  };
+}
+
+function ledgerNodes({ ledgerPorts }: Plan): Record<string, string> {
+  return Object.fromEntries(ledgerPorts.map((port, i) => [`127.0.0.1:${port}`, `0.0.${3 + i}`]));
+}
+
+function mirrorUrl({ mirrorPort }: Plan): string {
+  return `http://127.0.0.1:${mirrorPort}`;
+}

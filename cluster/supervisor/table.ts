@@ -1,0 +1,20 @@
+import { relative } from 'node:path';
+import type { ClusterFile } from './cluster-file.ts';
+
+/** What `npm start` shows: where each part is, and where to look next. */
+export function clusterTable({ nodes, ledger }: ClusterFile, home: string): string {
+  const rows = [
+    ['node', 'region', 'API', 'process'],
+    ...nodes.map(({ id, region, baseUrl, pid }) => [id, region, baseUrl, String(pid)]),
+    ['ledger', ledger.network, ledger.mirrorUrl, String(ledger.pid)],
+  ];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  const folder = relative(process.cwd(), home) || '.';
+  return [...lines, '', `Topic ${ledger.topicId}. Demo API keys and process ids: ${folder}/cluster.json`].join('\n');
+}

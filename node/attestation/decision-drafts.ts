@@ -1,0 +1,138 @@
+import { hash } from 'node:crypto';
+import type { Static } from 'typebox';
+import type { AttestRequest } from '../../protocol/api/attest.ts';
+import type { ReferenceDatabasesShape } from '../../protocol/api/fields.ts';
+import type { TieredAttestRequest } from '../../protocol/api/tiered-attest.ts';
+import { canonicalize, joinMembers } from '../../protocol/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
+import { type DecisionTexts, decisionTexts } from '../../protocol/payload/commitment.ts';
+import type { Channel, Claims } from '../../protocol/statement/record.ts';
+import type { Draft } from '../intake/draft.ts';
+
+const DEFAULT_EVENT = 'DECISION';
+/** What is lifted out of `data` into the signed claims: entries, and UTF-16 units of each text. */
+const MAX_LIFTED = 20;
+const MAX_LIFTED_CHARACTERS = 256;
+
+/** A request body in parts: what its schema names, and what else the caller sent. */
+export interface DecisionBody<Request> {
+  readonly request: Request;
+  readonly body: JsonObject;
+  readonly additional: ReadonlyMap<string, JsonValue>;
+}
+
+/** The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. */
+export function attestDraft(account: string, { request, body, additional }: DecisionBody<AttestRequest>): Draft {
+  const texts = bodyTexts(body, request.data, additional);
+  const claims = {
+    ...optional('modelId', request.modelId),
+    ...optional('modelVersion', request.modelVersion),
+    ...optional('riskLevel', request.riskLevel),
+    ...optional('confidenceScore', request.confidenceScore),
+    ...optional('environment', request.environment),
+  };
+  return {
+    ...decisionDraft(account, 'direct', request, claims, texts),
+    duplicateKey: hash('sha256', joinMembers(texts.members), 'hex'),
+  };
+}
+
+/** The draft of a `POST /v1/tiered-attest`. */
+export function tieredDraft(account: string, { request, body, additional }: DecisionBody<TieredAttestRequest>): Draft {
+  const { model_ref: model, complianceMeta: meta } = request;
+  const claims = {
+    ...optional('modelId', model?.model_id),
+    ...optional('modelVersion', model?.model_version),
+    ...optional('thirdPartyModel', model?.third_party_model),
+    ...optional('systemId', model?.system_id),
+    ...optional('riskLevel', meta?.riskLevel),
+    ...optional('jurisdiction', meta?.jurisdiction),
+    ...optional('eventType', meta?.serviceEventType),
+  };
+  return decisionDraft(account, 'tiered', request, claims, bodyTexts(body, request.data, additional));
+}
+
+interface BodyTexts {
+  /** Canonical texts of the payload's members. */
+  readonly members: ReadonlyMap<string, string>;
+  readonly decision: DecisionTexts;
+}
+
+interface Shared {
+  readonly sourceId: string;
+  readonly data: JsonObject;
+  readonly referenceDatabase?: Static<typeof ReferenceDatabasesShape>;
+  readonly matched?: boolean;
+}
+
+function decisionDraft(
+  account: string,
+  channel: Channel,
+  request: Shared,
+  claims: Omit<Claims, 'channel'>,
+  texts: BodyTexts,
+): Draft {
+  const { matched = request.data.matched } = request;
+  const reference = request.referenceDatabase ?? request.data.referenceDatabase;
+  return {
+    kind: 'decision',
+    prefix: 'att',
+    account,
+    sourceId: request.sourceId,
+    payload: joinMembers(texts.members),
+    decision: texts.decision,
+    claims: {
+      channel,
+      eventType: DEFAULT_EVENT,
+      ...claims,
+      ...optional('matched', typeof matched === 'boolean' ? matched : undefined),
+      ...optional('referenceDatabase', referenceDatabases(reference)),
+    },
+    links: {},
+  };
+}
+
+/** Every byte of the body is made canonical once: the payload's text is put together from the parts' texts. */
+function bodyTexts(body: JsonObject, data: JsonObject, additional: ReadonlyMap<string, JsonValue>): BodyTexts {
+  const decision = decisionTexts(data);
+  const members = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    if (!additional.has(name)) members.set(name, name === 'data' ? decision.data : canonicalize(value));
+  }
+  if (additional.size > 0) members.set('additional', canonicalize(Object.fromEntries(additional)));
+  return { members, decision };
+}
+
+/**
+ * The named databases, each with a non-empty id; undefined where none is. `data.referenceDatabase` is the caller's own
+ * material, so what is not of the documented form names nothing.
+ */
+function referenceDatabases(given: unknown): Claims['referenceDatabase'] {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const named = list.slice(0, MAX_LIFTED).flatMap((item) => {
+    if (typeof item === 'string') return isLiftable(item) ? [{ id: item }] : [];
+    if (typeof item !== 'object' || item === null || !('id' in item)) return [];
+    const { id } = item;
+    if (typeof id !== 'string' || !isLiftable(id)) return [];
+    return [
+      { id, ...optional('version', textMember(item, 'version')), ...optional('sha256', textMember(item, 'sha256')) },
+    ];
+  });
+  return named.length === 0 ? undefined : named;
+}
+
+function textMember(item: object, name: 'version' | 'sha256'): string | undefined {
+  const value: unknown = Object.entries(item).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' && isLiftable(value) ? value : undefined;
+}
+
+function isLiftable(text: string): boolean {
+  return text !== '' && text.length <= MAX_LIFTED_CHARACTERS;
+}
+
+function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
+  if (value === undefined) return {};
+  const member: { [K in Name]?: Value } = {};
+  member[name] = value;
+  return member;
+}

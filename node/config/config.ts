@@ -1,0 +1,160 @@
+import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
+import type { AnchoringConfig } from '../anchoring/config.ts';
+import type { Environment, Variable } from './environment.ts';
+
+/** Everything an operator decides. Times in milliseconds. */
+export interface NodeConfig {
+  readonly id: NodeId;
+  /** Folder of all that the node keeps: `store/`, `keys/`, `operator.sock`. */
+  readonly home: string;
+  /** File with the federation's signed rosters, from genesis on. */
+  readonly rosterFile: string;
+  readonly http: HttpConfig;
+  /** Multiaddrs that peers reach this node on. */
+  readonly peerListen: readonly string[];
+  readonly batchIntervalMs: number;
+  readonly batchMaxRecords: number;
+  /** `federation`: peers may ask for a payload to check it, in memory; `region`: payloads never leave this node. */
+  readonly payloadResidency: 'region' | 'federation';
+  /** The ledger's network and topic come from the roster. */
+  readonly ledger: Omit<AnchoringConfig, 'network' | 'topicId'>;
+  readonly logLevel: string;
+  /** Refuses development ledgers. */
+  readonly production: boolean;
+}
+
+export interface HttpConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+}
+
+const DEFAULT_HTTP_HOST = '127.0.0.1';
+const DEFAULT_HTTP_PORT = 4100;
+const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
+/** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
+const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
+const DEFAULT_BATCH_MAX_RECORDS = 65_536;
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+const LOG_LEVELS = new Set(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** The configuration that the variables stand for. Throws `ConfigError` naming the variable at fault. */
+export function configOf(environment: Environment): NodeConfig {
+  const http = httpConfig(environment);
+  return {
+    id: parse(environment, 'NODE_ID', nodeId),
+    home: required(environment, 'NODE_HOME'),
+    rosterFile: required(environment, 'ROSTER'),
+    http,
+    peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
+    batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,
+    batchMaxRecords: positive(environment, 'BATCH_MAX_RECORDS', DEFAULT_BATCH_MAX_RECORDS),
+    payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),
+    ledger: ledgerConfig(environment),
+    logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
+    production: environment.NODE_ENV === 'production',
+  };
+}
+
+/** Without a certificate a node is reached from this machine only, unless it is told that a proxy does the TLS. */
+function httpConfig(environment: Environment): HttpConfig {
+  const host = environment.HTTP_HOST ?? DEFAULT_HTTP_HOST;
+  const { TLS_CERT: certFile, TLS_KEY: keyFile } = environment;
+  if ((certFile === undefined) !== (keyFile === undefined)) throw new ConfigError('TLS_CERT and TLS_KEY go together');
+  const tls = certFile === undefined || keyFile === undefined ? null : { certFile, keyFile };
+  const behindProxy = oneOf(environment, 'BEHIND_PROXY', ['0', '1'] as const, '0') === '1';
+  if (tls === null && !behindProxy && !LOOPBACK.has(host)) {
+    throw new ConfigError(`HTTP_HOST ${host} needs TLS_CERT and TLS_KEY, or BEHIND_PROXY=1`);
+  }
+  return { host, port: port(environment, 'HTTP_PORT', DEFAULT_HTTP_PORT), tls };
+}
+
+function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
+  const { LEDGER_NODES, LEDGER_SUBMIT_KEY, LEDGER_READ_INTERVAL, LEDGER_VALID_SECONDS } = environment;
+  const perHour = environment.LEDGER_MAX_PER_HOUR;
+  const perDay = environment.LEDGER_MAX_PER_DAY;
+  return {
+    mirrors: list(environment.LEDGER_MIRRORS ?? ''),
+    operatorId: parse(environment, 'LEDGER_OPERATOR_ID', entityId),
+    operatorKey: required(environment, 'LEDGER_OPERATOR_KEY'),
+    ...(LEDGER_NODES === undefined ? {} : { nodes: ledgerNodes(LEDGER_NODES) }),
+    ...(LEDGER_SUBMIT_KEY === undefined ? {} : { submitKey: LEDGER_SUBMIT_KEY }),
+    ...(LEDGER_READ_INTERVAL === undefined
+      ? {}
+      : { readIntervalMs: positive(environment, 'LEDGER_READ_INTERVAL', 1) * 1000 }),
+    ...(LEDGER_VALID_SECONDS === undefined ? {} : { validSeconds: positive(environment, 'LEDGER_VALID_SECONDS', 1) }),
+    spend: {
+      ...(perHour === undefined ? {} : { transactionsPerHour: positive(environment, 'LEDGER_MAX_PER_HOUR', 1) }),
+      ...(perDay === undefined ? {} : { transactionsPerDay: positive(environment, 'LEDGER_MAX_PER_DAY', 1) }),
+    },
+  };
+}
+
+/** `127.0.0.1:4301=0.0.3,127.0.0.1:4302=0.0.4` */
+function ledgerNodes(text: string): Record<string, EntityId> {
+  const nodes: Record<string, EntityId> = {};
+  for (const entry of list(text)) {
+    const [address = '', account = ''] = entry.split('=');
+    if (address === '' || !isEntityId(account))
+      throw new ConfigError('LEDGER_NODES is host:port=0.0.n, separated by commas');
+    nodes[address] = account;
+  }
+  return nodes;
+}
+
+function required(environment: Environment, name: Variable): string {
+  const value = environment[name];
+  if (value === undefined) throw new ConfigError(`${name} is not set`);
+  return value;
+}
+
+function parse<Value>(environment: Environment, name: Variable, read: (text: string) => Value): Value {
+  try {
+    return read(required(environment, name));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function positive(environment: Environment, name: Variable, otherwise: number): number {
+  const text = environment[name];
+  const value = text === undefined ? otherwise : Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new ConfigError(`${name} is not a positive number`);
+  return value;
+}
+
+function port(environment: Environment, name: Variable, otherwise: number): number {
+  const value = Number(environment[name] ?? otherwise);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new ConfigError(`${name} is not a port`);
+  return value;
+}
+
+function oneOf<Choice extends string>(
+  environment: Environment,
+  name: Variable,
+  choices: readonly Choice[],
+  otherwise: Choice,
+): Choice {
+  const text = environment[name];
+  if (text === undefined) return otherwise;
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice === undefined) throw new ConfigError(`${name} is one of ${choices.join(', ')}`);
+  return choice;
+}
+
+function logLevel(text: string): string {
+  if (!LOG_LEVELS.has(text)) throw new ConfigError(`LOG_LEVEL is one of ${[...LOG_LEVELS].join(', ')}`);
+  return text;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,39 @@
+/** The variables that a node reads. This is the only file of a node that sees `process.env`. */
+export const VARIABLES = [
+  'NODE_ENV',
+  'NODE_ID',
+  'NODE_HOME',
+  'ROSTER',
+  'HTTP_HOST',
+  'HTTP_PORT',
+  'TLS_CERT',
+  'TLS_KEY',
+  'BEHIND_PROXY',
+  'PEER_LISTEN',
+  'BATCH_INTERVAL',
+  'BATCH_MAX_RECORDS',
+  'PAYLOAD_RESIDENCY',
+  'LEDGER_NODES',
+  'LEDGER_MIRRORS',
+  'LEDGER_OPERATOR_ID',
+  'LEDGER_OPERATOR_KEY',
+  'LEDGER_SUBMIT_KEY',
+  'LEDGER_READ_INTERVAL',
+  'LEDGER_VALID_SECONDS',
+  'LEDGER_MAX_PER_HOUR',
+  'LEDGER_MAX_PER_DAY',
+  'LOG_LEVEL',
+] as const;
+
+export type Variable = (typeof VARIABLES)[number];
+export type Environment = Readonly<Partial<Record<Variable, string>>>;
+
+/** The node's variables as they are set; an empty one counts as not set. */
+export function readEnvironment(): Environment {
+  const environment: Partial<Record<Variable, string>> = {};
+  for (const name of VARIABLES) {
+    const value = process.env[name];
+    if (value !== undefined && value !== '') environment[name] = value;
+  }
+  return environment;
+}

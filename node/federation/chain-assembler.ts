@@ -1,0 +1,198 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { utf8 } from '../../protocol/bytes.ts';
+import { writeSha256 } from '../../protocol/hash.ts';
+import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
+import { merkleRoot } from '../../protocol/merkle/tree.ts';
+import type { Envelope } from '../../protocol/statement/envelope.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
+import { recordText } from '../../protocol/statement/record.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { groupOperations, groupTable } from '../records/record-tables.ts';
+import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
+import { type OpenBatch, emptyBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
+import type { Store } from '../store/store.ts';
+import type { Chains } from './chains.ts';
+import { openEnvelope } from './equivocations.ts';
+import type { FederationKeys } from './federation-keys.ts';
+import type { PageItem } from './page-forms.ts';
+import { openStatement, PeerStatementError } from './statement-check.ts';
+
+/** The node signed groups and an envelope that do not fit together: its own contradiction, not the sender's. */
+export class ChainContradictionError extends Error {
+  override readonly name = 'ChainContradictionError';
+  readonly signed: readonly SignedStatement[];
+
+  constructor(message: string, signed: readonly SignedStatement[]) {
+    super(message);
+    this.signed = signed;
+  }
+}
+
+interface PartialGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  readonly records: { id: RecordId; text: string }[];
+  readonly leaves: Uint8Array[];
+}
+
+/**
+ * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's text, every group
+ * signature and root is checked before the group is stored, every batch root and link before the batch is.
+ *
+ * Crash order: whole groups first, each signed by its origin and useful by itself; the envelope with its tiles last. A
+ * crash between leaves groups without their batch, from which `recover` goes on.
+ */
+export class ChainAssembler {
+  readonly #node: NodeId;
+  readonly #store: Store;
+  readonly #keys: FederationKeys;
+  readonly #chains: Chains;
+  #open: OpenBatch;
+  #envelope: StoredBatch | undefined;
+  #partial: PartialGroup | undefined;
+
+  private constructor(node: NodeId, store: Store, keys: FederationKeys, chains: Chains, open: OpenBatch) {
+    this.#node = node;
+    this.#store = store;
+    this.#keys = keys;
+    this.#chains = chains;
+    this.#open = open;
+  }
+
+  static async recover(node: NodeId, store: Store, keys: FederationKeys, chains: Chains): Promise<ChainAssembler> {
+    const open = await recoverOpenBatch(store, node, chains.head(node).next);
+    return new ChainAssembler(node, store, keys, chains, open);
+  }
+
+  /** What to ask for next. */
+  get wanted(): { readonly batch: number; readonly seq: number } {
+    return { batch: this.#chains.head(this.#node).batch + 1, seq: this.#open.first + this.#open.tree.size };
+  }
+
+  /** Forgets what an earlier page left unfinished. Call before each page. */
+  beginPage(): void {
+    this.#envelope = undefined;
+    this.#partial = undefined;
+  }
+
+  /**
+   * Takes one item of a page. Resolves to a batch when the item completed one, now on the disk.
+   * Throws `PeerStatementError` (the sender's fault) or `ChainContradictionError` (the origin's).
+   */
+  async take(item: PageItem): Promise<StoredBatch | undefined> {
+    switch (item.kind) {
+      case 'envelope':
+        return this.#takeEnvelope(item.signed);
+      case 'group':
+        this.#takeGroup(item.signed);
+        return undefined;
+      case 'records':
+        return this.#takeRecords(item.texts);
+      default:
+        throw new PeerStatementError('malformed', `a ${item.kind} in a page of a chain`);
+    }
+  }
+
+  async #takeEnvelope(signed: SignedStatement): Promise<StoredBatch | undefined> {
+    if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'an envelope inside a group');
+    const envelope = openEnvelope(this.#keys, signed);
+    const head = this.#chains.head(this.#node);
+    if (envelope.node !== this.#node || envelope.batch !== head.batch + 1) {
+      throw new PeerStatementError('malformed', `batch ${envelope.node}/${envelope.batch} was not asked for`);
+    }
+    if (envelope.prev !== head.hash || envelope.first !== head.next) {
+      throw new ChainContradictionError(`batch ${envelope.batch} of ${this.#node} does not follow the one held`, [
+        signed,
+      ]);
+    }
+    this.#envelope = { envelope, signed };
+    return this.#complete();
+  }
+
+  #takeGroup(signed: SignedStatement): void {
+    const envelope = this.#requireEnvelope();
+    if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
+    const group = openStatement(this.#keys, groupStatement, signed, ({ node, keyId, signedAt: at, first }) => ({
+      node,
+      keyId,
+      at,
+      first,
+    }));
+    if (group.node !== this.#node || group.first !== this.wanted.seq) {
+      throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is out of order`);
+    }
+    if (group.first + group.size > envelope.first + envelope.size) {
+      const held = this.#envelope?.signed;
+      throw new ChainContradictionError(
+        'a group reaches past its batch',
+        held === undefined ? [signed] : [held, signed],
+      );
+    }
+    this.#partial = { group, signed, records: [], leaves: [] };
+  }
+
+  async #takeRecords(texts: readonly string[]): Promise<StoredBatch | undefined> {
+    const partial = this.#partial;
+    if (partial === undefined) throw new PeerStatementError('malformed', 'records outside a group');
+    if (partial.records.length + texts.length > partial.group.size) {
+      throw new PeerStatementError('malformed', 'more records than their group has');
+    }
+    for (const text of texts) this.#addRecord(partial, text);
+    await nextTurn();
+    return partial.records.length === partial.group.size ? this.#finishGroup(partial) : undefined;
+  }
+
+  #addRecord(partial: PartialGroup, text: string): void {
+    let id: RecordId;
+    try {
+      const record = recordText.parse(text);
+      const seq = partial.group.first + partial.records.length;
+      if (record.node !== this.#node || nodeOfRecord(record.id) !== this.#node || record.seq !== seq) {
+        throw new RangeError('record: of another node or place');
+      }
+      id = record.id;
+    } catch (error) {
+      throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable record');
+    }
+    partial.records.push({ id, text });
+    partial.leaves.push(leafHash(nativeSuite, utf8(text)));
+  }
+
+  async #finishGroup(partial: PartialGroup): Promise<StoredBatch | undefined> {
+    this.#partial = undefined;
+    if (writeSha256(merkleRoot(nativeSuite, partial.leaves)) !== partial.group.root) {
+      throw new PeerStatementError('forged', `the records of group ${partial.group.first} are not those signed`);
+    }
+    const held = await groupTable.get(this.#store, this.#node, partial.group.first);
+    if (held !== undefined && held.statement !== partial.signed.statement) {
+      throw new ChainContradictionError('two groups for the same records', [held, partial.signed]);
+    }
+    await this.#store.write(groupOperations(partial));
+    for (const leaf of partial.leaves) this.#open.tree.append(leaf);
+    return this.#complete();
+  }
+
+  /** Stores the batch once all its records are here. */
+  async #complete(): Promise<StoredBatch | undefined> {
+    const batch = this.#envelope;
+    if (batch === undefined || this.#open.tree.size < batch.envelope.size) return undefined;
+    const { tree } = this.#open;
+    if (tree.size > batch.envelope.size || writeSha256(tree.root()) !== batch.envelope.root) {
+      throw new ChainContradictionError(`the root of batch ${batch.envelope.batch} is not that of its records`, [
+        batch.signed,
+      ]);
+    }
+    await this.#store.write(batchOperations(batch, tree.tiles()));
+    this.#chains.advance(batch);
+    this.#open = emptyBatch(batch.envelope.first + batch.envelope.size);
+    this.#envelope = undefined;
+    return batch;
+  }
+
+  #requireEnvelope(): Envelope {
+    if (this.#envelope === undefined) throw new PeerStatementError('malformed', 'a group before its envelope');
+    return this.#envelope.envelope;
+  }
+}

@@ -1,0 +1,35 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import { Closed } from '../../protocol/shapes.ts';
+import { SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { EquivocationShape } from './equivocations.ts';
+import { PeerStatementError } from './statement-check.ts';
+
+const MessageShape = Type.Union([
+  Closed({ type: Type.Literal('envelope'), signed: SignedStatementShape }),
+  Closed({ type: Type.Literal('equivocation'), proof: EquivocationShape }),
+  Closed({ type: Type.Literal('cosignature'), signed: SignedStatementShape }),
+  Closed({ type: Type.Literal('certificate'), signed: SignedStatementShape }),
+  Closed({ type: Type.Literal('revocation'), signed: SignedStatementShape }),
+]);
+/** What travels on the gossip topics: `batch` the first two, `cosign` the third, `keys` the rest. */
+export type GossipMessage = Static<typeof MessageShape>;
+
+const compiled = Compile(MessageShape);
+
+export function encodeGossip(message: GossipMessage): Uint8Array {
+  return utf8(JSON.stringify(message));
+}
+
+/** Throws `PeerStatementError` `malformed`. */
+export function decodeGossip(data: Uint8Array): GossipMessage {
+  let value: unknown;
+  try {
+    value = JSON.parse(decodeUtf8(data));
+  } catch {
+    throw new PeerStatementError('malformed', 'gossip that is not JSON');
+  }
+  if (!compiled.Check(value)) throw new PeerStatementError('malformed', 'gossip of no known shape');
+  return value;
+}

@@ -1,0 +1,105 @@
+import type { Logger } from 'pino';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { readBatch } from '../sealing/batch-tables.ts';
+import type { Store } from '../store/store.ts';
+import type { Chains } from './chains.ts';
+import type { Cosignatures } from './cosignatures.ts';
+import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';
+import type { FederationKeys } from './federation-keys.ts';
+import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
+import { PeerStatementError } from './statement-check.ts';
+import type { Verdict } from './transport/contract.ts';
+
+/** Announced envelopes kept a node, ahead of their bodies: a rival of one of them is an equivocation too. */
+const MAX_ANNOUNCED = 256;
+
+export interface GossipOptions {
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+  readonly equivocations: Equivocations;
+  readonly log: Logger;
+  readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
+  readonly onCosignature: (node: NodeId, batch: number) => void;
+  readonly onEquivocation: (proof: Equivocation) => void;
+  /** A statement came by a key that nobody has certified here yet. */
+  readonly onUnknownKey: (peer: NodeId) => void;
+}
+
+/**
+ * Judges what arrives on the gossip topics. Gossip is a doorbell: an envelope only says whom to pull from; a
+ * cosignature, certificate or proof is checked and kept. Taking the same message twice changes nothing.
+ *
+ * Only faults that hold whatever this node knows are rejected, since a reject also punishes those who forward.
+ */
+export class Gossip {
+  readonly #options: GossipOptions;
+  readonly #announced = new Map<NodeId, Map<number, SignedStatement>>();
+
+  constructor(options: GossipOptions) {
+    this.#options = options;
+  }
+
+  async receive(data: Uint8Array, from: NodeId): Promise<Verdict> {
+    try {
+      await this.#take(decodeGossip(data), from);
+      return 'accept';
+    } catch (error) {
+      if (!(error instanceof PeerStatementError)) {
+        this.#options.log.error({ err: error, from }, 'gossip could not be taken');
+        return 'ignore';
+      }
+      this.#options.log.warn({ err: error, from }, 'gossip that does not hold');
+      if (error.fault === 'unknown-key') this.#options.onUnknownKey(from);
+      return error.fault === 'malformed' || error.fault === 'forged' ? 'reject' : 'ignore';
+    }
+  }
+
+  /** Looks for a rival of an envelope among those stored and announced; keeps and reports the proof. */
+  async watch(signed: SignedStatement): Promise<void> {
+    const { keys, store } = this.#options;
+    const { node, batch } = openEnvelope(keys, signed);
+    const announced = this.#announced.get(node) ?? new Map<number, SignedStatement>();
+    this.#announced.set(node, announced);
+    const stored = await readBatch(store, node, batch);
+    for (const rival of [stored?.signed, announced.get(batch)]) {
+      if (rival === undefined || rival.statement === signed.statement) continue;
+      await this.#learnEquivocation({ first: rival, second: signed });
+    }
+    if (!announced.has(batch)) announced.set(batch, signed);
+    for (const old of announced.keys()) {
+      if (announced.size <= MAX_ANNOUNCED) break;
+      announced.delete(old);
+    }
+  }
+
+  async #take(message: GossipMessage, from: NodeId): Promise<void> {
+    const { keys, chains, cosignatures, onLead, onCosignature } = this.#options;
+    switch (message.type) {
+      case 'envelope': {
+        const { node, batch } = openEnvelope(keys, message.signed);
+        await this.watch(message.signed);
+        if (batch > chains.head(node).batch) onLead(node, from, batch);
+        return;
+      }
+      case 'equivocation':
+        return this.#learnEquivocation(message.proof);
+      case 'cosignature': {
+        const learnt = await cosignatures.learn(message.signed);
+        if (learnt !== null) onCosignature(learnt.node, learnt.batch);
+        return;
+      }
+      case 'certificate':
+        await keys.learnCertificate(message.signed);
+        return;
+      case 'revocation':
+        await keys.learnRevocation(message.signed);
+    }
+  }
+
+  async #learnEquivocation(proof: Equivocation): Promise<void> {
+    if (await this.#options.equivocations.learn(proof)) this.#options.onEquivocation(proof);
+  }
+}

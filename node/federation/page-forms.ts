@@ -1,0 +1,110 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { PeerStatementError } from './statement-check.ts';
+
+/** Bytes after which a page ends at the next group. */
+export const PAGE_BYTES = 1 << 20;
+/** Envelopes of one page at most. */
+export const PAGE_ENVELOPES = 128;
+/** Cosignatures of one page at most. */
+export const PAGE_COSIGNATURES = 64;
+
+/** `batches` protocol: what a peer may ask for. */
+const PageRequestShape = Type.Union([
+  /** The chain of `node` from batch `batch` on, its records from `seq` on. */
+  Closed({ want: Type.Literal('chain'), node: NodeIdShape, batch: OrdinalShape, seq: OrdinalShape }),
+  Closed({ want: Type.Literal('cosignatures'), node: NodeIdShape, witness: NodeIdShape, from: OrdinalShape }),
+  Closed({ want: Type.Literal('keys') }),
+]);
+export type PageRequest = Static<typeof PageRequestShape>;
+
+/** `status` protocol: where a peer stands. */
+const StatusShape = Closed({
+  heads: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, envelope: Sha256Shape }), { maxItems: 1024 }),
+  /** Batches up to which the peer has a witness's cosignatures. */
+  cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: OrdinalShape }), { maxItems: 65_536 }),
+  keys: Type.Array(Sha256Shape, { maxItems: 4096 }),
+  roster: OrdinalShape,
+});
+export type Status = Static<typeof StatusShape>;
+
+const RecordRequestShape = Closed({ id: RecordIdShape });
+export type RecordRequest = Static<typeof RecordRequestShape>;
+
+const PayloadAnswerShape = Type.Union([
+  Closed({ state: Type.Literal('available'), salt: Type.String(), text: Type.String() }),
+  Closed({ state: Type.Enum(['withheld', 'erased', 'unknown']) }),
+]);
+export type PayloadAnswer = Static<typeof PayloadAnswerShape>;
+
+export const pageRequest = form('page request', PageRequestShape);
+export const status = form('status', StatusShape);
+export const recordRequest = form('record request', RecordRequestShape);
+export const payloadAnswer = form('payload answer', PayloadAnswerShape);
+const signedStatement = form('signed statement', SignedStatementShape);
+
+/** One frame of a page: a letter for its kind, then its text. */
+export type PageItem =
+  | {
+      readonly kind: 'envelope' | 'group' | 'cosignature' | 'certificate' | 'revocation';
+      readonly signed: SignedStatement;
+    }
+  | { readonly kind: 'records'; readonly texts: readonly string[] };
+
+const LETTERS = {
+  envelope: 'E',
+  group: 'G',
+  cosignature: 'C',
+  certificate: 'K',
+  revocation: 'V',
+  records: 'R',
+} as const;
+const KINDS = new Map<string, string>(Object.entries(LETTERS).map(([kind, letter]) => [letter, kind]));
+
+export function encodeItem(item: PageItem): Uint8Array {
+  const text = item.kind === 'records' ? item.texts.join('\n') : JSON.stringify(item.signed);
+  return utf8(LETTERS[item.kind] + text);
+}
+
+/** Throws `PeerStatementError` `malformed`. */
+export function decodeItem(frame: Uint8Array): PageItem {
+  const text = malformedUnless(() => decodeUtf8(frame));
+  const kind = KINDS.get(text.slice(0, 1));
+  const body = text.slice(1);
+  switch (kind) {
+    case 'records':
+      return { kind, texts: body.split('\n') };
+    case 'envelope':
+    case 'group':
+    case 'cosignature':
+    case 'certificate':
+    case 'revocation':
+      return { kind, signed: signedStatement.decode(utf8(body)) };
+    default:
+      throw new PeerStatementError('malformed', 'a page frame of no known kind');
+  }
+}
+
+function form<Shape extends TSchema>(name: string, shape: Shape) {
+  const compiled = Compile(shape);
+  return {
+    encode: (value: Static<Shape>): Uint8Array => utf8(JSON.stringify(value)),
+    /** Throws `PeerStatementError` `malformed`. */
+    decode(bytes: Uint8Array): Static<Shape> {
+      const value: unknown = malformedUnless(() => JSON.parse(decodeUtf8(bytes)));
+      if (!compiled.Check(value)) throw new PeerStatementError('malformed', `${name} of another shape`);
+      return value;
+    },
+  };
+}
+
+function malformedUnless<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable');
+  }
+}

@@ -1,0 +1,89 @@
+import type { NodeId } from '../../protocol/ids.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
+import { groupTable } from '../records/record-tables.ts';
+import { readRecordTexts } from '../records/record-reader.ts';
+import { readBatch } from '../sealing/batch-tables.ts';
+import type { Store } from '../store/store.ts';
+import type { Cosignatures } from './cosignatures.ts';
+import type { FederationKeys } from './federation-keys.ts';
+import { encodeItem, PAGE_BYTES, PAGE_COSIGNATURES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
+
+/** Records of one frame. */
+const FRAME_RECORDS = 64;
+
+/** Answers pages of what this node holds, of any node's chain: peers catch up from whoever is alive. */
+export class PageServer {
+  readonly #store: Store;
+  readonly #cosignatures: Cosignatures;
+  readonly #keys: FederationKeys;
+
+  constructor(store: Store, cosignatures: Cosignatures, keys: FederationKeys) {
+    this.#store = store;
+    this.#cosignatures = cosignatures;
+    this.#keys = keys;
+  }
+
+  /** Frames of one page. A page may end after any group; the asker goes on from there. */
+  async *serve(request: PageRequest): AsyncGenerator<Uint8Array> {
+    switch (request.want) {
+      case 'chain':
+        yield* this.#chain(request.node, request.batch, request.seq);
+        return;
+      case 'cosignatures':
+        yield* this.#cosignaturesFrom(request.node, request.witness, request.from);
+        return;
+      case 'keys': {
+        const { certificates, revocations } = this.#keys.statements();
+        for (const signed of certificates) yield encodeItem({ kind: 'certificate', signed });
+        for (const signed of revocations) yield encodeItem({ kind: 'revocation', signed });
+      }
+    }
+  }
+
+  async *#chain(node: NodeId, fromBatch: number, fromSeq: number): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    let seq = fromSeq;
+    for (let batch = fromBatch; batch < fromBatch + PAGE_ENVELOPES; batch++) {
+      const stored = await readBatch(this.#store, node, batch);
+      if (stored === undefined) return;
+      yield encodeItem({ kind: 'envelope', signed: stored.signed });
+      const end = stored.envelope.first + stored.envelope.size;
+      for await (const { group, frames } of this.#groups(node, seq, end)) {
+        for (const frame of frames) {
+          bytes += frame.length;
+          yield frame;
+        }
+        seq = group.first + group.size;
+        if (bytes >= PAGE_BYTES) return;
+      }
+    }
+  }
+
+  /** Groups of a node from `seq` up to `end`, each with its frames: the statement, then its records. */
+  async *#groups(node: NodeId, seq: number, end: number): AsyncGenerator<{ group: Group; frames: Uint8Array[] }> {
+    for await (const [, signed] of groupTable.under(this.#store, [node], { from: seq })) {
+      const group = groupStatement.parse(signed.statement);
+      if (group.first >= end) return;
+      const frames = [encodeItem({ kind: 'group', signed })];
+      let texts: string[] = [];
+      const flush = () => {
+        if (texts.length > 0) frames.push(encodeItem({ kind: 'records', texts }));
+        texts = [];
+      };
+      for await (const text of readRecordTexts(this.#store, node, group.first, group.size)) {
+        texts.push(text);
+        if (texts.length >= FRAME_RECORDS) flush();
+      }
+      flush();
+      yield { group, frames };
+    }
+  }
+
+  async *#cosignaturesFrom(node: NodeId, witness: NodeId, from: number): AsyncGenerator<Uint8Array> {
+    let sent = 0;
+    for await (const signed of this.#cosignatures.from(node, witness, from)) {
+      yield encodeItem({ kind: 'cosignature', signed });
+      if (++sent >= PAGE_COSIGNATURES) return;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { keyCovers } from '../../protocol/keys/key-directory.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { signatureHolds, type SignedStatement, type StatementKind } from '../../protocol/statement/statement.ts';
+import type { Timestamp } from '../../protocol/time.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { FederationKeys } from './federation-keys.ts';
+
+/**
+ * `malformed` and `forged` are the sender's fault whatever else is true; `unknown-key` and `unknown-member` may be
+ * cured by a certificate or roster that has not arrived yet.
+ */
+export type StatementFault = 'malformed' | 'forged' | 'unknown-key' | 'unknown-member';
+
+export class PeerStatementError extends Error {
+  override readonly name = 'PeerStatementError';
+  readonly fault: StatementFault;
+
+  constructor(fault: StatementFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+interface Signatory {
+  readonly node: NodeId;
+  readonly keyId: Sha256Hash;
+  readonly at: Timestamp;
+  /** First record that the statement covers; 0 where it covers none of the signatory's own. */
+  readonly first: number;
+}
+
+/** Reads a peer's statement and checks that a key certified for its signatory signed it. Throws `PeerStatementError`. */
+export function openStatement<Value>(
+  keys: FederationKeys,
+  kind: StatementKind<Value>,
+  signed: SignedStatement,
+  signatoryOf: (value: Value) => Signatory,
+): Value {
+  let value: Value;
+  try {
+    value = kind.parse(signed.statement);
+  } catch (error) {
+    throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable statement');
+  }
+  const { node, keyId, at, first } = signatoryOf(value);
+  if (keys.rosters.member(node) === undefined) throw new PeerStatementError('unknown-member', `${node} is no member`);
+  const key = keys.directory.get(node, keyId);
+  if (key === undefined) throw new PeerStatementError('unknown-key', `no certificate of ${node} for ${keyId}`);
+  if (!keyCovers(key, node, at, first === 0 ? Number.MAX_SAFE_INTEGER : first)) {
+    throw new PeerStatementError('forged', `the ${kind.name} of ${node} is by a key not certified for it`);
+  }
+  if (!signatureHolds(nativeSuite, kind, signed, key.publicKey)) {
+    throw new PeerStatementError('forged', `the signature of the ${kind.name} of ${node} does not hold`);
+  }
+  return value;
+}

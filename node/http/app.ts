@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import Router, { type RouterContext } from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import type { Logger } from 'pino';
+import type { Accounts } from '../accounts/accounts.ts';
+import { authenticate } from './authentication.ts';
+import { problemOf } from './domain-problems.ts';
+import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
+import type { Answer, Route } from './route.ts';
+
+export interface AppOptions {
+  readonly accounts: Accounts;
+  readonly routes: readonly Route[];
+  /** Public address of the node, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly log: Logger;
+  /** Told of every answer: route pattern, status, seconds. */
+  readonly observe: (method: string, route: string, status: number, seconds: number) => void;
+}
+
+/** The API is mounted at the root and below the `/verify` that public node addresses end in. */
+const PREFIXES = ['', '/verify'];
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
+export function createApp(options: AppOptions): Koa {
+  const app = new Koa();
+  const router = new Router();
+  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options.accounts);
+  app.on('error', (error: Error) => {
+    if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
+  });
+  app.use((context, next) => answerErrors(options, context, next));
+  app.use(router.routes());
+  app.use((context) => {
+    throw notRouted(router, context);
+  });
+  return app;
+}
+
+function mount(router: Router, prefix: string, route: Route, accounts: Accounts): void {
+  const answer = async (context: RouterContext): Promise<void> => {
+    const call = { context, params: context.params, query: context.URL.searchParams };
+    if (route.access === 'free') send(context, await route.answer(call));
+    else send(context, await route.answer(call, await authenticate(accounts, context)));
+  };
+  if (route.method === 'GET') router.get(prefix + route.path, answer);
+  else router.post(prefix + route.path, answer);
+}
+
+function send(context: Context, { status = 200, headers = {}, body }: Answer): void {
+  context.status = status;
+  for (const [name, value] of Object.entries(headers)) context.set(name, value);
+  context.body = body;
+}
+
+async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Context, next: Next): Promise<void> {
+  const started = performance.now();
+  const requestId = requestIdOf(context);
+  context.set('X-Request-Id', requestId);
+  try {
+    await next();
+  } catch (thrown) {
+    const problem = toProblem(problemOf(thrown));
+    if (problem.status >= 500)
+      log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
+    context.status = problem.status;
+    for (const [name, value] of Object.entries(problem.headers)) context.set(name, value);
+    context.body = JSON.stringify(problemBody(problem, { baseUrl, instance: context.path, requestId }));
+    context.type = PROBLEM_CONTENT_TYPE;
+  }
+  observe(context.method, routeOf(context), context.status, (performance.now() - started) / 1000);
+}
+
+/** The caller's own id where it sent a plain one, else a fresh one. */
+function requestIdOf(context: Context): string {
+  const given = context.get('x-request-id');
+  return REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
+}
+
+function routeOf(context: Context): string {
+  const matched: unknown = context._matchedRoute;
+  return typeof matched === 'string' ? matched : 'none';
+}
+
+function notRouted(router: Router, context: Context): Problem {
+  const allowed = new Set(router.match(context.path, context.method).path.flatMap((layer) => layer.methods));
+  if (allowed.size === 0) return new Problem('route-not-found', `There is no ${context.path} here.`);
+  return new Problem('method-not-allowed', `${context.method} is not allowed here.`, {
+    headers: { Allow: [...allowed].join(', ') },
+  });
+}
+
+/** A peer that closes its connection is no fault of the server's. */
+function isGone(error: Error): boolean {
+  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ECANCELED');
+}

@@ -1,0 +1,42 @@
+import { BundleError } from '../../protocol/bundle/bundle.ts';
+import { JsonError } from '../../protocol/json/value.ts';
+import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
+import { Problem } from './problem.ts';
+
+/** When a caller who met a full queue or a refused write may come back. In seconds. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
+export function problemOf(thrown: unknown): unknown {
+  if (thrown instanceof IntakeError) return intakeProblem(thrown);
+  if (thrown instanceof BundleError) {
+    return new Problem(
+      'bundle-malformed',
+      `The bundle is malformed at ${thrown.pointer || 'its root'}: ${thrown.message}.`,
+    );
+  }
+  if (thrown instanceof JsonError) return new Problem('invalid-json', thrown.message);
+  return thrown;
+}
+
+function intakeProblem(error: IntakeError): Problem {
+  const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+  const problems: Readonly<Record<IntakeErrorCode, () => Problem>> = {
+    'queue-full': () =>
+      new Problem('queue-full', 'Too many records are waiting to be signed.', { headers, cause: error }),
+    'store-failed': () =>
+      isDiskFull(error)
+        ? new Problem('storage-full', 'The disk of the node is full.', { headers, cause: error })
+        : new Problem('dependency-unavailable', 'The record could not be stored.', { headers, cause: error }),
+    stopped: () => new Problem('dependency-unavailable', 'The node is stopping.', { headers, cause: error }),
+    duplicate: () =>
+      new Problem('duplicate-attestation', 'The same request was recorded before.', {
+        extra: { existingAttestationId: error.existing ?? null },
+      }),
+  };
+  return problems[error.code]();
+}
+
+function isDiskFull(error: IntakeError): boolean {
+  return error.cause instanceof Error && error.cause.message.includes('No space left on device');
+}

@@ -1,0 +1,82 @@
+import type { Context } from 'koa';
+import type { RecordId } from '../../../protocol/ids.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
+import type { Account } from '../../accounts/accounts.ts';
+import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
+import type { Draft } from '../../intake/draft.ts';
+import type { Intake } from '../../intake/intake.ts';
+import { MAX_BODY_BYTES } from '../body.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { Answer } from '../route.ts';
+
+/** What the endpoints that make records need. */
+export interface Attesting {
+  readonly intake: Pick<Intake, 'submit'>;
+  /** Seals the waiting records at once. */
+  readonly sealNow: () => Promise<void>;
+  readonly now: () => number;
+  /** Ledger topic of the federation. */
+  readonly topic: string;
+  readonly verifyUrl: (id: RecordId) => string;
+  /** Waits until an own record is confirmed, or the time is up; resolves to the status reached. */
+  readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<AnchoringStatus>;
+}
+
+export const body = { maxBytes: MAX_BODY_BYTES };
+
+/** How far a caller's clock may be ahead of ours. In milliseconds. */
+export const MAX_CLOCK_SKEW_MS = 5 * 60_000;
+/** Canonical UTF-8 bytes of `data`, and of the members beside the documented ones. */
+const MAX_DATA_BYTES = 256 << 10;
+const MAX_ADDITIONAL_BYTES = 16 << 10;
+/** Longest `Prefer: wait` that is honoured. In seconds. */
+const MAX_WAIT_SECONDS = 120;
+const WAIT = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/i;
+
+/** Throws `Problem` 413 where `data` or the additional members are too large. */
+export function requireSmall(draft: Draft, additional: ReadonlyMap<string, JsonValue>): void {
+  requireBytes('data', Buffer.byteLength(draft.decision.data), MAX_DATA_BYTES);
+  if (additional.size === 0) return;
+  const bytes = Buffer.byteLength(JSON.stringify(Object.fromEntries(additional)));
+  requireBytes([...additional.keys()][0] ?? 'additional', bytes, MAX_ADDITIONAL_BYTES);
+}
+
+/** No record kind of this version starts a session, so none can be named. Throws `Problem` 404. */
+export function checkSession(sessionId: string | undefined): void {
+  if (sessionId === undefined) return;
+  const detail = 'there is no session of this id';
+  throw new Problem('session-not-found', detail, { errors: [fieldError(['sessionId'], 'unknown', detail)] });
+}
+
+export function additionalWarnings(additional: ReadonlyMap<string, JsonValue>): string[] {
+  return [...additional.keys()].map((name) => `${name}: not a documented field; signed under additional`);
+}
+
+/** The answer to an accepted record, or, with `Prefer: wait=N` (RFC 7240), to the status it reached within N seconds. */
+export async function settle(
+  { waitFor }: Attesting,
+  context: Context,
+  account: Account,
+  record: AttestationRecord,
+  accepted: JsonObject,
+): Promise<Answer> {
+  const answer = { ...accepted, anchorExpectedBy: timestampOf(anchorExpectedBy(record, account.tier)) };
+  const seconds = Number(WAIT.exec(context.get('prefer'))?.[1] ?? 0);
+  if (seconds === 0) return { body: answer };
+  const applied = Math.min(seconds, MAX_WAIT_SECONDS);
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  context.res.once('close', onClose);
+  const status = await waitFor(record, applied * 1000, gone.signal);
+  context.res.off('close', onClose);
+  return { body: { ...answer, status }, headers: { 'Preference-Applied': `wait=${applied}` } };
+}
+
+function requireBytes(field: string, bytes: number, limit: number): void {
+  if (bytes <= limit) return;
+  const detail = `${field} has ${bytes} bytes, over the limit of ${limit}`;
+  throw new Problem('payload-too-large', detail, { errors: [fieldError([field], 'too-large', detail)] });
+}

@@ -1,0 +1,42 @@
+import { timestampOf } from '../../../protocol/time.ts';
+import type { FreeRoute } from '../route.ts';
+
+export interface Health {
+  readonly storage: 'ok' | 'failing';
+  readonly signer: 'ok';
+  readonly ledger: 'ok' | 'delayed' | 'unreachable';
+  /** Records waiting for their group. */
+  readonly queueDepth: number;
+}
+
+export interface HealthSources {
+  readonly region: string;
+  readonly node: string;
+  readonly version: string;
+  readonly now: () => number;
+  readonly health: () => Health;
+}
+
+/** `GET /v1/health`: `ok` while records are accepted; trouble with the ledger shows in `checks` and changes nothing. */
+export function healthRoute({ region, node, version, now, health }: HealthSources): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/v1/health',
+    access: 'free',
+    async answer() {
+      const checks = health();
+      const accepts = checks.storage === 'ok';
+      return {
+        status: accepts ? 200 : 503,
+        body: {
+          status: accepts ? 'ok' : 'unavailable',
+          ts: timestampOf(now()),
+          region,
+          node,
+          version,
+          checks: { ...checks },
+        },
+      };
+    },
+  };
+}

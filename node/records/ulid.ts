@@ -1,0 +1,18 @@
+/** Crockford base 32, as ULIDs are written (github.com/ulid/spec). */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const TIME_CHARACTERS = 10;
+
+/** Bytes of randomness that `ulid` takes: the low five bits of each make one character. */
+export const ULID_RANDOM_BYTES = 16;
+
+/** 26 characters: 48 bits of milliseconds, then 80 bits from `random`, whose bytes are each evenly spread. */
+export function ulid(epochMilliseconds: number, random: Uint8Array): string {
+  let text = '';
+  let left = Math.floor(epochMilliseconds);
+  for (let i = 0; i < TIME_CHARACTERS; i++) {
+    text = ALPHABET.charAt(left % ALPHABET.length) + text;
+    left = Math.floor(left / ALPHABET.length);
+  }
+  for (const byte of random) text += ALPHABET.charAt(byte % ALPHABET.length);
+  return text;
+}

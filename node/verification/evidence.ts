@@ -1,0 +1,97 @@
+import type { Bundle, BundleAnchor } from '../../protocol/bundle/bundle.ts';
+import { BUNDLE_FORMAT } from '../../protocol/bundle/bundle.ts';
+import { utf8 } from '../../protocol/bytes.ts';
+import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
+import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
+import { inclusionPath } from '../../protocol/merkle/tree.ts';
+import type { Group } from '../../protocol/statement/group.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { readGroup, readRecord, readRecordTexts } from '../records/record-reader.ts';
+import { readBatchOf, readBatchPath, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where the anchors and cosignatures of batches are found. */
+export interface EvidenceSources {
+  readonly store: Store;
+  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
+  readonly cosignaturesOf: (node: NodeId, batch: number) => Promise<readonly SignedStatement[]>;
+}
+
+/** All that this node holds about one record: a bundle without keys, rosters and disclosure, and what it was read from. */
+export interface Evidence {
+  readonly record: AttestationRecord;
+  readonly batch: StoredBatch | undefined;
+  readonly bundle: Bundle;
+}
+
+/** Gathers the evidence about a record of any node; undefined where this node has not got it. */
+export async function readEvidence(sources: EvidenceSources, id: RecordId): Promise<Evidence | undefined> {
+  const { store } = sources;
+  const stored = await readRecord(store, id);
+  if (stored === undefined) return undefined;
+  const { record, text } = stored;
+  const receipt = await readGroup(store, record.node, record.seq);
+  if (receipt === undefined) throw new RangeError(`the receipt of ${id} is missing`);
+  const batch = await readBatchOf(store, record.node, record.seq);
+  const leaves = await groupLeaves(store, receipt.group, batch);
+  const path = inclusionPath(nativeSuite, leaves, record.seq - receipt.group.first);
+  return {
+    record,
+    batch,
+    bundle: {
+      format: BUNDLE_FORMAT,
+      record: text,
+      receipt: { ...receipt.signed, path: path.map(writeSha256) },
+      ...(await batchEvidence(sources, record, batch)),
+      keys: [],
+      revocations: [],
+      rosters: [],
+    },
+  };
+}
+
+async function batchEvidence(
+  { store, anchorOf, cosignaturesOf }: EvidenceSources,
+  record: AttestationRecord,
+  stored: StoredBatch | undefined,
+): Promise<Pick<Bundle, 'batch' | 'anchor' | 'cosignatures'>> {
+  if (stored === undefined) return { batch: null, anchor: null, cosignatures: [] };
+  const { envelope, signed } = stored;
+  const hash = hashText(nativeSuite, signed.statement);
+  const path = await readBatchPath(store, envelope, record.seq);
+  // A cosignature of a rival envelope is evidence against the node, not for this record.
+  const cosignatures = (await cosignaturesOf(envelope.node, envelope.batch)).filter((cosignature) =>
+    cosignature.statement.includes(hash),
+  );
+  return {
+    batch: { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) },
+    anchor: (await anchorOf(envelope.node, envelope.batch, hash)) ?? null,
+    cosignatures,
+  };
+}
+
+/** Leaf hashes of a group: from the tiles of its batch, or from its records while it is unsealed. */
+async function groupLeaves(store: Store, group: Group, batch: StoredBatch | undefined): Promise<Uint8Array[]> {
+  const leaves: Uint8Array[] = [];
+  if (batch === undefined) {
+    for await (const text of readRecordTexts(store, group.node, group.first, group.size)) {
+      leaves.push(leafHash(nativeSuite, utf8(text)));
+    }
+    return leaves;
+  }
+  const { envelope } = batch;
+  const from = group.first - envelope.first;
+  const firstTile = Math.floor(from / TILE_WIDTH);
+  const lastTile = Math.floor((from + group.size - 1) / TILE_WIDTH);
+  for (let tile = firstTile; tile <= lastTile; tile++) {
+    const hashes = await tileTable.get(store, envelope.node, envelope.batch, 0, tile);
+    if (hashes === undefined) throw new RangeError(`tile 0/${tile} of ${envelope.node}/${envelope.batch} is missing`);
+    leaves.push(...splitHashes(hashes));
+  }
+  const skip = from - firstTile * TILE_WIDTH;
+  return leaves.slice(skip, skip + group.size);
+}
