@@ -1,0 +1,160 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { type Bundle, parseBundle } from '../../../protocol/bundle/bundle.ts';
+import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { KeyDirectory, KeyError, type KeyFault } from '../../../protocol/keys/key-directory.ts';
+import { type Revocation, revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { certifyKey } from '../../fixtures/federation-member.ts';
+import { consensusOf } from '../../fixtures/federation-topic.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
+
+const federation = await TestFederation.create({ signerOf: nativeSigner });
+const eu = federation.member('eu');
+const us = federation.member('us');
+const batch = await federation.sealBatch('eu', [{}, {}]);
+const sealedAt = federation.now;
+
+test('a certified key belongs to its member, and to no other', () => {
+  const keys = directory();
+  keys.addCertificate(eu.key.signed);
+  assert.equal(keys.get(eu.node, eu.key.signer.keyId)?.certificate, eu.key.certificate);
+  assert.is(keys.get(us.node, eu.key.signer.keyId), undefined);
+  assert.is(keys.all().length, 1);
+});
+
+test('a member that certifies the key of another takes nothing from it', async () => {
+  const terms = { validFrom: timestampOf(0), seqFrom: 1 };
+  const stolen = await certifyKey(us.node, us.identity, eu.key.signer, terms);
+  const bundle = batch.bundleFor(0);
+  assert.ok(verifyBundle(nativeSuite, { ...bundle, keys: [...bundle.keys, stolen.signed] }).verified);
+  assert.ok(verifyBundle(nativeSuite, { ...bundle, keys: [stolen.signed, ...bundle.keys] }).verified);
+});
+
+test('a member that revokes the key of another withdraws nothing', async () => {
+  const revocation = await revoke({ node: us.node, compromisedSince: timestampOf(0) }, us.identity);
+  const bundle = batch.bundleFor(0);
+  const verdict = verifyBundle(nativeSuite, { ...bundle, revocations: [revocation] });
+  assert.equal(verdict.problems, []);
+  assert.ok(verdict.verified && verdict.witnessed);
+});
+
+test('the earlier of two certificates for a key is kept, in whichever order they come', async () => {
+  const earlier = eu.key.signed;
+  const later = await certifyKey(eu.node, eu.identity, eu.key.signer, { validFrom: timestampOf(sealedAt), seqFrom: 9 });
+  for (const order of [
+    [earlier, later.signed],
+    [later.signed, earlier],
+  ]) {
+    const keys = directory();
+    for (const signed of order) keys.addCertificate(signed);
+    assert.equal(keys.get(eu.node, eu.key.signer.keyId)?.signed, earlier);
+  }
+});
+
+test('the earliest revocation counts, in whichever order they come', async () => {
+  const early = await revoke({ compromisedSince: timestampOf(sealedAt - 5000) });
+  const late = await revoke({ compromisedSince: timestampOf(sealedAt + 5000) });
+  for (const order of [
+    [early, late],
+    [late, early],
+  ]) {
+    const keys = directory();
+    for (const signed of order) keys.addRevocation(signed);
+    assert.equal(keys.revocation(eu.node, eu.key.signer.keyId)?.signed, early);
+  }
+});
+
+test('what reached consensus before the compromise stands; what did after, or not yet, falls', async () => {
+  const since = timestampOf(sealedAt);
+  const keys = directory();
+  const { keyId } = eu.key.signer;
+  assert.ok(keys.standsAt(eu.node, keyId, null));
+  keys.addRevocation(await revoke({ compromisedSince: since }));
+  assert.ok(keys.standsAt(eu.node, keyId, consensusOf(sealedAt - 1)));
+  assert.not(keys.standsAt(eu.node, keyId, consensusOf(sealedAt)));
+  assert.not(keys.standsAt(eu.node, keyId, consensusOf(sealedAt + 1)));
+  assert.not(keys.standsAt(eu.node, keyId, null));
+  assert.ok(keys.standsAt(us.node, us.key.signer.keyId, null));
+});
+
+test('a bundle by a key revoked since is verified, and one by a key revoked before is not', async () => {
+  const withRevocation = async (since: number): Promise<Bundle> => {
+    const revocation = await revoke({ compromisedSince: timestampOf(since) });
+    return parseBundle({ ...batch.bundleFor(0), revocations: [revocation] });
+  };
+  assert.ok(verifyBundle(nativeSuite, await withRevocation(sealedAt + 1)).verified);
+  for (const since of [sealedAt, sealedAt - 1000]) {
+    const verdict = verifyBundle(nativeSuite, await withRevocation(since));
+    assert.not(verdict.verified);
+    assert.equal([...new Set(verdict.problems.map(({ code }) => code))], ['key-revoked']);
+  }
+  const unanchored = { ...(await withRevocation(sealedAt + 1)), anchor: null };
+  assert.not(verifyBundle(nativeSuite, unanchored).checks.sigValid);
+});
+
+test('a witness whose key was revoked no longer counts towards the quorum', async () => {
+  const sealed = await federation.sealBatch('sg', [{}], { witnesses: ['us', 'ca', 'jp'] });
+  const bundle = sealed.bundleFor(0);
+  assert.ok(verifyBundle(nativeSuite, bundle).witnessed);
+  const revocation = await revoke({ node: us.node, keyId: us.key.signer.keyId }, us.identity);
+  const verdict = verifyBundle(nativeSuite, { ...bundle, revocations: [revocation] });
+  assert.ok(verdict.verified);
+  assert.not(verdict.witnessed);
+});
+
+test('certificates and revocations that do not hold are refused, and leave no trace', async () => {
+  const terms = { validFrom: timestampOf(0), seqFrom: 1 };
+  const stranger = nativeSigner(new Uint8Array(32).fill(7));
+  const strangers = await certifyKey(eu.node, stranger, eu.key.signer, terms);
+  const other = await certifyKey(eu.node, eu.identity, { ...us.key.signer, keyId: eu.key.signer.keyId }, terms);
+  const outside = await TestFederation.create({ nodes: ['za'], seed: 'outside', signerOf: nativeSigner });
+  const refused: readonly (readonly [KeyFault, (keys: KeyDirectory) => unknown])[] = [
+    ['certificate-unsigned', (keys) => keys.addCertificate(strangers.signed)],
+    ['key-id-mismatch', (keys) => keys.addCertificate(other.signed)],
+    ['unknown-member', (keys) => keys.addCertificate(outside.member('za').key.signed)],
+    ['certificate-malformed', (keys) => keys.addCertificate({ ...eu.key.signed, statement: '{}' })],
+    ['revocation-malformed', (keys) => keys.addRevocation(eu.key.signed)],
+  ];
+  for (const [code, add] of refused) {
+    const keys = directory();
+    assert.throws(
+      () => add(keys),
+      (error: unknown) => error instanceof KeyError && error.code === code,
+      code,
+    );
+    assert.equal(keys.all(), []);
+  }
+  const keys = directory();
+  const forged = await revoke({}, us.identity);
+  assert.throws(
+    () => keys.addRevocation(forged),
+    (error: unknown) => error instanceof KeyError && error.code === 'revocation-unsigned',
+  );
+  assert.is(keys.revocation(eu.node, eu.key.signer.keyId), undefined);
+});
+
+test('a rotated key signs from its first record on, and the old key what came before', async () => {
+  const rotating = await TestFederation.create({ signerOf: nativeSigner });
+  const before = await rotating.sealBatch('eu', [{}, {}]);
+  await rotating.rotateKey('eu');
+  const after = await rotating.sealBatch('eu', [{}]);
+  assert.ok(verifyBundle(nativeSuite, before.bundleFor(0)).verified);
+  assert.ok(verifyBundle(nativeSuite, after.bundleFor(0)).verified);
+  assert.is.not(before.envelope.keyId, after.envelope.keyId);
+});
+
+function directory(): KeyDirectory {
+  const chain = federation.chain;
+  return new KeyDirectory(nativeSuite, () => chain);
+}
+
+function revoke(terms: Partial<Revocation>, identity = eu.identity): Promise<SignedStatement> {
+  const at = timestampOf(sealedAt);
+  const base = { v: 1, type: 'revocation', node: eu.node, keyId: eu.key.signer.keyId, reason: 'lost' } as const;
+  return signStatement(revocationStatement, { ...base, compromisedSince: at, issuedAt: at, ...terms }, identity);
+}
+
+test.run();
