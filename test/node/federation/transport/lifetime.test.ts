@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { memberOf, Network, peerOf, until } from './network.ts';
+import { ask, memberOf, Network, peerOf, until } from './network.ts';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 const EXIT_PATIENCE = 20_000;
@@ -24,6 +24,14 @@ const LIFE = `
   console.log('disposed');
 `;
 
+const SERVER = `
+  import { ask, memberOf, peerOf } from ${JSON.stringify(new URL('./network.ts', import.meta.url).href)};
+  const { transport } = peerOf('us', [await memberOf('eu'), await memberOf('us')]);
+  transport.serve('status', async function* (request) { yield request; });
+  await transport.start();
+  console.log(transport.addresses()[0]);
+`;
+
 test('a process whose transports are disposed ends by itself', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', LIFE], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -37,6 +45,27 @@ test('a process whose transports are disposed ends by itself', async () => {
     assert.is(said, 'here\ndisposed\n');
   } finally {
     child.kill('SIGKILL');
+  }
+});
+
+test('a node killed with SIGKILL is noticed at once, and meshes again when it is back', async () => {
+  await using eu = peerOf('eu', [await memberOf('eu'), await memberOf('us')]).transport;
+  await eu.start();
+  for (const text of ['first life', 'second life']) {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', SERVER], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const [address] = await once(child.stdout, 'data', { signal: AbortSignal.timeout(EXIT_PATIENCE) });
+      assert.instance(address, Buffer);
+      await eu.setMembers([await memberOf('eu'), await memberOf('us', [String(address).trim()])]);
+      await until('the mesh', () => eu.peers()[0]?.subscribed.length === 3);
+      assert.equal(await ask(eu, 'us', 'status', text), [text]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+    await until('the leaving', () => eu.peers()[0]?.connected === false);
+    assert.is(await eu.publish('batch', Buffer.from(text)), 0);
   }
 });
 
