@@ -19,7 +19,7 @@ export interface AnchorIntake {
   readonly operations: Operation[];
   /** First occurrences. */
   readonly anchors: AnchorRow[];
-  /** Those of them that name another envelope than an earlier anchor of the same batch: equivocation, or a stranger. */
+  /** Those of them for a batch that another message anchored before: an equivocation, or a stranger's. */
   readonly rivals: AnchorRow[];
   /** Messages that are no batch anchor of this federation. */
   readonly skipped: number;

@@ -36,7 +36,7 @@ export const MAX_SIGHTINGS = 8;
  * another envelope or with the right one and a wrong root, takes no place away.
  */
 export const anchorTable = new Table('anchor', anchorCodec);
-/** (node, batch, message hash) → a message that names another envelope than the first one for its batch. */
+/** (node, batch, message hash) → a message for a batch that another message had anchored before. */
 export const rivalAnchorTable = new Table('rival-anchor', anchorCodec);
 
 export function messageHash(message: string): Sha256Hash {

@@ -64,7 +64,7 @@ interface Connection {
 export class HederaClient implements LedgerClient {
   readonly #config: HederaClientConfig;
   readonly #validSeconds: number;
-  readonly #closing = Promise.withResolvers<never>();
+  readonly #closing = new AbortController();
   #connection: Promise<Connection> | undefined;
 
   /** Throws `RangeError` where `validSeconds` is out of the ledger's bounds. Opens nothing yet. */
@@ -74,12 +74,12 @@ export class HederaClient implements LedgerClient {
     if (!(this.#validSeconds >= MIN_VALID_SECONDS && this.#validSeconds <= MAX_VALID_SECONDS)) {
       throw new RangeError(`validSeconds must be ${MIN_VALID_SECONDS} to ${MAX_VALID_SECONDS}`);
     }
-    this.#closing.promise.catch(() => undefined);
   }
 
   async prepare(message: string): Promise<PreparedTransaction> {
-    if (Buffer.byteLength(message) > MAX_ANCHOR_BYTES)
-      throw new LedgerError('MESSAGE_SIZE_TOO_LARGE', 'message too long');
+    if (Buffer.byteLength(message) > MAX_ANCHOR_BYTES) {
+      throw new LedgerError('MESSAGE_SIZE_TOO_LARGE', `an anchor message has at most ${MAX_ANCHOR_BYTES} bytes`);
+    }
     const { sdk, client, operator, submitter } = await this.#connect();
     const { operatorId, topicId } = this.#config;
     const seconds = Math.floor(Date.now() / 1000) - BACKDATE_SECONDS;
@@ -101,11 +101,11 @@ export class HederaClient implements LedgerClient {
     };
   }
 
-  async submit(prepared: PreparedTransaction): Promise<SubmitOutcome> {
+  async submit(prepared: PreparedTransaction, signal?: AbortSignal): Promise<SubmitOutcome> {
     const { sdk, client } = await this.#connect();
     const transaction = readTransaction(sdk, prepared.bytes);
     try {
-      await this.#bounded(transaction.execute(client));
+      await this.#bounded(transaction.execute(client), signal);
       return 'accepted';
     } catch (error) {
       const status = statusOf(sdk, error);
@@ -115,13 +115,13 @@ export class HederaClient implements LedgerClient {
     }
   }
 
-  async receipt(id: TransactionId): Promise<ReceiptOutcome> {
+  async receipt(id: TransactionId, signal?: AbortSignal): Promise<ReceiptOutcome> {
     try {
       const { sdk, client } = await this.#connect();
       const query = new sdk.TransactionReceiptQuery()
         .setTransactionId(sdk.TransactionId.fromString(id))
         .setValidateStatus(false);
-      const status = (await this.#bounded(query.execute(client))).status.toString();
+      const status = (await this.#bounded(query.execute(client), signal)).status.toString();
       if (status === 'SUCCESS') return 'success';
       return PASSING.has(status) && status !== 'TRANSACTION_EXPIRED' ? 'unknown' : { failed: status };
     } catch {
@@ -130,7 +130,7 @@ export class HederaClient implements LedgerClient {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.reject(new LedgerError('CLOSED', 'the ledger client is closed'));
+    this.#closing.abort();
     const connection = await this.#connection?.catch(() => undefined);
     connection?.client.close();
   }
@@ -144,13 +144,22 @@ export class HederaClient implements LedgerClient {
     return this.#connection;
   }
 
-  async #bounded<Result>(call: Promise<Result>): Promise<Result> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new Error('the ledger did not answer in time')), CALL_DEADLINE_MS);
+  /** The SDK cannot be interrupted: a call that outlasts the deadline or the signal goes on unheard. */
+  async #bounded<Result>(call: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const ends = [
+      AbortSignal.timeout(CALL_DEADLINE_MS),
+      this.#closing.signal,
+      ...(signal === undefined ? [] : [signal]),
+    ];
+    const end = AbortSignal.any(ends);
+    const ended = Promise.withResolvers<never>();
+    const giveUp = (): void => ended.reject(end.reason);
+    end.addEventListener('abort', giveUp, { once: true });
     try {
-      return await Promise.race([call, late.promise, this.#closing.promise]);
+      if (end.aborted) giveUp();
+      return await Promise.race([call, ended.promise]);
     } finally {
-      clearTimeout(timer);
+      end.removeEventListener('abort', giveUp);
     }
   }
 }

@@ -34,10 +34,10 @@ export class LedgerError extends Error {
 export interface LedgerClient extends AsyncDisposable {
   /** Signs a transaction with the message. Needs no network. */
   prepare(message: string): Promise<PreparedTransaction>;
-  /** Sends the bytes. Throws `LedgerError`; every transport failure is `ambiguous`. */
-  submit(prepared: PreparedTransaction): Promise<SubmitOutcome>;
+  /** Sends the bytes. Throws `LedgerError`; every transport failure, and the signal, makes it `ambiguous`. */
+  submit(prepared: PreparedTransaction, signal?: AbortSignal): Promise<SubmitOutcome>;
   /** Asks for the receipt, without ever sending anything again. Never throws. */
-  receipt(transactionId: TransactionId): Promise<ReceiptOutcome>;
+  receipt(transactionId: TransactionId, signal?: AbortSignal): Promise<ReceiptOutcome>;
 }
 
 const TRANSACTION_ID = /^\d{1,19}\.\d{1,19}\.\d{1,19}@\d{1,11}\.\d{9}$/;

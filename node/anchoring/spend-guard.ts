@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
 import type { Operation, Store } from '../store/store.ts';
@@ -28,8 +28,15 @@ export interface SpendState {
   readonly limits: SpendLimits;
 }
 
+export interface Grant {
+  readonly kind: 'granted';
+  readonly spent: Spent;
+  /** To be written with what the grant is for. */
+  readonly record: Operation;
+}
+
 export type Admission =
-  | { readonly kind: 'granted'; readonly record: Operation }
+  | Grant
   /** Epoch milliseconds at which the window that is used up ends. */
   | { readonly kind: 'waits'; readonly until: number; readonly limit: 'hour' | 'day' | 'tinybars' };
 
@@ -57,7 +64,7 @@ const NOTHING: Spent = { hour: 0, inHour: 0, day: 0, inDay: 0, tinybars: 0 };
  * Counts the transactions that were prepared: each can cost its fee once, whether or not it reached the ledger. A grant
  * is on the disk with the frozen bytes that it is for, in one write, so no crash makes a transaction free.
  *
- * Ownership: one caller at a time, which writes each granted record before it asks again.
+ * Ownership: one caller at a time, which writes and commits each grant, or drops it, before it asks again.
  */
 export class SpendGuard {
   readonly limits: SpendLimits;
@@ -73,7 +80,7 @@ export class SpendGuard {
     return new SpendGuard({ ...DEFAULT_SPEND_LIMITS, ...limits }, spent);
   }
 
-  /** Asks for one transaction at a time in epoch milliseconds. A clock that goes back stays in the later window. */
+  /** Asks for one transaction, at a time in epoch milliseconds. Counts nothing yet. A clock that goes back stays in the later window. */
   admit(now: number): Admission {
     const spent = this.#at(now);
     const { transactionsPerHour, transactionsPerDay, tinybarsPerDay, feeTinybars } = this.limits;
@@ -81,13 +88,18 @@ export class SpendGuard {
     if (spent.inDay >= transactionsPerDay) return { kind: 'waits', until: dayEnds, limit: 'day' };
     if (spent.tinybars + feeTinybars > tinybarsPerDay) return { kind: 'waits', until: dayEnds, limit: 'tinybars' };
     if (spent.inHour >= transactionsPerHour) return { kind: 'waits', until: (spent.hour + 1) * HOUR_MS, limit: 'hour' };
-    this.#spent = {
+    const next = {
       ...spent,
       inHour: spent.inHour + 1,
       inDay: spent.inDay + 1,
       tinybars: spent.tinybars + feeTinybars,
     };
-    return { kind: 'granted', record: spendTable.put([SPEND_ROW], this.#spent) };
+    return { kind: 'granted', spent: next, record: spendTable.put([SPEND_ROW], next) };
+  }
+
+  /** Counts a grant whose record is on the disk. */
+  commit({ spent }: Grant): void {
+    this.#spent = spent;
   }
 
   state(now: number): SpendState {

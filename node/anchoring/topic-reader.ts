@@ -5,6 +5,7 @@ import { jsonCodec, Table } from '../store/table.ts';
 import { takeAnchors, type TopicIdentity } from './anchor-intake.ts';
 import type { AnchorRow } from './anchors.ts';
 import { type MirrorClient, PAGE_MESSAGES } from './mirror-client.ts';
+import { backOff } from './pace.ts';
 import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead, TopicHeadShape } from './topic-links.ts';
 import { Wake } from './wake.ts';
 
@@ -12,12 +13,14 @@ export interface TopicReaderOptions extends TopicIdentity {
   readonly store: Store;
   readonly mirror: MirrorClient;
   readonly now: () => number;
+  /** In [0, 1), for the jitter of the back-off. */
+  readonly random: () => number;
   readonly log: Logger;
   /** Pause between two readings when nobody waits for a message, in milliseconds. */
   readonly intervalMs?: number;
   /** Told of every first occurrence, after it is on the disk. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
-  /** Told of anchors that name another envelope than an earlier anchor of the same batch, after they are on the disk. */
+  /** Told of anchors for a batch that another message anchored before, after they are on the disk. */
   readonly onRival?: (rivals: readonly AnchorRow[]) => void;
 }
 
@@ -36,7 +39,7 @@ export interface TopicReaderState {
 export const READ_INTERVAL_MS = 5_000;
 /** Pause between two readings while a message is awaited, and how long one poke makes it so. */
 const FAST_INTERVAL_MS = 250;
-const FAST_FOR_MS = 10_000;
+const FAST_FOR_MS = 5_000;
 
 const compiled = Compile(TopicHeadShape);
 const headTable = new Table(
@@ -64,6 +67,8 @@ export class TopicReader implements AsyncDisposable {
   #fastUntil = 0;
   #lastReadAt: number | null = null;
   #failure: string | null = null;
+  /** Rounds in a row in which no mirror gave a page that links. */
+  #failures = 0;
   #refused = 0;
   #skipped = 0;
 
@@ -109,7 +114,10 @@ export class TopicReader implements AsyncDisposable {
       const more = await this.#readPage();
       if (more) continue;
       // A poke within the pause brings the next reading forward, but never faster than the fast pace.
-      await new Wake().wait(FAST_INTERVAL_MS, signal);
+      await new Wake().wait(
+        this.#failures === 0 ? FAST_INTERVAL_MS : backOff(this.#failures, this.#options.random()),
+        signal,
+      );
       if (this.#options.now() >= this.#fastUntil) {
         await this.#wake.wait((this.#options.intervalMs ?? READ_INTERVAL_MS) - FAST_INTERVAL_MS, signal);
       }
@@ -126,12 +134,14 @@ export class TopicReader implements AsyncDisposable {
         if (read === 0) this.#turn++;
         this.#lastReadAt = this.#options.now();
         this.#failure = null;
+        this.#failures = 0;
         return read === PAGE_MESSAGES;
       } catch (error) {
         this.#turn++;
         if (!this.#ending.signal.aborted) this.#noteFailure(mirror, error);
       }
     }
+    this.#failures++;
     return false;
   }
 

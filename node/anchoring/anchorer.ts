@@ -1,0 +1,208 @@
+import type { Logger } from 'pino';
+import type { NodeId } from '../../protocol/ids.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { Store } from '../store/store.ts';
+import { AnchorTrip, type Freezing, type TripPort } from './anchor-trip.ts';
+import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
+import type { AnchorRow } from './anchors.ts';
+import type { LedgerClient } from './ledger-client.ts';
+import type { MirrorClient } from './mirror-client.ts';
+import { freeze, type OutboxRow, readNewestOpenRow, readOpenRows, readOutbox, rowOperation } from './outbox.ts';
+import { backOff } from './pace.ts';
+import type { Admission, SpendGuard } from './spend-guard.ts';
+import type { TopicReader } from './topic-reader.ts';
+import { Wake } from './wake.ts';
+
+export interface AnchorerOptions {
+  readonly node: NodeId;
+  readonly store: Store;
+  readonly ledger: LedgerClient;
+  readonly mirror: MirrorClient;
+  /** Started and disposed by its owner. Its `onAnchor` must reach `noteAnchors`. */
+  readonly reader: TopicReader;
+  readonly guard: SpendGuard;
+  readonly now: () => number;
+  /** In [0, 1), for the jitter of the back-off. */
+  readonly random: () => number;
+  readonly log: Logger;
+  /** A ledger node has the batch's transaction. Must not throw, like the next one. */
+  readonly onSubmitted?: (batch: number) => void;
+  /** The batch's message was read back from the topic and linked. */
+  readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+}
+
+/** Batches carried at once. More would only queue up at the ledger. */
+export const MAX_IN_FLIGHT = 8;
+/** The outbox is looked at so often even when nobody calls. In milliseconds. */
+const LOOK_MS = 30_000;
+/** A held-back batch asks again at least so often: the clock may have been set. In milliseconds. */
+const MAX_HOLD_MS = 60_000;
+
+/**
+ * Anchors the node's sealed batches, in order of their numbers, a bounded number at a time. Nothing is ever dropped: a
+ * dead ledger, at boot or later, only makes the outbox longer.
+ *
+ * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` is moved by the loop alone.
+ */
+export class Anchorer implements AsyncDisposable {
+  readonly #options: AnchorerOptions;
+  readonly #ending = new AbortController();
+  readonly #wake = new Wake();
+  readonly #trips = new Map<AnchorTrip, Promise<void>>();
+  /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
+  #freezing: Promise<unknown> = Promise.resolve();
+  #taken = 0;
+  #loop: Promise<void> | undefined;
+  #held = false;
+  #contact: LedgerContact = { reachable: null, lastAnswerAt: null, refusal: null };
+
+  constructor(options: AnchorerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** A batch was sealed: its outbox row is on the disk. */
+  noteSealed(): void {
+    this.#wake.ring();
+  }
+
+  /** Anchors that the topic reader wrote. */
+  noteAnchors(anchors: readonly AnchorRow[]): void {
+    const messages = new Set(anchors.map(({ anchor }) => anchor.message));
+    for (const trip of this.#trips.keys()) if (messages.has(trip.message)) trip.wake.ring();
+  }
+
+  /** Undefined for a batch that was never sealed here. */
+  async status(batch: number): Promise<BatchStatus | undefined> {
+    const row = await readOutbox(this.#options.store, batch);
+    if (row === undefined) return undefined;
+    const { status, attempts, history } = row;
+    return { batch, status, attempts, history, delayed: status === 'queued' && this.#held };
+  }
+
+  async state(): Promise<AnchoringState> {
+    const { store, reader, guard, now } = this.#options;
+    const [oldest] = await readOpenRows(store, 0, 1);
+    const newest = await readNewestOpenRow(store);
+    const since = oldest?.history[0]?.at;
+    return {
+      ledger: this.#contact,
+      topic: reader.state(),
+      spend: guard.state(now()),
+      inFlight: this.#trips.size,
+      backlog: oldest === undefined || newest === undefined ? 0 : newest.batch - oldest.batch + 1,
+      lagSeconds: since === undefined ? 0 : Math.max(0, (now() - Date.parse(since)) / 1000),
+      delayed: this.#held,
+    };
+  }
+
+  /** Ends every trip where it stands. Each goes on from the disk at the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#loop;
+    await Promise.all(this.#trips.values());
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        await this.#takeRows();
+      } catch (error) {
+        this.#options.log.error({ err: error }, 'the outbox could not be read; trying again');
+      }
+      await this.#wake.wait(LOOK_MS, signal);
+    }
+  }
+
+  async #takeRows(): Promise<void> {
+    const room = MAX_IN_FLIGHT - this.#trips.size;
+    if (room <= 0) return;
+    for (const row of await readOpenRows(this.#options.store, this.#taken, room)) {
+      this.#taken = row.batch;
+      this.#depart(row);
+    }
+  }
+
+  #depart(row: OutboxRow): void {
+    const trip = new AnchorTrip(this.#port(), row);
+    const run = this.#travel(trip, row.batch).finally(() => {
+      this.#trips.delete(trip);
+      this.#wake.ring();
+    });
+    this.#trips.set(trip, run);
+  }
+
+  /** A trip fails where the store does, or the key cannot sign. It knows what is on the disk, and goes on from there. */
+  async #travel(trip: AnchorTrip, batch: number): Promise<void> {
+    const { signal } = this.#ending;
+    for (let failures = 1; !signal.aborted; failures++) {
+      try {
+        await trip.run();
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#options.log.error({ err: error, batch }, 'anchoring a batch stopped; going on from the disk');
+        await trip.wake.wait(backOff(failures, this.#options.random()), signal);
+      }
+    }
+  }
+
+  #port(): TripPort {
+    const { node, store, ledger, mirror, reader, now, random, log, onSubmitted, onConfirmed } = this.#options;
+    return {
+      node,
+      store,
+      ledger,
+      mirror,
+      now,
+      random,
+      log,
+      signal: this.#ending.signal,
+      freezeNext: (row) => this.#freezeInTurn(row),
+      poke: () => reader.poke(),
+      noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
+      onSubmitted: (row) => onSubmitted?.(row.batch),
+      onConfirmed: (row, anchor) => onConfirmed?.(row.batch, anchor),
+    };
+  }
+
+  #freezeInTurn(row: OutboxRow): Promise<Freezing> {
+    const freezing = this.#freezing.then(() => this.#freeze(row));
+    this.#freezing = freezing.catch(() => undefined);
+    return freezing;
+  }
+
+  /** Crash order: the frozen bytes and what they may cost are synced in one write, before anything is sent. */
+  async #freeze(row: OutboxRow): Promise<Freezing> {
+    const { store, ledger, guard, now } = this.#options;
+    const admission = guard.admit(now());
+    this.#noteHold(admission);
+    if (admission.kind === 'waits') {
+      return { kind: 'held', milliseconds: Math.max(0, Math.min(admission.until - now(), MAX_HOLD_MS)) };
+    }
+    const next = freeze(row, await ledger.prepare(row.message), timestampOf(now()));
+    await store.write([rowOperation(next), admission.record]);
+    guard.commit(admission);
+    return { kind: 'frozen', row: next };
+  }
+
+  #noteHold(admission: Admission): void {
+    const isHeld = admission.kind === 'waits';
+    if (isHeld && !this.#held) {
+      const { limit, until } = admission;
+      this.#options.log.warn({ limit, until: timestampOf(until) }, 'the spend guard holds anchors back');
+    }
+    this.#held = isHeld;
+  }
+
+  #noteContact(outcome: 'answered' | 'silent', refusal: string | null): void {
+    const { now, log } = this.#options;
+    const reachable = outcome === 'answered';
+    if (reachable !== this.#contact.reachable) log.info({ reachable }, 'ledger contact changed');
+    this.#contact = reachable ? { reachable, lastAnswerAt: now(), refusal } : { ...this.#contact, reachable };
+  }
+}
