@@ -1,6 +1,7 @@
 import { proto } from '@hiero-ledger/proto';
 import type { AcceptedTransactions } from './accepted-transactions.ts';
 import type { Nanos } from './consensus-time.ts';
+import { entitiesHash } from './entities-hash.ts';
 import { Draft, FEE_ACCOUNT, FIRST_TOPIC, LedgerState } from './ledger-state.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { MAX_VALIDITY } from './precheck.ts';
@@ -31,8 +32,8 @@ export async function loadState(
   now: Nanos,
 ): Promise<LedgerState> {
   const state = new LedgerState();
-  await store.load(state);
-  await verifyStore(store, state);
+  const isNew = !(await store.load(state));
+  if (!isNew) await verifyStore(store, state);
   const draft = new Draft(state);
   for (const num of [...nodes, FEE_ACCOUNT]) openAccount(draft, { num, key: null, tinybars: 0n }, now);
   for (const { num, key, tinybars } of accounts) {
@@ -40,6 +41,7 @@ export async function loadState(
     if (!isFree) throw new Error(`${entityText(num)} is not free for an account`);
     openAccount(draft, { num, key: proto.Key.encode(key).finish(), tinybars }, now);
   }
+  draft.head.entitiesHash = entitiesHash(state, draft);
   await store.write(draft, null);
   state.publish(draft);
   return state;

@@ -20,6 +20,7 @@ export class LedgerState {
     transactions: 0,
     blocks: 0,
     blockHash: INITIAL_RUNNING_HASH,
+    entitiesHash: INITIAL_RUNNING_HASH,
   };
 
   publish(draft: Draft): void {

@@ -47,13 +47,15 @@ export class LedgerStore {
     return new LedgerStore(database);
   }
 
-  /** Fills an empty state with the accounts, topics and head that are stored. */
-  async load(state: LedgerState): Promise<void> {
+  /** Fills an empty state with the accounts, topics and head that are stored; false if nothing has been stored yet. */
+  async load(state: LedgerState): Promise<boolean> {
     for await (const account of this.accounts.rows()) state.accounts.set(account.num, account);
     for await (const topic of this.topics.rows()) state.topics.set(topic.num, topic);
     const head = await this.#heads.get(HEAD_KEY);
     if (head && head.format !== STORE_FORMAT) throw new Error(`the store has the unknown format ${head.format}`);
     if (head) state.head = head;
+    for await (const _key of this.#database.keys({ limit: 1 })) return true;
+    return false;
   }
 
   /** Writes a round and returns when it is on the disk. The block is null for a draft without transactions. */

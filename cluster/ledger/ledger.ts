@@ -6,6 +6,7 @@ import { loadState, rememberRecent } from './boot.ts';
 import type { OpeningAccount } from './boot.ts';
 import { systemClock } from './consensus-time.ts';
 import type { Clock, Nanos } from './consensus-time.ts';
+import { entitiesHash } from './entities-hash.ts';
 import { execute } from './execute.ts';
 import { FaultBox } from './faults.ts';
 import { DEFAULT_FEES } from './fees.ts';
@@ -186,6 +187,7 @@ export class Ledger {
     const block = blockOf(this.state.head, draft.transactions);
     draft.head.blocks += 1;
     draft.head.blockHash = block.hash;
+    draft.head.entitiesHash = entitiesHash(this.state, draft);
     const before = performance.now();
     await this.store.write(draft, block);
     this.stats.syncMs += performance.now() - before;

@@ -32,6 +32,13 @@ export function rowEncoding<T>(): RowEncoding<T> {
 function revive(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (BIGINT_MARK in value && typeof value[BIGINT_MARK] === 'string') return BigInt(value[BIGINT_MARK]);
-  if (BYTES_MARK in value && typeof value[BYTES_MARK] === 'string') return Buffer.from(value[BYTES_MARK], 'base64');
+  if (BYTES_MARK in value && typeof value[BYTES_MARK] === 'string') return strictBytes(value[BYTES_MARK]);
   return value;
+}
+
+/** Throws unless the text is what `encodeRow` writes for its bytes, so that no two texts give the same row. */
+function strictBytes(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') !== text) throw new Error('a stored row is not canonical base64');
+  return bytes;
 }

@@ -81,4 +81,6 @@ export interface HeadRow {
   transactions: number;
   blocks: number;
   blockHash: Uint8Array;
+  /** Over all accounts and topics, see entities-hash.ts. */
+  entitiesHash: Uint8Array;
 }

@@ -45,6 +45,12 @@ export class Table<T> {
     return value === undefined ? undefined : this.#encoding.decode(value);
   }
 
+  /** Many rows in one read, in the order of their keys. */
+  async getMany(keys: string[]): Promise<(T | undefined)[]> {
+    const values: (string | undefined)[] = await this.#database.getMany(keys.map((key) => this.#prefix + key));
+    return values.map((value) => (value === undefined ? undefined : this.#encoding.decode(value)));
+  }
+
   /** Rows in key order. Reads as they are asked for: memory does not grow with the range. */
   async *rows(range: KeyRange = {}): AsyncGenerator<T> {
     const { gte = '', lte = AFTER_ALL_KEYS, reverse = false, limit = -1 } = range;

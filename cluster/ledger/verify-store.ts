@@ -1,6 +1,7 @@
 import { proto } from '@hiero-ledger/proto';
 import { INITIAL_RUNNING_HASH } from '../../protocol/ledger/running-hash.ts';
 import { blockOf } from './blocks.ts';
+import { entitiesHash } from './entities-hash.ts';
 import type { LedgerState } from './ledger-state.ts';
 import { messageKey } from './ledger-store.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -8,14 +9,19 @@ import type { BlockRow, HeadRow, MessageRow, TopicRow, TransactionRow } from './
 import { runningHashAfter } from './submit-message.ts';
 import { numberKey } from './table.ts';
 
+/** Transactions whose index entries are read together. */
+const WINDOW_ROWS = 500;
+
 /**
  * Checks that the store is what this ledger wrote: the block chain over all transactions, every topic's running-hash
- * chain over its messages, the indexes, and the balances that the transfers add up to. Streams: needs memory for one
- * block and one balance an account, whatever the length of the history.
+ * chain over its messages, the indexes, the accounts and topics, and the balances that the transfers add up to.
+ * Streams: needs memory for one block, one window and one balance an account, whatever the length of the history.
  *
  * @throws Error naming the first row that does not fit
  */
 export async function verifyStore(store: LedgerStore, state: LedgerState): Promise<void> {
+  const entities = entitiesHash(state);
+  require(equal(entities, state.head.entitiesHash), 'an account or a topic is not as the last round left it');
   const balances = new Map([...state.accounts.values()].map(({ num, opening }) => [num, opening]));
   await verifyBlocks(store, state.head, balances);
   for (const { num, balance } of state.accounts.values()) {
@@ -27,33 +33,45 @@ export async function verifyStore(store: LedgerStore, state: LedgerState): Promi
 async function verifyBlocks(store: LedgerStore, head: HeadRow, balances: Map<bigint, bigint>): Promise<void> {
   const transactions = store.transactions.rows();
   const seen = { blocks: 0, transactions: 0, blockHash: INITIAL_RUNNING_HASH, lastConsensus: 0n };
+  const unindexed: TransactionRow[] = [];
   for await (const block of store.blocks.rows()) {
     const rows = await take(transactions, block.count);
     require(rows.length === block.count, `block ${block.number} lacks transactions`);
     const expected = blockOf({ ...head, ...seen }, rows);
     require(sameBlock(block, expected), `block ${block.number} does not match its transactions`);
-    for (const row of rows) await verifyTransaction(store, row, balances);
+    unindexed.push(...rows);
+    if (unindexed.length >= WINDOW_ROWS) await verifyTransactions(store, unindexed.splice(0), balances);
     seen.blocks += 1;
     seen.transactions += block.count;
     seen.blockHash = block.hash;
     seen.lastConsensus = block.to;
   }
+  await verifyTransactions(store, unindexed, balances);
   require((await transactions.next()).done === true, 'there is a transaction outside all blocks');
   require(seen.blocks === head.blocks && seen.transactions === head.transactions, 'the head does not match the blocks');
   require(equal(seen.blockHash, head.blockHash), 'the head names another last block');
   require(seen.lastConsensus === head.lastConsensus, 'the head names another last consensus time');
 }
 
-async function verifyTransaction(
+/** Checks transactions whose rows the blocks have vouched for: indexes, messages, and what they add to balances. */
+async function verifyTransactions(
   store: LedgerStore,
-  row: TransactionRow,
+  rows: readonly TransactionRow[],
   balances: Map<bigint, bigint>,
 ): Promise<void> {
-  require((await store.timesById.get(row.id)) === row.at, `transaction ${row.id} is not in the index`);
-  for (const { account, amount } of row.transfers) balances.set(account, (balances.get(account) ?? 0n) + amount);
-  if (!row.message || row.entity === null) return;
-  const message = await store.messages.get(messageKey(row.entity, row.message.sequence));
-  require(message !== undefined && carries(row, message), `the message of transaction ${row.id} is not what it sent`);
+  const times = await store.timesById.getMany(rows.map(({ id }) => id));
+  const sent = rows.filter(({ message }) => message !== null);
+  const messages = await store.messages.getMany(
+    sent.map(({ entity, message }) => messageKey(entity ?? 0n, message?.sequence ?? 0n)),
+  );
+  for (const [i, { id, at, transfers }] of rows.entries()) {
+    require(times[i] === at, `transaction ${id} is not in the index`);
+    for (const { account, amount } of transfers) balances.set(account, (balances.get(account) ?? 0n) + amount);
+  }
+  for (const [i, row] of sent.entries()) {
+    const message = messages[i];
+    require(message !== undefined && carries(row, message), `the message of transaction ${row.id} is not what it sent`);
+  }
 }
 
 async function verifyTopic(store: LedgerStore, topic: TopicRow): Promise<void> {
