@@ -4,6 +4,7 @@ import { SignedRosterShape } from '../keys/roster.ts';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/value.ts';
 import { Base64urlShape, Closed, ConsensusTimestampShape, EntityIdShape, Sha256Shape, Sha384Shape } from '../shapes.ts';
+import { shapeFault } from '../shape-fault.ts';
 import { SignedStatementShape } from '../statement/statement.ts';
 
 export const BUNDLE_FORMAT = 'meridian-bundle/1';
@@ -70,6 +71,6 @@ export function parseBundleText(text: string): Bundle {
 /** Reads the shape of a bundle. Throws `BundleError` on unknown members, wrong types and bad encodings. */
 export function parseBundle(value: JsonValue): Bundle {
   if (compiled.Check(value)) return value;
-  const [first] = compiled.Errors(value);
-  throw new BundleError(first?.instancePath ?? '', first?.message ?? 'not a bundle');
+  const { pointer, message } = shapeFault(compiled, value);
+  throw new BundleError(pointer, message);
 }

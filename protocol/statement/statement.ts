@@ -4,6 +4,7 @@ import { decodeBase64url, encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
 import { parseCanonical } from '../json/parse.ts';
 import type { JsonValue } from '../json/value.ts';
+import { shapeFault } from '../shape-fault.ts';
 import { type Base64url, Base64urlShape, Closed } from '../shapes.ts';
 import type { Signer, SigningContext, Suite } from '../suite/suite.ts';
 
@@ -46,8 +47,8 @@ export function canonicalText<Shape extends TObject>(name: string, shape: Shape)
         throw new StatementError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
       }
       if (compiled.Check(value)) return value;
-      const [first] = compiled.Errors(value);
-      throw new StatementError(`${name}: ${first?.instancePath ?? ''} ${first?.message ?? 'has another shape'}`);
+      const { pointer, message } = shapeFault(compiled, value);
+      throw new StatementError(`${name}: ${pointer} ${message}`);
     },
     write(value: Static<Shape>): string {
       // A static type of a JSON schema is JSON; the compiler cannot see through the branded members.

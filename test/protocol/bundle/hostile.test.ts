@@ -164,6 +164,18 @@ test('as many statements as a bundle may hold are judged in bounded time', () =>
   assert.ok(took < 5000, `${took} ms`);
 });
 
+test('a bundle of a million wrong members is refused as fast as it is read', () => {
+  const many: readonly JsonValue[] = Array.from({ length: 1_000_000 }, () => 1);
+  const named = Object.fromEntries(many.slice(0, 100_000).map((value, i) => [`member${i}`, value]));
+  for (const pointer of ['/receipt/path', '/cosignatures', '/keys', '/rosters/0/signatures', '/extra', '']) {
+    for (const filler of [many, many.slice(0, 100_000).map(() => ({})), named]) {
+      const start = performance.now();
+      assert.is(verdictOn(replaceAt({ ...bundle, extra: null }, pointer, filler)), null);
+      assert.ok(performance.now() - start < 500, `${pointer}: ${performance.now() - start} ms`);
+    }
+  }
+});
+
 /** A changed bundle is refused, or judged; and judged good only where it still proves the same record and payload. */
 function assertSound(changed: JsonValue): void {
   const verdict = verdictOn(changed);
