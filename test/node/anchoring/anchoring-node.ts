@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { type Anchoring, type AnchoringOptions, openAnchoring } from '../../../node/anchoring/anchoring.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { batchOperations, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { Store } from '../../../node/store/store.ts';
+import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { batchAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+
+export const NODE = nodeId('eu');
+export const FEDERATION = '0a1b2c3d';
+export const silent = pino({ level: 'silent' });
+
+export type NodeOptions = Partial<AnchoringOptions> & Pick<AnchoringOptions, 'config'>;
+
+export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'anchoring-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A store and the anchoring over it; opened again on the same directory, it is the node after a crash. */
+export class AnchoringNode implements AsyncDisposable {
+  readonly store: Store;
+  readonly anchoring: Anchoring;
+
+  private constructor(store: Store, anchoring: Anchoring) {
+    this.store = store;
+    this.anchoring = anchoring;
+  }
+
+  static async start(directory: string, options: NodeOptions): Promise<AnchoringNode> {
+    const store = await Store.open(directory);
+    const anchoring = await openAnchoring({
+      node: NODE,
+      federation: FEDERATION,
+      store,
+      now: Date.now,
+      random: Math.random,
+      log: silent,
+      ...options,
+    });
+    anchoring.start();
+    return new AnchoringNode(store, anchoring);
+  }
+
+  /** Writes a batch as the sealer does: its rows and its outbox entry in one write. */
+  async seal(batch: number): Promise<StoredBatch> {
+    const sealed = sealedBatch(batch);
+    await this.store.write([
+      ...batchOperations(sealed, []),
+      this.anchoring.outboxEntry(sealed, timestampOf(Date.now())),
+    ]);
+    this.anchoring.noteSealed();
+    return sealed;
+  }
+
+  async isConfirmed(batch: number): Promise<boolean> {
+    return (await this.anchoring.status(batch))?.status === 'confirmed';
+  }
+
+  async allConfirmed(batches: readonly number[], milliseconds: number): Promise<void> {
+    await until(`batches ${batches.join(' ')} confirmed`, milliseconds, async () => {
+      for (const batch of batches) if (!(await this.isConfirmed(batch))) return false;
+      return true;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.anchoring[Symbol.asyncDispose]();
+    await this.store[Symbol.asyncDispose]();
+  }
+}
+
+/** A batch of one record; `variant` makes another one of the same number. */
+export function sealedBatch(batch: number, variant = 0): StoredBatch {
+  const root = writeSha256(nativeSuite.sha256(Uint8Array.of(batch, variant)));
+  const envelope: Envelope = {
+    v: 1,
+    type: 'batch',
+    node: NODE,
+    batch,
+    first: batch,
+    size: 1,
+    root,
+    prev: null,
+    sealedAt: timestampOf(1_763_717_400_000),
+    keyId: root,
+    roster: 1,
+  };
+  const signature = encodeSignature(Uint8Array.of(1));
+  return { envelope, signed: { statement: envelopeStatement.write(envelope), signature } };
+}
+
+export function anchorMessage({ envelope, signed }: StoredBatch): string {
+  return writeAnchorMessage(batchAnchor(nativeSuite, FEDERATION, envelope, signed.statement));
+}
+
+export function envelopeHash({ signed }: StoredBatch): Sha256Hash {
+  return hashText(nativeSuite, signed.statement);
+}
+
+/** Asks again until the condition holds. Throws with its name when it does not in time. */
+export async function until(
+  what: string,
+  milliseconds: number,
+  holds: () => Promise<boolean> | boolean,
+): Promise<void> {
+  const deadline = Date.now() + milliseconds;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`not in ${milliseconds} ms: ${what}`);
+    await sleep(50);
+  }
+}
