@@ -3,7 +3,7 @@ import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
-import { timestampOf } from '../../protocol/time.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation, Store } from '../store/store.ts';
@@ -14,7 +14,7 @@ import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
-import { outboxEntry } from './outbox.ts';
+import { outboxEntry, type OutboxRow, readOutbox } from './outbox.ts';
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader } from './topic-reader.ts';
 
@@ -41,70 +41,53 @@ export interface AnchoringOptions {
 }
 
 /** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
-export class Anchoring implements AsyncDisposable {
-  readonly #options: AnchoringOptions;
-  readonly #ledger: LedgerClient;
-  readonly #reader: TopicReader;
-  readonly #anchorer: Anchorer;
-
-  private constructor(options: AnchoringOptions, ledger: LedgerClient, reader: TopicReader, anchorer: Anchorer) {
-    this.#options = options;
-    this.#ledger = ledger;
-    this.#reader = reader;
-    this.#anchorer = anchorer;
-  }
-
-  /** Reads the store only: the ledger need not be there, now or at `start`. */
-  static async open(options: AnchoringOptions): Promise<Anchoring> {
-    const { config, store } = options;
-    const mirror = new MirrorClient(config.mirrors);
-    const ledger = options.ledger ?? new HederaClient(config);
-    const guard = await SpendGuard.open(store, config.spend);
-    const reader: TopicReader = await openReader(options, mirror, (anchors) => {
-      anchorer.noteAnchors(anchors);
-      options.onAnchor?.(anchors);
-    });
-    const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
-    return new Anchoring(options, ledger, reader, anchorer);
-  }
-
-  start(): void {
-    this.#reader.start();
-    this.#anchorer.start();
-  }
-
-  /** The rows that must land in the write that seals a batch of this node. */
-  outboxRows({ envelope, signed }: StoredBatch): Operation[] {
-    const { federation, now } = this.#options;
-    const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));
-    return [outboxEntry(envelope.batch, message, timestampOf(now()))];
-  }
-
+export interface Anchoring extends AsyncDisposable {
+  readonly start: () => void;
+  /** The row that must land in the write that seals a batch of this node. */
+  readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** A batch was sealed: its outbox row is on the disk. */
-  noteSealed(): void {
-    this.#anchorer.noteSealed();
-  }
-
+  readonly noteSealed: () => void;
+  /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
+  readonly outboxOf: (batch: number) => Promise<OutboxRow | undefined>;
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
-  status(batch: number): Promise<BatchStatus | undefined> {
-    return this.#anchorer.status(batch);
-  }
+  readonly status: (batch: number) => Promise<BatchStatus | undefined>;
+  readonly state: () => Promise<AnchoringState>;
+  /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
+  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
+}
 
-  state(): Promise<AnchoringState> {
-    return this.#anchorer.state();
-  }
-
-  /** The confirmed anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
-  anchorOf(node: NodeId, batch: number, envelope: Sha256Hash): Promise<BundleAnchor | undefined> {
-    return anchorOfBatch(this.#options.store, this.#options.federation, node, batch, envelope);
-  }
-
-  /** The anchorer goes first: its trips still use the other two. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#anchorer[Symbol.asyncDispose]();
-    await this.#reader[Symbol.asyncDispose]();
-    await this.#ledger[Symbol.asyncDispose]();
-  }
+/** Reads the store only: the ledger need not be there, now or at `start`. */
+export async function openAnchoring(options: AnchoringOptions): Promise<Anchoring> {
+  const { config, federation, store } = options;
+  const mirror = new MirrorClient(config.mirrors);
+  const ledger = options.ledger ?? new HederaClient(config);
+  const guard = await SpendGuard.open(store, config.spend);
+  const reader: TopicReader = await openReader(options, mirror, (anchors) => {
+    anchorer.noteAnchors(anchors);
+    options.onAnchor?.(anchors);
+  });
+  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
+  return {
+    start() {
+      reader.start();
+      anchorer.start();
+    },
+    outboxEntry({ envelope, signed }, at) {
+      const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));
+      return outboxEntry(envelope.batch, message, at);
+    },
+    noteSealed: () => anchorer.noteSealed(),
+    outboxOf: (batch) => readOutbox(store, batch),
+    status: (batch) => anchorer.status(batch),
+    state: () => anchorer.state(),
+    anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
+    // The anchorer first: its trips still use the other two.
+    async [Symbol.asyncDispose]() {
+      await anchorer[Symbol.asyncDispose]();
+      await reader[Symbol.asyncDispose]();
+      await ledger[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function openReader(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { Anchoring, type AnchoringOptions } from '../../../node/anchoring/anchoring.ts';
+import { type Anchoring, type AnchoringOptions, openAnchoring } from '../../../node/anchoring/anchoring.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { batchOperations, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Store } from '../../../node/store/store.ts';
@@ -37,7 +37,7 @@ export class AnchoringNode implements AsyncDisposable {
 
   static async start(directory: string, options: NodeOptions): Promise<AnchoringNode> {
     const store = await Store.open(directory);
-    const anchoring = await Anchoring.open({
+    const anchoring = await openAnchoring({
       node: NODE,
       federation: FEDERATION,
       store,
