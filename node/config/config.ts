@@ -99,8 +99,9 @@ function ledgerNodes(text: string): Record<string, EntityId> {
   const nodes: Record<string, EntityId> = {};
   for (const entry of list(text)) {
     const [address = '', account = ''] = entry.split('=');
-    if (address === '' || !isEntityId(account))
+    if (address === '' || !isEntityId(account)) {
       throw new ConfigError('LEDGER_NODES is host:port=0.0.n, separated by commas');
+    }
     nodes[address] = account;
   }
   return nodes;

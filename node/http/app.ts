@@ -62,8 +62,9 @@ async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Cont
     await next();
   } catch (thrown) {
     const problem = toProblem(problemOf(thrown));
-    if (problem.status >= 500)
+    if (problem.status >= 500) {
       log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
+    }
     context.status = problem.status;
     for (const [name, value] of Object.entries(problem.headers)) context.set(name, value);
     context.body = JSON.stringify(problemBody(problem, { baseUrl, instance: context.path, requestId }));

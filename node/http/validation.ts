@@ -46,8 +46,9 @@ function fieldErrors({ keyword, instancePath, message, params }: SchemaFault): F
   const path = instancePath.split('/').slice(1).map(unescapePointer);
   const named = membersOf(params, keyword === 'required' ? 'requiredProperties' : 'additionalProperties');
   if (keyword === 'required') return named.map((name) => fieldError([...path, name], 'required', 'is required'));
-  if (keyword === 'additionalProperties')
+  if (keyword === 'additionalProperties') {
     return named.map((name) => fieldError([...path, name], 'unknown', 'is not known here'));
+  }
   if (keyword === 'boolean') return [];
   return [fieldError(path, keyword, message)];
 }

@@ -39,6 +39,7 @@ export class Intake implements AsyncDisposable {
   readonly #duplicates: DuplicateGuard;
   #next: number;
   #lastAt = 0;
+  #failing = false;
   #loop: Promise<void> | undefined;
 
   private constructor(options: IntakeOptions, next: number) {
@@ -63,6 +64,11 @@ export class Intake implements AsyncDisposable {
   /** Records waiting for their group. */
   get queued(): number {
     return this.#queue.records;
+  }
+
+  /** Whether the last write was refused. */
+  get failing(): boolean {
+    return this.#failing;
   }
 
   /** Records that this node has made so far. */
@@ -125,10 +131,12 @@ export class Intake implements AsyncDisposable {
     try {
       await this.#options.store.write(rowsOf(group, drafts));
     } catch (error) {
+      this.#failing = true;
       const failure = new IntakeError('store-failed', 'the record could not be stored', error);
       for (const submission of submissions) submission.reject(failure);
       return undefined;
     }
+    this.#failing = false;
     this.#next = group.group.first + group.group.size;
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();

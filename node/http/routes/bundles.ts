@@ -1,5 +1,5 @@
 import type { Verdict } from '../../../protocol/bundle/verdict.ts';
-import type { Bundle } from '../../../protocol/bundle/bundle.ts';
+
 import type { RecordId } from '../../../protocol/ids.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
@@ -15,6 +15,7 @@ import { recordNotFound, recordParameter } from './record-parameter.ts';
 const MAX_BUNDLE_BYTES = 8 << 20;
 /** A payload may be as deep as a request; the bundle adds a few levels. */
 const MAX_BUNDLE_DEPTH = 40;
+const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
 
 export interface BundleSources {
   readonly keys: FederationKeys;
@@ -39,7 +40,7 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
         throw new Problem('not-yet-anchored', 'The record is not on the ledger yet; ?partial=1 gives what there is.');
       }
       const disclosed = query.get('disclosure') === '1' ? await disclose(sources, evidence) : undefined;
-      return { body: bundleBody(completeBundle(evidence, sources.keys, disclosed)) };
+      return { body: JSON.stringify(completeBundle(evidence, sources.keys, disclosed)), headers: JSON_TYPE };
     },
   };
 }
@@ -61,13 +62,10 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
 async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exclude<PayloadAnswer, string>> {
   const payload = await sources.payload(evidence);
   if (typeof payload !== 'string') return payload;
-  if (payload === 'unreachable')
+  if (payload === 'unreachable') {
     throw new Problem('dependency-unavailable', 'The node that holds the payload is not reached.');
+  }
   throw new Problem('scope-forbidden', `The payload is ${payload} and cannot be disclosed.`);
-}
-
-function bundleBody(bundle: Bundle): string {
-  return JSON.stringify(bundle);
 }
 
 function verdictBody({ verified, witnessed, checks, payloadState, status, problems, record }: Verdict): JsonObject {

@@ -1,13 +1,6 @@
 import { timestampOf } from '../../../protocol/time.ts';
+import type { Health } from '../../metrics/health-monitor.ts';
 import type { FreeRoute } from '../route.ts';
-
-export interface Health {
-  readonly storage: 'ok' | 'failing';
-  readonly signer: 'ok';
-  readonly ledger: 'ok' | 'delayed' | 'unreachable';
-  /** Records waiting for their group. */
-  readonly queueDepth: number;
-}
 
 export interface HealthSources {
   readonly region: string;

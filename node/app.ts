@@ -1,0 +1,116 @@
+import { chmod, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Koa from 'koa';
+import type { RecordId } from '../protocol/ids.ts';
+import type { NodeContext } from './context.ts';
+import { createApp } from './http/app.ts';
+import type { Route } from './http/route.ts';
+import { attestRoute } from './http/routes/attest.ts';
+import type { Attesting } from './http/routes/attesting.ts';
+import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
+import { federationRoute } from './http/routes/federation.ts';
+import { healthRoute } from './http/routes/health.ts';
+import { metricsRoute } from './http/routes/metrics.ts';
+import { statusRoute } from './http/routes/status.ts';
+import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
+import { verifyRoute } from './http/routes/verify.ts';
+import { type Listener, listen, listenOnSocket } from './http/server.ts';
+import { HealthMonitor } from './metrics/health-monitor.ts';
+import { operatorRoutes } from './operator/operator-routes.ts';
+import { VERSION } from './version.ts';
+
+const OPERATOR_SOCKET = 'operator.sock';
+const OPERATOR_SOCKET_MODE = 0o600;
+
+/** A running node. */
+export interface NodeApp extends AsyncDisposable {
+  readonly httpPort: number;
+}
+
+/**
+ * Starts a node's loops and faces. Records are accepted once this resolves; ledger and peers need not be there.
+ * Disposing it closes the faces first, so that what was accepted is still answered, and leaves the context open.
+ */
+export async function startApp(context: NodeContext): Promise<NodeApp> {
+  const { config, log, intake, sealer, anchoring, federation } = context;
+  await using starting = new AsyncDisposableStack();
+  const monitor = await HealthMonitor.start(context);
+  starting.use(monitor);
+  intake.start();
+  sealer.start();
+  anchoring.start();
+  await federation.start();
+  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts) });
+  starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
+  const app = createApp({ ...appOptions(context), routes: apiRoutes(context, monitor) });
+  const http = starting.use(await listen(app.callback(), config.http));
+  log.info({ port: http.port, node: config.id }, 'the node accepts records');
+  const running = starting.move();
+  return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function appOptions({ accounts, log, metrics, config, keys }: NodeContext) {
+  return {
+    accounts,
+    log,
+    baseUrl: keys.rosters.member(config.id)?.baseUrl ?? '',
+    observe: metrics.observeAnswer.bind(metrics),
+  };
+}
+
+function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
+  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, payload } = context;
+  const { topicId } = keys.rosters.current.ledger;
+  const region = keys.rosters.member(config.id)?.region ?? config.id;
+  const attesting = attestingOf(context, topicId);
+  return [
+    attestRoute(attesting),
+    tieredAttestRoute(attesting),
+    statusRoute({ evidence, view, topic: topicId, now }),
+    verifyRoute(verifier, topicId),
+    bundleRoute({ keys, evidence, payload }),
+    verifyBundleRoute(verifier),
+    healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health }),
+    federationRoute({
+      ...context,
+      self: config.id,
+      peers: () => transport.peers(),
+      catchingUp: () => federation.catchingUp,
+    }),
+    metricsRoute(metrics),
+  ];
+}
+
+function attestingOf(
+  { intake, sealer, now, keys, config, view, confirmations, evidence }: NodeContext,
+  topic: string,
+): Attesting {
+  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
+  const statusOf = async (id: RecordId) => {
+    const found = await evidence(id);
+    if (found === undefined) throw new RangeError(`${id} is not in the store`);
+    return (await view.of(found)).status;
+  };
+  return {
+    intake,
+    sealNow: () => sealer.seal(),
+    now,
+    topic,
+    verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
+    async waitFor(record, milliseconds, signal) {
+      const confirmed = confirmations.wait(record.seq, milliseconds, signal);
+      // The record may have been confirmed before the wait began.
+      if ((await statusOf(record.id)) === 'confirmed') return 'confirmed';
+      await confirmed;
+      return statusOf(record.id);
+    },
+  };
+}
+
+async function listenForOperator(app: Koa, path: string): Promise<Listener> {
+  // A socket that a killed node left behind; the store's lock has shown that no other node lives here.
+  await rm(path, { force: true });
+  const listener = await listenOnSocket(app.callback(), path);
+  await chmod(path, OPERATOR_SOCKET_MODE);
+  return listener;
+}

@@ -1,0 +1,241 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { NodeId, RecordId } from '../protocol/ids.ts';
+import { parseRosterFile } from '../protocol/keys/roster-file.ts';
+import { timestampOf } from '../protocol/time.ts';
+import { Accounts } from './accounts/accounts.ts';
+import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
+import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
+import { AnchoringView } from './attestation/anchoring-view.ts';
+import { Confirmations } from './attestation/confirmations.ts';
+import type { NodeConfig } from './config/config.ts';
+import { Chains } from './federation/chains.ts';
+import { Cosignatures } from './federation/cosignatures.ts';
+import { Equivocations } from './federation/equivocations.ts';
+import { Federation } from './federation/federation.ts';
+import { FederationKeys } from './federation/federation-keys.ts';
+import { FEDERATION_LIMITS } from './federation/limits.ts';
+import { RecordExchange } from './federation/record-exchange.ts';
+import type { Transport } from './federation/transport/contract.ts';
+import { createTransport } from './federation/transport/transport.ts';
+import { Intake } from './intake/intake.ts';
+import { certifySigningKey, type NodeKeys, readNodeKeys } from './keys/node-keys.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { readPayload } from './payload/payload-tables.ts';
+import { PayloadVault } from './payload/payload-vault.ts';
+import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
+import { Sealer } from './sealing/sealer.ts';
+import { Store } from './store/store.ts';
+import { type Evidence, readEvidence } from './verification/evidence.ts';
+import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
+
+/** What a test may put in the place of the real thing. */
+export interface Overrides {
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
+export interface NodeContext extends AsyncDisposable {
+  readonly config: NodeConfig;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly keys: FederationKeys;
+  readonly accounts: Accounts;
+  readonly intake: Intake;
+  readonly sealer: Sealer;
+  readonly anchoring: Anchoring;
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+  readonly equivocations: Equivocations;
+  readonly transport: Transport;
+  readonly federation: Federation;
+  readonly verifier: Verifier;
+  readonly view: AnchoringView;
+  readonly confirmations: Confirmations;
+  readonly metrics: Metrics;
+  /** Evidence about a record, from this store or from the node that made it. */
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+}
+
+export class ContextError extends Error {
+  override readonly name = 'ContextError';
+}
+
+/** Opens everything in the node's home. Starts nothing: no port listens and no loop runs until the app says so. */
+export async function openContext(config: NodeConfig, log: Logger, overrides: Overrides = {}): Promise<NodeContext> {
+  const now = overrides.now ?? Date.now;
+  await using opening = new AsyncDisposableStack();
+  const own = await readNodeKeys(config.home);
+  const store = opening.use(await Store.open(join(config.home, 'store')));
+  const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
+  const self = config.id;
+  requireMember(config, keys, own);
+
+  const members = keys.rosters.current.members;
+  const chains = await Chains.open(
+    store,
+    members.map((member) => member.node),
+  );
+  const equivocations = await Equivocations.open(store, keys);
+  const cosignatures = await Cosignatures.open(store, keys);
+  const vault = new PayloadVault(own.payloadKey);
+  const metrics = new Metrics(self);
+  const confirmations = new Confirmations();
+  const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
+
+  const anchoring = opening.use(
+    await openAnchoring({
+      ...rooms,
+      node: self,
+      federation: keys.rosters.federation,
+      config: ledgerConfig(config, keys),
+      random: overrides.random ?? Math.random,
+      onConfirmed: (batch) => void noteConfirmed(store, self, batch, confirmations),
+    }),
+  );
+  const transport = createTransport({
+    self,
+    seed: own.peerSeed,
+    listen: config.peerListen,
+    digest: keys.rosters.federation,
+    members,
+    receive: (_topic, data, from) => federation.receive(data, from),
+    log: log.child({ room: 'transport' }),
+    limits: FEDERATION_LIMITS,
+  });
+  const federation = opening.use(new Federation({ ...rooms, self, signer: own.signer, transport }));
+  const sealer = opening.use(
+    await Sealer.open({
+      ...rooms,
+      node: self,
+      signer: own.signer,
+      intervalMs: config.batchIntervalMs,
+      maxRecords: config.batchMaxRecords,
+      rosterVersion: () => keys.rosters.current.version,
+      besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
+      onSealed: (batch) => onSealed(batch, metrics, anchoring, federation, log),
+    }),
+  );
+  const intake = opening.use(
+    await Intake.open({
+      ...rooms,
+      node: self,
+      signer: own.signer,
+      vault,
+      onCommitted: (group) => {
+        metrics.countGroup();
+        sealer.add(group.records.map((record) => record.leaf));
+      },
+    }),
+  );
+  await ensureCertificate(config, keys, own, intake.recorded + 1, now());
+
+  const sources = {
+    store,
+    anchorOf: anchoring.anchorOf.bind(anchoring),
+    cosignaturesOf: cosignatures.of.bind(cosignatures),
+  };
+  const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
+  const exchange = new RecordExchange({
+    self,
+    transport,
+    evidence: (id) => readEvidence(sources, id),
+    payload: async (id) => {
+      if (config.payloadResidency === 'region') return 'withheld';
+      const evidence = await readEvidence(sources, id);
+      return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
+    },
+  });
+  const evidence = async (id: RecordId) => (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id));
+  const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
+    record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
+  const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
+  const verifier = new Verifier({ keys, evidence, payload, status: async (found) => (await view.of(found)).status });
+  metrics.watch({
+    records: () => intake.recorded,
+    queueDepth: () => intake.queued,
+    unsealed: () => sealer.waiting,
+    peersConnected: () => transport.peers().filter((peer) => peer.connected).length,
+    heads: () => [...chains.all()].map(([node, head]) => [node, head.batch] as const),
+    equivocations: () => equivocations.all().length,
+    anchoring: () => anchoring.state(),
+  });
+  const opened = opening.move();
+  return {
+    config,
+    log,
+    now,
+    keys,
+    accounts: new Accounts(store),
+    intake,
+    sealer,
+    anchoring,
+    chains,
+    cosignatures,
+    equivocations,
+    transport,
+    federation,
+    verifier,
+    view,
+    confirmations,
+    metrics,
+    evidence,
+    payload,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** The roster must name this node with the very identity key that its home holds. */
+function requireMember(config: NodeConfig, keys: FederationKeys, { identity }: NodeKeys): void {
+  const member = keys.rosters.current.members.find(({ node }) => node === config.id);
+  if (member === undefined) throw new ContextError(`the roster does not name ${config.id}`);
+  if (member.identityKey !== Buffer.from(identity.publicKey).toString('base64url')) {
+    throw new ContextError(`the identity key of ${config.id} is not the one in the roster`);
+  }
+}
+
+/** The roster names network and topic; the operator's configuration says how to reach them and who pays. */
+function ledgerConfig({ ledger, production }: NodeConfig, keys: FederationKeys): AnchoringConfig {
+  const { network, topicId } = keys.rosters.current.ledger;
+  const publicMirror = PUBLIC_MIRRORS[network];
+  if (production && publicMirror === undefined) {
+    throw new ContextError(`${network} is no public ledger; NODE_ENV=production refuses it`);
+  }
+  if (publicMirror === undefined && (ledger.mirrors.length === 0 || ledger.nodes === undefined)) {
+    throw new ContextError(`the ledger ${network} needs LEDGER_NODES and LEDGER_MIRRORS`);
+  }
+  const mirrors = ledger.mirrors.length === 0 && publicMirror !== undefined ? [publicMirror] : ledger.mirrors;
+  return { ...ledger, mirrors, network, topicId };
+}
+
+/** Certifies the signing key at its first start. The certificate is on the disk before anything is signed with it. */
+async function ensureCertificate(
+  config: NodeConfig,
+  keys: FederationKeys,
+  own: NodeKeys,
+  seqFrom: number,
+  now: number,
+): Promise<void> {
+  if (keys.directory.get(config.id, own.signer.keyId) !== undefined) return;
+  await keys.learnCertificate(await certifySigningKey(config.id, own, timestampOf(now), seqFrom));
+}
+
+function onSealed(
+  batch: StoredBatch,
+  metrics: Metrics,
+  anchoring: Anchoring,
+  federation: Federation,
+  log: Logger,
+): void {
+  metrics.countBatch();
+  anchoring.noteSealed();
+  federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
+}
+
+async function noteConfirmed(store: Store, self: NodeId, batch: number, confirmations: Confirmations): Promise<void> {
+  const stored = await readBatch(store, self, batch);
+  if (stored !== undefined) confirmations.note(stored.envelope.first, stored.envelope.size);
+}

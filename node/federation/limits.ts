@@ -1,0 +1,15 @@
+import type { TransportLimits } from './transport/limits.ts';
+
+/**
+ * What this federation asks of its transport beyond the defaults: a page may carry one group of 5,000 records, and a
+ * busy verifier asks an origin for many payloads a second.
+ */
+export const FEDERATION_LIMITS: Partial<TransportLimits> = {
+  answerBytes: 32 << 20,
+  requestsInFlightPerPeer: 64,
+  requestsInFlight: 256,
+  requestRatePerPeer: 2_000,
+  requestBurstPerPeer: 4_000,
+  requestRate: 8_000,
+  requestBurst: 16_000,
+};

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { Member } from '../../../protocol/keys/roster.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import type { Chains } from '../../federation/chains.ts';
+import type { Cosignatures } from '../../federation/cosignatures.ts';
+import type { Equivocations } from '../../federation/equivocations.ts';
+import type { FederationKeys } from '../../federation/federation-keys.ts';
+import type { PeerState } from '../../federation/transport/contract.ts';
+import type { FreeRoute } from '../route.ts';
+
+export interface FederationSources {
+  readonly self: NodeId;
+  readonly keys: FederationKeys;
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+  readonly equivocations: Equivocations;
+  readonly peers: () => readonly PeerState[];
+  readonly catchingUp: () => readonly NodeId[];
+}
+
+/** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who witnessed it, who told two stories. */
+export function federationRoute(sources: FederationSources): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/v1/federation',
+    access: 'free',
+    async answer() {
+      const { self, keys, equivocations, catchingUp } = sources;
+      const { genesis, federation, current } = keys.rosters;
+      return {
+        body: {
+          node: self,
+          federation,
+          fingerprint: genesis,
+          name: current.name,
+          roster: { version: current.version, quorum: current.quorum },
+          ledger: { ...current.ledger },
+          members: current.members.map((member) => memberBody(sources, member)),
+          catchingUp: [...catchingUp()],
+          equivocations: equivocations.all().map(({ node, batch }) => ({ node, batch })),
+        },
+        headers: { 'Cache-Control': 'no-store' },
+      };
+    },
+  };
+}
+
+function memberBody(
+  { self, chains, cosignatures, keys, peers, equivocations }: FederationSources,
+  { node, region, baseUrl }: Member,
+): JsonObject {
+  const peer = peers().find((candidate) => candidate.node === node);
+  const { batch, hash, next } = chains.head(node);
+  const witnesses = keys.rosters.current.members.filter((member) => member.node !== node);
+  const since = peer?.since ?? null;
+  return {
+    node,
+    region,
+    baseUrl,
+    connected: node === self || peer?.connected === true,
+    since: since === null ? null : timestampOf(since),
+    rttMilliseconds: peer?.rtt ?? null,
+    head: { batch, envelope: hash, records: next - 1 },
+    cosigned: Object.fromEntries(witnesses.map((member) => [member.node, cosignatures.watermark(node, member.node)])),
+    trusted: !equivocations.taints(node, Number.MAX_SAFE_INTEGER),
+  };
+}

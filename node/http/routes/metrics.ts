@@ -1,0 +1,15 @@
+import type { Metrics } from '../../metrics/metrics.ts';
+import type { FreeRoute } from '../route.ts';
+
+/** `GET /metrics`: for the operator's Prometheus. Counts only; no id, name or payload is ever a label. */
+export function metricsRoute(metrics: Metrics): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    access: 'free',
+    async answer() {
+      const { contentType, text } = await metrics.expose();
+      return { body: text, headers: { 'Content-Type': contentType } };
+    },
+  };
+}

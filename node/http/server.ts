@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, ListenOptions } from 'node:net';
+import type { HttpConfig } from '../config/config.ts';
+
+/** Bounds on a caller's connection, in milliseconds. */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+/** How long answers under way may take once the node is told to stop. */
+const DRAIN_MS = 2_000;
+const MAX_HEADER_BYTES = 16 << 10;
+
+/** A listening server that ends its connections when disposed. */
+export interface Listener extends AsyncDisposable {
+  /** Port it listens on; 0 for a socket in the file system. */
+  readonly port: number;
+}
+
+/** Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. */
+export async function listen(handler: RequestListener, { host, port, tls }: HttpConfig): Promise<Listener> {
+  const limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
+  const options = { ...limits, keepAliveTimeout: KEEP_ALIVE_MS };
+  const server =
+    tls === null
+      ? createHttpServer(options, handler)
+      : createHttpsServer(
+          {
+            ...options,
+            cert: await readFile(tls.certFile),
+            key: await readFile(tls.keyFile),
+            minVersion: 'TLSv1.3',
+          },
+          handler,
+        );
+  return bind(server, { host, port });
+}
+
+/** Listens on a socket in the file system, which only its owner can reach. */
+export function listenOnSocket(handler: RequestListener, path: string): Promise<Listener> {
+  return bind(createHttpServer(handler), { path, readableAll: false, writableAll: false });
+}
+
+async function bind(server: Server, where: ListenOptions): Promise<Listener> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(where, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address: AddressInfo | string | null = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    [Symbol.asyncDispose]: () => close(server),
+  };
+}
+
+/** Stops accepting, lets answers under way finish for a moment, then cuts what is left. */
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,94 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Upper bounds of the answer-time buckets, in seconds. */
+const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Read when metrics are scraped. */
+export interface MetricSources {
+  readonly records: () => number;
+  readonly queueDepth: () => number;
+  readonly unsealed: () => number;
+  readonly peersConnected: () => number;
+  readonly heads: () => Iterable<readonly [node: string, batch: number]>;
+  readonly equivocations: () => number;
+  readonly anchoring: () => Promise<{
+    readonly lagSeconds: number;
+    readonly backlog: number;
+    readonly delayed: boolean;
+  }>;
+}
+
+/** What a node shows at `/metrics`, in Prometheus base units. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #answers: Histogram<'method' | 'route' | 'status'>;
+  readonly #groups: Counter;
+  readonly #batches: Counter;
+
+  constructor(node: string) {
+    const registers = [this.#registry];
+    this.#registry.setDefaultLabels({ node });
+    collectDefaultMetrics({ register: this.#registry });
+    this.#answers = new Histogram({
+      name: 'meridian_http_answer_seconds',
+      help: 'Time to answer HTTP requests.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS_BUCKETS,
+      registers,
+    });
+    this.#groups = new Counter({ name: 'meridian_groups_total', help: 'Groups signed and stored.', registers });
+    this.#batches = new Counter({ name: 'meridian_batches_sealed_total', help: 'Own batches sealed.', registers });
+  }
+
+  observeAnswer(method: string, route: string, status: number, seconds: number): void {
+    this.#answers.observe({ method, route, status }, seconds);
+  }
+
+  countGroup(): void {
+    this.#groups.inc();
+  }
+
+  countBatch(): void {
+    this.#batches.inc();
+  }
+
+  /** Connects the gauges that are read at each scrape. */
+  watch(sources: MetricSources): void {
+    this.#gauge('meridian_records', 'Records of this node.', sources.records);
+    this.#gauge('meridian_intake_queue_records', 'Records waiting for their group.', sources.queueDepth);
+    this.#gauge('meridian_unsealed_records', 'Records waiting for their batch.', sources.unsealed);
+    this.#gauge('meridian_peers_connected', 'Members connected.', sources.peersConnected);
+    this.#gauge('meridian_equivocations', 'Equivocations proven.', sources.equivocations);
+    this.#gauge('meridian_anchor_lag_seconds', 'Age of the oldest unconfirmed batch.', async () => {
+      return (await sources.anchoring()).lagSeconds;
+    });
+    this.#gauge('meridian_anchor_backlog_batches', 'Batches not yet confirmed.', async () => {
+      return (await sources.anchoring()).backlog;
+    });
+    const heads = new Gauge({
+      name: 'meridian_chain_head_batch',
+      help: 'Last batch held of each member.',
+      labelNames: ['member'],
+      registers: [this.#registry],
+      collect() {
+        for (const [member, batch] of sources.heads()) heads.set({ member }, batch);
+      },
+    });
+  }
+
+  /** Prometheus text exposition format. */
+  async expose(): Promise<{ readonly contentType: string; readonly text: string }> {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      async collect() {
+        gauge.set(await read());
+      },
+    });
+  }
+}
