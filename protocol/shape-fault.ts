@@ -18,20 +18,21 @@ interface Explainer {
  * many there are, at a cost far above that of refusing, so it is done for values of a sensible size alone.
  */
 export function shapeFault(shape: Explainer, value: JsonValue): ShapeFault {
-  if (valuesLeft(value, LOCATED_VALUES) < 0) return { pointer: '', message: 'another shape, with very many members' };
+  if (hasMoreThan(LOCATED_VALUES, value)) return { pointer: '', message: 'another shape, with very many members' };
   const [first] = shape.Errors(value);
   return { pointer: first?.instancePath ?? '', message: first?.message ?? 'has another shape' };
 }
 
-/** What is left of a budget after counting the values in `value`; negative as soon as it is spent. */
-function valuesLeft(value: JsonValue, budget: number): number {
-  let left = budget - 1;
-  if (typeof value !== 'object' || value === null) return left;
-  const items: readonly (JsonValue | undefined)[] = isJsonArray(value) ? value : Object.values(value);
-  if (items.length > left) return -1;
-  for (const item of items) {
-    left = valuesLeft(item ?? null, left);
-    if (left < 0) return left;
+/** Whether there are more than `limit` values in `value`. Its nesting may be as deep as the sender liked. */
+function hasMoreThan(limit: number, value: JsonValue): boolean {
+  const waiting: (JsonValue | undefined)[] = [value];
+  for (let counted = 1; waiting.length > 0;) {
+    const next = waiting.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const items: readonly (JsonValue | undefined)[] = isJsonArray(next) ? next : Object.values(next);
+    counted += items.length;
+    if (counted > limit) return true;
+    for (const item of items) waiting.push(item);
   }
-  return left;
+  return false;
 }

@@ -176,6 +176,18 @@ test('a bundle of a million wrong members is refused as fast as it is read', () 
   }
 });
 
+test('nesting without end is refused or judged, wherever it is', () => {
+  for (const depth of [600, 5000, 100_000]) {
+    const deep: JsonValue = JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+    for (const { pointer } of places.filter((place) => !place.pointer.startsWith('/disclosure/payload/'))) {
+      assert.not(verdictOn(replaceAt(bundle, pointer, deep))?.verified, pointer);
+    }
+    assert.is(verdictOn({ ...bundle, extra: deep }), null);
+    assert.not(verdictOn({ ...bundle, record: JSON.stringify('['.repeat(depth)) })?.verified);
+    assert.not(verdictOn({ ...bundle, record: `{"v":${'['.repeat(depth)}${']'.repeat(depth)}}` })?.verified);
+  }
+});
+
 /** A changed bundle is refused, or judged; and judged good only where it still proves the same record and payload. */
 function assertSound(changed: JsonValue): void {
   const verdict = verdictOn(changed);

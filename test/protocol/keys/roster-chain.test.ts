@@ -58,6 +58,7 @@ test('one member cannot vote twice, and no vote may be bad', async () => {
   const [us, eu, ca] = signed.signatures;
   assert.ok(us && eu && ca);
   assertRefused('too-few-signatures', [genesis, { ...signed, signatures: [us, us, eu] }]);
+  assertRefused('too-few-signatures', [genesis, { ...signed, signatures: [us, us, eu, ca] }]);
   assertRefused('too-few-signatures', [
     genesis,
     { ...signed, signatures: [us, eu, ca, { ...us, node: nodeId('jp') }] },
