@@ -67,9 +67,9 @@ export async function signStatement<Value>(
 }
 
 /** Whether the signature over the statement's text holds in its kind's context. Never throws on bad encodings. */
-export function signatureHolds<Value>(
+export function signatureHolds(
   suite: Suite,
-  kind: StatementKind<Value>,
+  kind: { readonly context: SigningContext },
   signed: SignedStatement,
   publicKey: Uint8Array,
 ): boolean {

@@ -1,0 +1,87 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
+import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { rosterStatement } from '../../../protocol/keys/roster.ts';
+import { MAX_ANCHOR_BYTES, parseAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
+import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { groupStatement } from '../../../protocol/statement/group.ts';
+import { encodeSignature, isBase64url, signatureHolds, StatementError } from '../../../protocol/statement/statement.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
+
+const KINDS = [
+  groupStatement,
+  envelopeStatement,
+  cosignatureStatement,
+  keyCertificateStatement,
+  revocationStatement,
+  rosterStatement,
+];
+
+const federation = await TestFederation.create({ signerOf: nativeSigner });
+const batch = await federation.sealBatch('eu', [{}]);
+const bundle = batch.bundleFor(0);
+const isStatementError = (error: unknown) => error instanceof StatementError;
+
+test('every kind of statement is signed in a context of its own', () => {
+  assert.is(new Set(KINDS.map(({ context }) => context)).size, KINDS.length);
+  const signed = { statement: bundle.receipt.statement, signature: bundle.receipt.signature };
+  const { publicKey } = federation.member('eu').key.signer;
+  for (const kind of KINDS) assert.is(signatureHolds(nativeSuite, kind, signed, publicKey), kind === groupStatement);
+});
+
+test('no text is a statement of two kinds', () => {
+  const texts = [batch.signed, ...batch.cosignatures, ...bundle.keys, ...bundle.rosters, bundle.receipt];
+  for (const { statement } of texts) {
+    const readable = KINDS.filter((kind) => {
+      try {
+        kind.parse(statement);
+        return true;
+      } catch (error) {
+        assert.ok(isStatementError(error));
+        return false;
+      }
+    });
+    assert.is(readable.length, 1, statement.slice(0, 60));
+  }
+});
+
+test('a statement is read only in its one canonical spelling', () => {
+  const text = batch.signed.statement;
+  assert.is(envelopeStatement.write(envelopeStatement.parse(text)), text);
+  const others = [
+    ` ${text}`,
+    text.replace(':', ': '),
+    text.replace('"batch":1', '"batch":1.0'),
+    text.replace('"batch":1', '"batch":1,"batch":1'),
+    text.replace('"eu"', '"\\u0065u"'),
+    text.replace('"batch":1', '"batch":0'),
+    text.replace('"batch":1', '"batch":9007199254740992'),
+    text.replace('"v":1', '"v":2'),
+    text.replace('{', '{"a":1,'),
+    'null',
+    '',
+  ];
+  for (const other of others) {
+    assert.is.not(other, text);
+    assert.throws(() => envelopeStatement.parse(other), isStatementError, other);
+  }
+});
+
+test('a batch’s anchor message fits one ledger transaction, and nothing longer is read', () => {
+  assert.ok(batch.anchor.message.length <= MAX_ANCHOR_BYTES);
+  const longest = parseAnchorMessage(batch.anchor.message);
+  assert.is(longest.type, 'batch');
+  const most = { ...longest, node: 'zz99', batch: Number.MAX_SAFE_INTEGER, size: Number.MAX_SAFE_INTEGER };
+  assert.ok(JSON.stringify(most).length <= MAX_ANCHOR_BYTES);
+  assert.throws(() => parseAnchorMessage(`"${'a'.repeat(MAX_ANCHOR_BYTES)}"`), isStatementError);
+});
+
+test('an empty signature has no text, and signatures of bad text do not hold', () => {
+  assert.throws(() => encodeSignature(new Uint8Array()), isStatementError);
+  for (const text of ['', 'AA=', 'A+', 'A A']) assert.not(isBase64url(text));
+});
+
+test.run();
