@@ -86,17 +86,19 @@ function attestingOf(
   topic: string,
 ): Attesting {
   const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
-  const statusOf = async (id: RecordId) => {
+  const find = async (id: RecordId) => {
     const found = await evidence(id);
     if (found === undefined) throw new RangeError(`${id} is not in the store`);
-    return (await view.of(found)).status;
+    return found;
   };
+  const statusOf = async (id: RecordId) => (await view.of(await find(id))).status;
   return {
     intake,
     sealNow: () => sealer.seal(),
     now,
     topic,
     verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
+    recordOf: async (id) => (await find(id)).record,
     async waitFor(record, milliseconds, signal) {
       const confirmed = confirmations.wait(record.seq, milliseconds, signal);
       // The record may have been confirmed before the wait began.

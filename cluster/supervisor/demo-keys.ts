@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Tier } from '../../node/accounts/accounts.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
 import type { Plan } from '../plan.ts';
+import { type DemoKeys, DemoKeysShape } from './demo-keys-shape.ts';
 
 const KEY_BYTES = 24;
 
-/** One demo account a tier; `bench` has no limits. */
+/** Tier of each demo account. */
 const DEMO_TIERS = {
   developer: 'developer',
   standard: 'standard',
@@ -19,14 +19,6 @@ const DEMO_TIERS = {
   bench: 'unmetered',
 } as const satisfies Record<string, Tier>;
 
-const DemoKeysShape = Type.Object({
-  developer: Type.String(),
-  standard: Type.String(),
-  professional: Type.String(),
-  enterprise: Type.String(),
-  bench: Type.String(),
-});
-export type DemoKeys = Static<typeof DemoKeysShape>;
 const compiled = Compile(DemoKeysShape);
 
 /** The demo API keys, made at the first start. */

@@ -4,8 +4,10 @@ import { LEDGER_NAME } from '../ledger/network-name.ts';
 import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
 import { Child } from './child.ts';
 import { CLUSTER_FILE, type ClusterFile, writeClusterFile } from './cluster-file.ts';
-import { type DemoKeys, ensureDemoKeys, grantDemoKeys } from './demo-keys.ts';
+import { ensureDemoKeys, grantDemoKeys } from './demo-keys.ts';
+import type { DemoKeys } from './demo-keys-shape.ts';
 import { ensureKeys, ensureRoster, rosterTopic } from './genesis.ts';
+import { lockHome } from './home-lock.ts';
 import { ensureLedgerAccounts, type Operators } from './ledger-accounts.ts';
 import { createTopic } from './ledger-topic.ts';
 
@@ -29,6 +31,7 @@ export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
   readonly #nodes = new Map<string, Child>();
   #ledger: Child | undefined;
+  #lock: AsyncDisposable | undefined;
   #topicId = '';
   #demoKeys: DemoKeys | undefined;
 
@@ -39,8 +42,9 @@ export class Supervisor implements AsyncDisposable {
   /** Resolves once every part is ready and `cluster.json` is written. */
   async start(): Promise<void> {
     const { home, plan, fresh } = this.#options;
-    if (fresh) await this.#forget();
     await mkdir(home, { recursive: true, mode: 0o700 });
+    this.#lock = await lockHome(home);
+    if (fresh) await this.#forget();
     await ensureKeys(home, plan);
     const { operators, accountsFile } = await ensureLedgerAccounts(home, plan);
     await this.#startLedger(accountsFile);
@@ -78,6 +82,7 @@ export class Supervisor implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#nodes.values()].map((child) => child[Symbol.asyncDispose]()));
     await this.#ledger?.[Symbol.asyncDispose]();
+    await this.#lock?.[Symbol.asyncDispose]();
   }
 
   async #forget(): Promise<void> {

@@ -39,7 +39,8 @@ export class AnchoringView {
     const waiting = waitingStatus(record);
     const isOwn = batch !== undefined && record.node === this.#options.self;
     const row = isOwn ? await this.#options.outbox(batch.envelope.batch) : undefined;
-    const events = row?.history ?? [];
+    // The first event is the sealing itself, which changes nothing for the caller.
+    const events = row?.history.slice(1) ?? [];
     const steps = events.flatMap((event) => stepOf(event, waiting));
     const confirmedAt = bundle.anchor === null ? null : timestampOfConsensus(bundle.anchor.consensusTimestamp);
     const last = steps.at(-1)?.status ?? waiting;
@@ -66,6 +67,6 @@ function stepOf(
 ): readonly { readonly status: AnchoringStatus; readonly at: Timestamp }[] {
   if (status === 'submitted') return [{ status: 'anchored', at }];
   if (status === 'confirmed') return [{ status: 'confirmed', at }];
-  // A row is queued when sealed, which callers do not see, and again when its transaction died, which they do.
+  // Queued again: its transaction died on the way.
   return status === 'queued' ? [{ status: waiting, at }] : [];
 }

@@ -21,6 +21,8 @@ export interface Draft {
   readonly links: Links;
   /** Set where a second identical request must be refused; unique for the account. */
   readonly duplicateKey?: string;
+  /** Set where the caller may send the request again and wants the first answer: hashes of its key and its request. */
+  readonly idempotency?: { readonly key: string; readonly request: string };
 }
 
 /** A draft with everything that does not depend on its place in the order of records. */

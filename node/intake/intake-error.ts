@@ -1,12 +1,18 @@
 import type { RecordId } from '../../protocol/ids.ts';
 
-export type IntakeErrorCode = 'queue-full' | 'store-failed' | 'stopped' | 'duplicate';
+export type IntakeErrorCode =
+  | 'queue-full'
+  | 'store-failed'
+  | 'stopped'
+  | 'duplicate'
+  | 'replayed'
+  | 'idempotency-conflict';
 
 /** Why a record was not made. Nothing of it is stored. */
 export class IntakeError extends Error {
   override readonly name = 'IntakeError';
   readonly code: IntakeErrorCode;
-  /** With `duplicate`: the record that exists already. */
+  /** With `duplicate` and `replayed`: the record that exists already. */
   readonly existing?: RecordId;
 
   constructor(code: IntakeErrorCode, message: string, cause?: unknown, existing?: RecordId) {

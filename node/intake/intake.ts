@@ -7,10 +7,10 @@ import { groupOperations, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { Operation, Store } from '../store/store.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
-import { DuplicateGuard } from './duplicates.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { IntakeError } from './intake-error.ts';
 import { IntakeQueue, type Submission } from './intake-queue.ts';
+import { OnceGuard } from './once-guard.ts';
 import { sourceKey, SourceHeads, sourceRecordTable, TentativeHeads } from './sources.ts';
 
 export interface IntakeOptions {
@@ -36,7 +36,7 @@ export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
   readonly #queue = new IntakeQueue();
   readonly #heads: SourceHeads;
-  readonly #duplicates: DuplicateGuard;
+  readonly #once: OnceGuard;
   #next: number;
   #lastAt = 0;
   #failing = false;
@@ -45,7 +45,7 @@ export class Intake implements AsyncDisposable {
   private constructor(options: IntakeOptions, next: number) {
     this.#options = options;
     this.#heads = new SourceHeads(options.store);
-    this.#duplicates = new DuplicateGuard(options.store);
+    this.#once = new OnceGuard(options.store, options.now);
     this.#next = next;
   }
 
@@ -88,7 +88,7 @@ export class Intake implements AsyncDisposable {
     this.#queue.requireRoom(drafts.length);
     const { node, vault, now } = this.#options;
     const prepared = drafts.map((draft) => prepareDraft(draft, node, vault, now()));
-    return this.#duplicates.guard(prepared, () => this.#queue.push(prepared));
+    return this.#once.guard(prepared, () => this.#queue.push(prepared));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -129,7 +129,7 @@ export class Intake implements AsyncDisposable {
   async #write(group: BuiltGroup, submissions: readonly Submission[]): Promise<BuiltGroup | undefined> {
     const drafts = submissions.flatMap((submission) => submission.drafts);
     try {
-      await this.#options.store.write(rowsOf(group, drafts));
+      await this.#options.store.write([...rowsOf(group, drafts), ...this.#once.operations(drafts)]);
     } catch (error) {
       this.#failing = true;
       const failure = new IntakeError('store-failed', 'the record could not be stored', error);
@@ -166,6 +166,5 @@ function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[]): Operation[
     ...records.map(({ record }) =>
       sourceRecordTable.put([record.account, sourceKey(record.sourceId), record.sourceSeq], record.seq),
     ),
-    ...DuplicateGuard.operations(drafts),
   ];
 }

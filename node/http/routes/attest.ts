@@ -14,6 +14,7 @@ import {
   MAX_CLOCK_SKEW_MS,
   requireSmall,
   settle,
+  submitOnce,
 } from './attesting.ts';
 
 const validate = validator(AttestRequestShape);
@@ -34,7 +35,7 @@ export function attestRoute(attesting: Attesting): KeyRoute {
       checkAnchorMode(request.anchorMode, account);
       const draft = attestDraft(account.id, { request, body: value, additional });
       requireSmall(draft, additional);
-      const { record } = await attesting.intake.submit(draft);
+      const record = await submitOnce(attesting, context, draft);
       if (request.anchorMode === 'direct') void attesting.sealNow();
       const { claims } = record;
       return settle(attesting, context, account, record, {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { RecordId } from '../../../protocol/ids.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
@@ -8,6 +9,7 @@ import type { Account } from '../../accounts/accounts.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import type { Draft } from '../../intake/draft.ts';
 import type { Intake } from '../../intake/intake.ts';
+import { IntakeError } from '../../intake/intake-error.ts';
 import { MAX_BODY_BYTES } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { Answer } from '../route.ts';
@@ -21,6 +23,8 @@ export interface Attesting {
   /** Ledger topic of the federation. */
   readonly topic: string;
   readonly verifyUrl: (id: RecordId) => string;
+  /** A record of this node. */
+  readonly recordOf: (id: RecordId) => Promise<AttestationRecord>;
   /** Waits until an own record is confirmed, or the time is up; resolves to the status reached. */
   readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<AnchoringStatus>;
 }
@@ -32,9 +36,32 @@ export const MAX_CLOCK_SKEW_MS = 5 * 60_000;
 /** Canonical UTF-8 bytes of `data`, and of the members beside the documented ones. */
 const MAX_DATA_BYTES = 256 << 10;
 const MAX_ADDITIONAL_BYTES = 16 << 10;
+/** Characters of an `Idempotency-Key`. */
+const MAX_IDEMPOTENCY_KEY = 128;
 /** Longest `Prefer: wait` that is honoured. In seconds. */
 const MAX_WAIT_SECONDS = 120;
 const WAIT = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/i;
+
+/**
+ * Records a draft, once for an `Idempotency-Key`: the same key with the same request answers with the first record
+ * again (draft-ietf-httpapi-idempotency-key-header-07). Throws `Problem` or `IntakeError`.
+ */
+export async function submitOnce(attesting: Attesting, context: Context, draft: Draft): Promise<AttestationRecord> {
+  const key = context.get('idempotency-key');
+  if (key.length > MAX_IDEMPOTENCY_KEY) {
+    const detail = `Idempotency-Key is longer than ${MAX_IDEMPOTENCY_KEY} characters`;
+    throw new Problem('invalid-field', detail, { errors: [fieldError(['Idempotency-Key'], 'maxLength', detail)] });
+  }
+  if (key === '') return (await attesting.intake.submit(draft)).record;
+  const request = hash('sha256', `${context.path}\n${draft.payload}`, 'hex');
+  try {
+    const idempotency = { key: hash('sha256', key, 'hex'), request };
+    return (await attesting.intake.submit({ ...draft, idempotency })).record;
+  } catch (error) {
+    if (!(error instanceof IntakeError) || error.code !== 'replayed' || error.existing === undefined) throw error;
+    return attesting.recordOf(error.existing);
+  }
+}
 
 /** Throws `Problem` 413 where `data` or the additional members are too large. */
 export function requireSmall(draft: Draft, additional: ReadonlyMap<string, JsonValue>): void {

@@ -4,7 +4,7 @@ import { tieredDraft } from '../../attestation/decision-drafts.ts';
 import { readJsonBody } from '../body.ts';
 import type { KeyRoute } from '../route.ts';
 import { unknownMembers, validator } from '../validation.ts';
-import { additionalWarnings, type Attesting, body, checkSession, requireSmall, settle } from './attesting.ts';
+import { additionalWarnings, type Attesting, body, checkSession, requireSmall, settle, submitOnce } from './attesting.ts';
 
 /** A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7). */
 const validate = validator(TieredAttestRequestShape, { model_ref: 'model-binding-invalid' });
@@ -28,7 +28,7 @@ export function tieredAttestRoute(attesting: Attesting): KeyRoute {
       checkSession(request.sessionId);
       const draft = tieredDraft(account.id, { request, body: value, additional });
       requireSmall(draft, additional);
-      const { record } = await attesting.intake.submit(draft);
+      const record = await submitOnce(attesting, context, draft);
       return settle(attesting, context, account, record, {
         success: true,
         attestationId: record.id,
