@@ -1,0 +1,93 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readClusterEnvironment } from '../cluster/environment.ts';
+import { readClusterFile } from '../cluster/supervisor/cluster-file.ts';
+import { confirmAll } from './attest/confirm.ts';
+import { readDecisions } from './attest/decision-file.ts';
+import { Progress } from './attest/progress.ts';
+import { sendAll } from './attest/send.ts';
+import { defaultStateFile, openState } from './attest/state-file.ts';
+
+const USAGE = `npm run attest -- FILE.jsonl [--node eu] [--state FILE] [--no-wait]
+
+Sends each line of FILE, a body of POST /v1/tiered-attest, to a node of the local cluster, and waits until all are
+confirmed on the ledger. Interrupted, it goes on where it stopped: no record is sent twice.
+  --node ID      node of the local cluster (eu)
+  --url URL      another node, e.g. https://eu.example.org/verify, with --api-key KEY
+  --state FILE   where to remember what was accepted
+  --no-wait      do not wait for the ledger`;
+/** Longest wait for the ledger, in milliseconds. */
+const CONFIRM_MS = 180_000;
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    node: { type: 'string', default: 'eu' },
+    url: { type: 'string' },
+    'api-key': { type: 'string' },
+    state: { type: 'string' },
+    'no-wait': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+const [given, ...others] = positionals;
+if (given === undefined || others.length > 0 || flags.help) {
+  console.log(USAGE);
+  process.exit(flags.help ? 0 : 2);
+}
+
+const file = resolve(given);
+const { home } = readClusterEnvironment();
+const { nodeUrl, apiKey } = await target();
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort());
+
+await using state = await openState(flags.state ?? defaultStateFile(home, file, flags.url ?? flags.node));
+const total = (await Array.fromAsync(readDecisions(file))).length;
+const before = state.accepted.size;
+const started = performance.now();
+let refused = 0;
+const sending = new Progress('accepted ', total);
+await sendAll(readDecisions(file), {
+  url: new URL(`${nodeUrl}/v1/tiered-attest`),
+  apiKey,
+  state,
+  signal: interrupted.signal,
+  onAccepted: () => sending.set(state.accepted.size),
+  onRefused({ number }, problem) {
+    refused++;
+    console.error(`\nline ${number} was refused: ${problem}`);
+  },
+});
+sending.end();
+const seconds = (performance.now() - started) / 1000;
+const sent = state.accepted.size - before;
+console.log(`${total} records: ${sent} accepted now, ${before} before, ${refused} refused`);
+if (sent > 0) console.log(`${seconds.toFixed(1)} s, ${Math.round(sent / seconds)} records/s`);
+
+let unconfirmed = 0;
+if (!flags['no-wait'] && !interrupted.signal.aborted) {
+  const confirming = new Progress('confirmed', state.accepted.size);
+  let confirmed = 0;
+  const late = await confirmAll([...state.accepted.values()], {
+    nodeUrl,
+    apiKey,
+    deadline: Date.now() + CONFIRM_MS,
+    signal: interrupted.signal,
+    onConfirmed: () => confirming.set(++confirmed),
+  });
+  confirming.end();
+  unconfirmed = late.length;
+  console.log(`${confirmed} of ${state.accepted.size} confirmed on the ledger`);
+}
+process.exitCode = refused > 0 || unconfirmed > 0 || state.accepted.size < total ? 1 : 0;
+
+async function target(): Promise<{ readonly nodeUrl: string; readonly apiKey: string }> {
+  const { url, 'api-key': key } = flags;
+  if (url !== undefined && key !== undefined) return { nodeUrl: url.replace(/\/$/, ''), apiKey: key };
+  if (url !== undefined || key !== undefined) throw new Error('--url and --api-key go together');
+  const cluster = await readClusterFile(home);
+  const node = cluster.nodes.find(({ id }) => id === flags.node);
+  if (node === undefined) throw new Error(`the local cluster has no node ${flags.node}`);
+  return { nodeUrl: node.nodeUrl, apiKey: cluster.demo.apiKeys.bench };
+}

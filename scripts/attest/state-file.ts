@@ -1,0 +1,60 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** What one run leaves for the next: which lines of which file were accepted, and as which attestations. */
+export interface State extends AsyncDisposable {
+  /** Names this sending of the file: line by line, it makes the idempotency keys that survive any interruption. */
+  readonly run: string;
+  readonly accepted: ReadonlyMap<number, string>;
+  accept(line: number, attestationId: string): Promise<void>;
+}
+
+/** Where the state of sending `file` to a node is kept unless the caller says otherwise. */
+export function defaultStateFile(home: string, file: string, node: string): string {
+  const digest = createHash('sha256').update(file).digest('hex').slice(0, 12);
+  return join(home, 'attest', `${basename(file)}-${digest}-${node}.state`);
+}
+
+/** Opens or begins a state file. A last line that was cut short counts as not written. */
+export async function openState(path: string): Promise<State> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, 'a+', 0o600);
+  const { run, accepted, cut } = await readState(path);
+  const name = run ?? randomUUID();
+  if (cut) await file.appendFile('\n');
+  if (run === undefined) await writeSynced(file, `run ${name}\n`);
+  return {
+    run: name,
+    accepted,
+    async accept(line, attestationId) {
+      accepted.set(line, attestationId);
+      await file.appendFile(`${line} ${attestationId}\n`);
+    },
+    async [Symbol.asyncDispose]() {
+      await file.sync();
+      await file.close();
+    },
+  };
+}
+
+async function readState(path: string) {
+  let run: string | undefined;
+  let last = '';
+  const accepted = new Map<number, string>();
+  const input = createReadStream(path);
+  input.on('data', (chunk) => (last = chunk.slice(-1).toString()));
+  for await (const text of createInterface({ input })) {
+    const [first = '', second = ''] = text.split(' ');
+    if (first === 'run') run = second;
+    else if (/^\d+$/.test(first) && /^att_[a-z0-9]+_[0-9A-Z]{26}$/.test(second)) accepted.set(Number(first), second);
+  }
+  return { run, accepted, cut: last !== '' && last !== '\n' };
+}
+
+async function writeSynced(file: FileHandle, text: string): Promise<void> {
+  await file.appendFile(text);
+  await file.sync();
+}
