@@ -24,7 +24,7 @@ export async function lockHome(home: string): Promise<AsyncDisposable> {
 async function orphansGone(home: string): Promise<void> {
   const pids = (await readText(join(home, CLUSTER_FILE))).matchAll(/"pid": (\d+)/g);
   const waiting = [...pids].map((match) => Number(match[1]));
-  for (const end = Date.now() + ORPHANS_MS; waiting.some(isAlive) && Date.now() < end; ) await sleep(LOOK_MS);
+  for (const end = Date.now() + ORPHANS_MS; waiting.some(isAlive) && Date.now() < end;) await sleep(LOOK_MS);
 }
 
 function isAlive(pid: number): boolean {

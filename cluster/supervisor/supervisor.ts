@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LEDGER_NAME } from '../ledger/network-name.ts';
-import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
+import type { Plan, PlannedNode } from '../plan.ts';
 import { Child } from './child.ts';
 import { CLUSTER_FILE, type ClusterFile, writeClusterFile } from './cluster-file.ts';
 import { ensureDemoKeys, grantDemoKeys } from './demo-keys.ts';
@@ -10,6 +10,7 @@ import { ensureKeys, ensureRoster, rosterTopic } from './genesis.ts';
 import { lockHome } from './home-lock.ts';
 import { ensureLedgerAccounts, type Operators } from './ledger-accounts.ts';
 import { createTopic } from './ledger-topic.ts';
+import { ledgerNodes, mirrorUrl, nodeVariables } from './node-variables.ts';
 
 export interface SupervisorOptions {
   readonly home: string;
@@ -149,36 +150,4 @@ export class Supervisor implements AsyncDisposable {
   #writeFile(): Promise<void> {
     return writeClusterFile(this.#options.home, this.file);
   }
-}
-
-function nodeVariables(
-  node: PlannedNode,
-  plan: Plan,
-  home: string,
-  roster: string,
-  operatorKey: string,
-): Record<string, string> {
-  const nodes = Object.entries(ledgerNodes(plan)).map(([address, account]) => `${address}=${account}`);
-  return {
-    NODE_ID: node.id,
-    NODE_HOME: home,
-    ROSTER: roster,
-    HTTP_PORT: String(node.httpPort),
-    PEER_LISTEN: node.peerAddress,
-    BATCH_INTERVAL: String(BATCH_INTERVAL_SECONDS),
-    PAYLOAD_RESIDENCY: 'federation',
-    LEDGER_NODES: nodes.join(','),
-    LEDGER_MIRRORS: mirrorUrl(plan),
-    LEDGER_OPERATOR_ID: node.operatorId,
-    LEDGER_OPERATOR_KEY: operatorKey,
-    LEDGER_READ_INTERVAL: String(LEDGER_READ_INTERVAL_SECONDS),
-  };
-}
-
-function ledgerNodes({ ledgerPorts }: Plan): Record<string, string> {
-  return Object.fromEntries(ledgerPorts.map((port, i) => [`127.0.0.1:${port}`, `0.0.${3 + i}`]));
-}
-
-function mirrorUrl({ mirrorPort }: Plan): string {
-  return `http://127.0.0.1:${mirrorPort}`;
 }

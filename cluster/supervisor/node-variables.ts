@@ -1,0 +1,38 @@
+import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
+
+const FIRST_LEDGER_ACCOUNT = 3;
+
+/** The variables that make a node process one of the plan's. */
+export function nodeVariables(
+  node: PlannedNode,
+  plan: Plan,
+  home: string,
+  roster: string,
+  operatorKey: string,
+): Record<string, string> {
+  const nodes = Object.entries(ledgerNodes(plan)).map(([address, account]) => `${address}=${account}`);
+  return {
+    NODE_ID: node.id,
+    NODE_HOME: home,
+    ROSTER: roster,
+    HTTP_PORT: String(node.httpPort),
+    PEER_LISTEN: node.peerAddress,
+    BATCH_INTERVAL: String(BATCH_INTERVAL_SECONDS),
+    PAYLOAD_RESIDENCY: 'federation',
+    LEDGER_NODES: nodes.join(','),
+    LEDGER_MIRRORS: mirrorUrl(plan),
+    LEDGER_OPERATOR_ID: node.operatorId,
+    LEDGER_OPERATOR_KEY: operatorKey,
+    LEDGER_READ_INTERVAL: String(LEDGER_READ_INTERVAL_SECONDS),
+  };
+}
+
+/** `host:port` → account of the local ledger's consensus nodes. */
+export function ledgerNodes({ ledgerPorts }: Plan): Record<string, string> {
+  return Object.fromEntries(ledgerPorts.map((port, i) => [`127.0.0.1:${port}`, `0.0.${FIRST_LEDGER_ACCOUNT + i}`]));
+}
+
+/** Base URL of the local ledger's mirror. */
+export function mirrorUrl({ mirrorPort }: Plan): string {
+  return `http://127.0.0.1:${mirrorPort}`;
+}
