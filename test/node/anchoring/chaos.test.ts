@@ -5,9 +5,17 @@ import { AnchoringNode, temporaryDirectory } from './anchoring-node.ts';
 import { LedgerProcess } from './ledger-process.ts';
 
 const BATCHES = 24;
-const CHAOS = { hangAfterAccept: 0.2, lostBeforeConsensus: 0.1, busy: 0.2, unavailable: 0.1, receiptUnavailable: 0.5 };
-const CALM = { hangAfterAccept: 0, lostBeforeConsensus: 0, busy: 0, unavailable: 0, receiptUnavailable: 0 };
-const CALM_AFTER_MS = 8_000;
+/** The mirror lags as a real one does: what is on the ledger cannot be seen there until it is too late to ask. */
+const CHAOS = {
+  hangAfterAccept: 0.5,
+  lostBeforeConsensus: 0.1,
+  busy: 0.35,
+  unavailable: 0.35,
+  receiptUnavailable: 0.5,
+  mirrorLagMs: 5_000,
+};
+const CALM = Object.fromEntries(Object.keys(CHAOS).map((fault) => [fault, 0]));
+const CALM_AFTER_MS = 10_000;
 const CONFIRM_MS = 45_000;
 
 test('through hung, lost, busy and refused calls, kills of the ledger and of the node: every batch exactly once', async () => {
