@@ -37,9 +37,9 @@ const compiled = Compile(OutboxRowShape);
 const rowCodec = jsonCodec((value: unknown): value is OutboxRow => compiled.Check(value));
 
 /** batch → row that is not confirmed yet. Holds what is under way and no history, so reading it costs no more with age. */
-const openTable = new Table('outbox', rowCodec);
+export const outboxTable = new Table('outbox', rowCodec);
 /** batch → confirmed row, without its frozen bytes. */
-const closedTable = new Table('outbox-closed', rowCodec);
+export const outboxClosedTable = new Table('outbox-closed', rowCodec);
 
 /** Statuses kept of a batch that dies again and again; the first and the latest ones stay. */
 const MAX_HISTORY = 64;
@@ -50,7 +50,7 @@ const MAX_HISTORY = 64;
  */
 export function outboxEntry(batch: number, message: string, at: Timestamp): Operation {
   const history: OutboxEvent[] = [{ status: 'queued', at }];
-  return openTable.put([batch], { batch, message, status: 'queued', attempts: 0, transaction: null, history });
+  return outboxTable.put([batch], { batch, message, status: 'queued', attempts: 0, transaction: null, history });
 }
 
 /** Freezes a transaction for the row. Crash order: this write is synced before the first packet of it leaves. */
@@ -70,29 +70,29 @@ export function requeue(row: OutboxRow, at: Timestamp): OutboxRow {
 }
 
 export function rowOperation(row: OutboxRow): Operation {
-  return openTable.put([row.batch], row);
+  return outboxTable.put([row.batch], row);
 }
 
 /** Moves the row to the confirmed ones. The anchor that it rests on is on the disk before this write. */
 export function closeOperations(row: OutboxRow, at: Timestamp): Operation[] {
   const confirmed = step(row, 'confirmed', at, row.transaction?.transactionId);
-  return [openTable.del(row.batch), closedTable.put([row.batch], { ...confirmed, transaction: null })];
+  return [outboxTable.del(row.batch), outboxClosedTable.put([row.batch], { ...confirmed, transaction: null })];
 }
 
 export async function readOutbox(store: Store, batch: number): Promise<OutboxRow | undefined> {
-  return (await openTable.get(store, batch)) ?? (await closedTable.get(store, batch));
+  return (await outboxTable.get(store, batch)) ?? (await outboxClosedTable.get(store, batch));
 }
 
 /** Unconfirmed rows with a higher batch number, in order. */
 export async function readOpenRows(store: Store, after: number, limit: number): Promise<OutboxRow[]> {
   const rows: OutboxRow[] = [];
-  for await (const [, row] of openTable.under(store, [], { after, limit })) rows.push(row);
+  for await (const [, row] of outboxTable.under(store, [], { after, limit })) rows.push(row);
   return rows;
 }
 
 /** The unconfirmed row of the highest batch number. */
 export async function readNewestOpenRow(store: Store): Promise<OutboxRow | undefined> {
-  return (await openTable.last(store, []))?.[1];
+  return (await outboxTable.last(store, []))?.[1];
 }
 
 function step(row: OutboxRow, status: OutboxStatus, at: Timestamp, transactionId?: TransactionId): OutboxRow {

@@ -53,11 +53,12 @@ const SpentShape = Closed({
 type Spent = Static<typeof SpentShape>;
 
 const compiled = Compile(SpentShape);
-const spendTable = new Table(
+/** One row: what was spent in the windows in force. */
+export const spendTable = new Table(
   'spend',
   jsonCodec((value: unknown): value is Spent => compiled.Check(value)),
 );
-const SPEND_ROW = 'anchoring';
+export const SPEND_ROW = 'anchoring';
 const NOTHING: Spent = { hour: 0, inHour: 0, day: 0, inDay: 0, tinybars: 0 };
 
 /**

@@ -42,7 +42,8 @@ const FAST_INTERVAL_MS = 250;
 const FAST_FOR_MS = 5_000;
 
 const compiled = Compile(TopicHeadShape);
-const headTable = new Table(
+/** (network, topic) → how far it has been read. */
+export const topicHeadTable = new Table(
   'topic-head',
   jsonCodec((value: unknown): value is TopicHead => compiled.Check(value)),
 );
@@ -79,7 +80,7 @@ export class TopicReader implements AsyncDisposable {
 
   /** Continues after the last message in the store. */
   static async open(options: TopicReaderOptions): Promise<TopicReader> {
-    const head = await headTable.get(options.store, options.network, options.topicId);
+    const head = await topicHeadTable.get(options.store, options.network, options.topicId);
     return new TopicReader(options, head ?? INITIAL_HEAD);
   }
 
@@ -152,7 +153,7 @@ export class TopicReader implements AsyncDisposable {
     if (messages.length === 0) return 0;
     const { head, linked } = linkMessages(this.#head, topicId, messages);
     const { operations, anchors, rivals, skipped } = await takeAnchors(store, this.#options, linked);
-    await store.write([...operations, headTable.put([network, topicId], head)]);
+    await store.write([...operations, topicHeadTable.put([network, topicId], head)]);
     this.#head = head;
     this.#skipped += skipped;
     if (anchors.length > 0) onAnchor?.(anchors);

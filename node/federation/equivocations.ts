@@ -75,7 +75,7 @@ export class Equivocations {
 }
 
 /** Reads and checks a peer's envelope. Throws `PeerStatementError`. */
-export function openEnvelope(keys: FederationKeys, signed: Equivocation['first']): Envelope {
+export function openEnvelope(keys: Pick<FederationKeys, 'rosters' | 'directory'>, signed: Equivocation['first']): Envelope {
   return openStatement(keys, envelopeStatement, signed, ({ node, keyId, sealedAt: at, first }) => ({
     node,
     keyId,

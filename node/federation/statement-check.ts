@@ -32,7 +32,7 @@ interface Signatory {
 
 /** Reads a peer's statement and checks that a key certified for its signatory signed it. Throws `PeerStatementError`. */
 export function openStatement<Value>(
-  keys: FederationKeys,
+  keys: Pick<FederationKeys, 'rosters' | 'directory'>,
   kind: StatementKind<Value>,
   signed: SignedStatement,
   signatoryOf: (value: Value) => Signatory,

@@ -9,7 +9,7 @@ const ROW_RECORDS = 64;
 const ROW_BYTES = 256 << 10;
 
 /** (first seq) → ciphertexts of this node's own records, in order of seq. */
-const payloadTable = new Table('payload', bytesCodec);
+export const payloadTable = new Table('payload', bytesCodec);
 /** (record id) → seed of the data key. Deleting the row erases the payload. */
 export const payloadKeyTable = new Table('payload-key', bytesCodec);
 

@@ -61,6 +61,11 @@ export class Table<Value> {
     return { type: 'del', key: this.key(...parts) };
   }
 
+  /** Value of a row's bytes. Throws where they are not of the table's form. */
+  decode(bytes: Uint8Array): Value {
+    return this.#codec.decode(bytes);
+  }
+
   async get(store: Store, ...parts: readonly KeyPart[]): Promise<Value | undefined> {
     const bytes = await store.get(this.key(...parts));
     return bytes === undefined ? undefined : this.#codec.decode(bytes);
