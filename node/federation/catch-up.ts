@@ -86,25 +86,27 @@ export class CatchUp implements AsyncDisposable {
 
   async #pull(node: NodeId): Promise<void> {
     for (let peer = this.#choose(node); peer !== undefined; peer = this.#choose(node)) {
-      const before = this.#options.chains.head(node).batch;
+      let gained = false;
       try {
-        await this.#pullPage(node, peer);
+        gained = await this.#pullPage(node, peer);
         if (this.#closing.signal.aborted) return;
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         await this.#judge(node, peer, error);
         continue;
       }
-      // A peer that ran out of batches knew less than it said.
-      if (this.#options.chains.head(node).batch === before) this.#rest(node, peer, REST_MS);
+      // A peer that ran out of records knew less than it said.
+      if (!gained) this.#rest(node, peer, REST_MS);
     }
   }
 
-  async #pullPage(node: NodeId, peer: NodeId): Promise<void> {
+  /** Pulls one page, which may end in the middle of a batch. Whether it brought anything. */
+  async #pullPage(node: NodeId, peer: NodeId): Promise<boolean> {
     const { store, keys, chains, transport, lanes } = this.#options;
     const assembler = this.#assemblers.get(node) ?? (await ChainAssembler.recover(node, store, keys, chains));
     this.#assemblers.set(node, assembler);
-    const request: PageRequest = { want: 'chain', node, ...assembler.wanted };
+    const { batch: fromBatch, seq: fromSeq } = assembler.wanted;
+    const request: PageRequest = { want: 'chain', node, batch: fromBatch, seq: fromSeq };
     await lanes.run(peer, async () => {
       assembler.beginPage();
       const options = { signal: this.#closing.signal };
@@ -113,6 +115,7 @@ export class CatchUp implements AsyncDisposable {
         if (batch !== undefined) await this.#options.onBatch(batch, peer);
       }
     });
+    return assembler.wanted.batch > fromBatch || assembler.wanted.seq > fromSeq;
   }
 
   async #judge(node: NodeId, peer: NodeId, error: unknown): Promise<void> {

@@ -5,6 +5,8 @@ import type { TransportLimits } from './transport/limits.ts';
  * busy verifier asks an origin for many payloads a second.
  */
 export const FEDERATION_LIMITS: Partial<TransportLimits> = {
+  // A member that returns must not be kept waiting: dialling a handful of addresses costs nothing.
+  redialMost: 1_500,
   answerBytes: 32 << 20,
   requestsInFlightPerPeer: 64,
   requestsInFlight: 256,
