@@ -42,8 +42,9 @@ export async function startApp(context: NodeContext): Promise<NodeApp> {
   await federation.start();
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts) });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
-  const app = createApp({ ...appOptions(context), routes: apiRoutes(context, monitor) });
-  const http = starting.use(await listen(app.callback(), config.http));
+  const options = appOptions(context);
+  const app = createApp({ ...options, routes: apiRoutes(context, monitor) });
+  const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
   return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };

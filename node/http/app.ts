@@ -25,7 +25,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
-  const router = new Router();
+  const router = new Router({ sensitive: true });
   for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options.accounts);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
@@ -40,7 +40,7 @@ export function createApp(options: AppOptions): Koa {
 
 function mount(router: Router, prefix: string, route: Route, accounts: Accounts): void {
   const answer = async (context: RouterContext): Promise<void> => {
-    const call = { context, params: context.params, query: context.URL.searchParams };
+    const call = { context, params: context.params, query: new URLSearchParams(context.querystring) };
     if (route.access === 'free') send(context, await route.answer(call));
     else send(context, await route.answer(call, await authenticate(accounts, context)));
   };

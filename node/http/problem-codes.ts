@@ -17,6 +17,7 @@ const KINDS = {
   'retention-below-minimum': { status: 400, title: 'Retention period is below the minimum' },
   'bundle-malformed': { status: 400, title: 'Bundle is malformed' },
   'payment-invalid': { status: 400, title: 'Payment header is malformed' },
+  'request-malformed': { status: 400, title: 'Request is not well-formed HTTP' },
   'request-aborted': { status: 400, title: 'Request ended before its body did' },
 
   'api-key-missing': { status: 401, title: 'API key missing' },
@@ -54,6 +55,8 @@ const KINDS = {
   'rate-limited': { status: 429, title: 'Rate limit exceeded' },
   'daily-cap-exceeded': { status: 429, title: 'Daily cap exceeded' },
   'endpoint-limit-exceeded': { status: 429, title: 'Endpoint limit exceeded' },
+
+  'headers-too-large': { status: 431, title: 'Header too large' },
 
   internal: { status: 500, title: 'Internal error' },
 

@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import type { HttpConfig } from '../config/config.ts';
+import { answerMalformedRequests } from './malformed-requests.ts';
 
 /** Bounds on a caller's connection, in milliseconds. */
 const HEADERS_MS = 10_000;
@@ -18,8 +19,15 @@ export interface Listener extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. */
-export async function listen(handler: RequestListener, { host, port, tls }: HttpConfig): Promise<Listener> {
+/**
+ * Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. `baseUrl` is the server's public
+ * address, without a slash at its end.
+ */
+export async function listen(
+  handler: RequestListener,
+  { host, port, tls }: HttpConfig,
+  baseUrl: string,
+): Promise<Listener> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
   const options = { ...limits, keepAliveTimeout: KEEP_ALIVE_MS };
   const server =
@@ -34,6 +42,7 @@ export async function listen(handler: RequestListener, { host, port, tls }: Http
           },
           handler,
         );
+  answerMalformedRequests(server, baseUrl);
   return bind(server, { host, port });
 }
 

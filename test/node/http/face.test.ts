@@ -1,0 +1,189 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+import { API_KEYS, type Ask } from '../../fixtures/test-node.ts';
+import { requireProblem } from './problem-shape.ts';
+import { rawAnswer } from './raw-answer.ts';
+
+const network = await TestNetwork.start();
+const node = network.node();
+test.after(() => network[Symbol.asyncDispose]());
+
+const UNKNOWN_ID = 'att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
+const MOUNTS = ['', '/verify'];
+const POSTS = ['/v1/attest', '/v1/tiered-attest', '/v1/bundles/verify'];
+const KEYED_GETS = [`/v1/status/${UNKNOWN_ID}`, `/v1/bundles/${UNKNOWN_ID}`];
+const FREE_GETS = ['/v1/health', '/v1/federation', '/metrics'];
+let unique = 0;
+
+function decision(): JsonObject {
+  return { sourceId: 's', data: { n: ++unique } };
+}
+
+test('every endpoint answers at the root and below /verify', async () => {
+  for (const mount of MOUNTS) {
+    assert.is((await node.post(`${mount}/v1/attest`, decision())).status, 200);
+    assert.is((await node.post(`${mount}/v1/tiered-attest`, decision())).status, 200);
+    for (const path of FREE_GETS) assert.is((await node.get(mount + path, { key: null })).status, 200, path);
+    for (const path of [...KEYED_GETS, `/v1/verify/${UNKNOWN_ID}`]) {
+      assert.is((await node.get(mount + path)).body.code, 'attestation-not-found', path);
+    }
+    requireProblem(await node.post(`${mount}/v1/bundles/verify`, {}), 'bundle-malformed', mount);
+  }
+});
+
+test('there is no other route', async () => {
+  for (const path of [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v1/attest/x',
+    '/v2/attest',
+    '/verify/verify/v1/health',
+    '/V1/health',
+    '/accounts',
+  ]) {
+    requireProblem(await node.get(path), 'route-not-found', path);
+  }
+  requireProblem(
+    await node.post('/accounts', { id: 'x', tier: 'unmetered', apiKey: 'k'.repeat(40) }),
+    'route-not-found',
+    'operator',
+  );
+});
+
+test('another method is 405 and names those that there are', async () => {
+  for (const path of POSTS) {
+    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      // There, `verify` stands where an id would.
+      if (method === 'GET' && path === '/v1/bundles/verify') continue;
+      const answer = await node.send(method, path, undefined);
+      requireProblem(answer, 'method-not-allowed', `${method} ${path}`);
+      assert.match(answer.headers.get('allow') ?? '', /\bPOST\b/);
+    }
+  }
+  for (const path of [...KEYED_GETS, ...FREE_GETS]) {
+    const answer = await node.send('DELETE', path, undefined);
+    requireProblem(answer, 'method-not-allowed', path);
+    assert.equal(answer.headers.get('allow')?.split(', ').toSorted(), ['GET', 'HEAD']);
+  }
+});
+
+test('HEAD answers as GET does, without a body', async () => {
+  const id = await node.attest({ n: ++unique });
+  for (const path of [...FREE_GETS, `/v1/verify/${id}`, `/v1/status/${id}`, `/v1/bundles/${id}?partial=1`]) {
+    const answer = await node.send('HEAD', path, undefined);
+    assert.is(answer.status, 200, path);
+    assert.is(answer.text, '');
+    assert.ok(Number(answer.headers.get('content-length')) > 0, path);
+  }
+  assert.is((await node.send('HEAD', `/v1/verify/${UNKNOWN_ID}`, undefined)).status, 404);
+});
+
+test('keyed endpoints want a key that is known', async () => {
+  const asks: readonly (readonly [Ask, 'api-key-missing' | 'api-key-invalid'])[] = [
+    [{ key: null }, 'api-key-missing'],
+    [{ key: '' }, 'api-key-missing'],
+    [{ key: 'k'.repeat(40) }, 'api-key-invalid'],
+    [{ key: `${API_KEYS.developer}0` }, 'api-key-invalid'],
+    [{ key: API_KEYS.developer.toUpperCase() }, 'api-key-invalid'],
+    [{ key: 'k'.repeat(5000) }, 'api-key-invalid'],
+    [{ key: null, headers: { authorization: `Bearer ${API_KEYS.developer}` } }, 'api-key-missing'],
+  ];
+  for (const [ask, code] of asks) {
+    for (const path of KEYED_GETS) requireProblem(await node.get(path, ask), code, path);
+    for (const path of POSTS.slice(0, 2)) requireProblem(await node.post(path, decision(), ask), code, path);
+  }
+});
+
+test('the key is asked for before the body is looked at', async () => {
+  requireProblem(await node.post('/v1/attest', '{', { key: null }), 'api-key-missing', 'broken body');
+  const huge = ' '.repeat(1_100_000);
+  requireProblem(await node.post('/v1/attest', huge, { key: null }), 'api-key-missing', 'huge body');
+  const plain = { key: null, headers: { 'content-type': 'text/plain' } };
+  requireProblem(await node.post('/v1/attest', '{}', plain), 'api-key-missing', 'another type');
+});
+
+test('size comes before syntax, syntax before fields, fields before links', async () => {
+  requireProblem(await node.post('/v1/attest', '{'.repeat(1_100_000)), 'payload-too-large', 'huge and broken');
+  requireProblem(await node.post('/v1/attest', '{"sessionId":'), 'invalid-json', 'broken');
+  requireProblem(await node.post('/v1/attest', { sessionId: 'ses_1' }), 'missing-field', 'no source', 'sourceId');
+});
+
+test('a body must be a JSON object in UTF-8 and say so', async () => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {
+    for (const path of POSTS) {
+      const answer = await node.post(path, '{}', { headers: { 'content-type': type } });
+      requireProblem(answer, 'unsupported-media-type', type);
+    }
+  }
+  for (const text of ['', '[]', 'null', '"x"', '1', '{} {}', '{"a":NaN}', '\ufeff{}', '{"a":"\\ud800"}']) {
+    for (const path of POSTS) requireProblem(await node.post(path, text), 'invalid-json', text);
+  }
+});
+
+test('an id of another form is 400, one of the form that nobody knows is 404 with found:false', async () => {
+  const malformed = [
+    'x',
+    'att_eu_01',
+    'att_eu_01m7y82xbt6dyxp8y3d6sytj5h',
+    `${UNKNOWN_ID}0`,
+    '%E0%A4%A',
+    '%00',
+    `${UNKNOWN_ID}%2F..`,
+  ];
+  for (const path of ['/v1/verify/', '/v1/status/', '/v1/bundles/']) {
+    for (const id of malformed) requireProblem(await node.get(path + id), 'invalid-field', path + id, 'attestationId');
+    for (const id of [UNKNOWN_ID, UNKNOWN_ID.replace('eu', 'us'), UNKNOWN_ID.replace('att', 'ses')]) {
+      const answer = await node.get(path + id);
+      requireProblem(answer, 'attestation-not-found', path);
+      assert.is(answer.body.found, false);
+      assert.is(answer.body.verified, false);
+    }
+  }
+});
+
+test('every answer carries a request id: the caller’s own where it is plain, else a fresh one', async () => {
+  const plain = await node.get('/v1/health', { headers: { 'x-request-id': 'my.request-1' } });
+  assert.is(plain.headers.get('x-request-id'), 'my.request-1');
+  const seen = new Set<string | null>();
+  for (const given of ['', 'a b', 'x'.repeat(65), '"><script>']) {
+    const { headers } = await node.get('/nowhere', { headers: { 'x-request-id': given } });
+    assert.match(headers.get('x-request-id') ?? '', /^req_[0-9a-f-]{36}$/);
+    seen.add(headers.get('x-request-id'));
+  }
+  assert.is(seen.size, 4);
+});
+
+test('a host header that is no host disturbs nobody', async () => {
+  const id = await node.attest({ n: ++unique });
+  const request = `GET /v1/bundles/${id}?partial=1 HTTP/1.1\r\nHost: [\r\nx-api-key: ${API_KEYS.developer}\r\n\r\n`;
+  assert.match(await rawAnswer(node, request), /^HTTP\/1\.1 200 /);
+});
+
+test('what is no HTTP at all is answered in the one shape too', async () => {
+  for (const [request, status] of [
+    ['nonsense\r\n\r\n', 400],
+    [`GET /v1/health HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
+  ] as const) {
+    const text = await rawAnswer(node, request);
+    assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.match(text, /content-type: application\/problem\+json/i);
+    assert.match(text, '"success":false');
+  }
+});
+
+test('no key, payload or secret ever stands in the log', async () => {
+  const secret = 'the-secret-of-the-payload';
+  const unknownKey = `mk_unknown_${'7'.repeat(40)}`;
+  await node.post('/v1/attest', { sourceId: secret, data: { secret }, [secret]: secret });
+  await node.post('/v1/attest', { sourceId: secret, data: { secret }, confidenceScore: secret });
+  await node.post('/v1/attest', `{"${secret}"`);
+  await node.get(`/v1/status/${UNKNOWN_ID}`, { key: unknownKey });
+  const log = node.log.join('');
+  assert.ok(log.includes('accepts records'));
+  for (const word of [secret, unknownKey, ...Object.values(API_KEYS)]) assert.not.match(log, word);
+});
+
+test.run();
