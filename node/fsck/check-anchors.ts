@@ -1,0 +1,115 @@
+import { utf8 } from '../../protocol/bytes.ts';
+import { hashBytes } from '../../protocol/hash.ts';
+import { batchAnchor, parseAnchorMessage, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from '../anchoring/anchors.ts';
+import { linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
+import { topicHeadTable } from '../anchoring/topic-reader.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { Check, TableCheck } from './check.ts';
+import { heldBatch } from './held-batch.ts';
+import { countRows, readRows, reasonOf } from './rows.ts';
+
+type Anchor = AnchorRow['anchor'];
+/** The anchor furthest along each topic, by the key of the topic's head. */
+type Furthest = Map<string, Anchor>;
+
+/**
+ * Anchors: each message of this federation, its running hash recomputed, compared with the envelope held here. Topic
+ * heads: at or past every anchor of their topic. Memory grows with topics.
+ */
+export const anchorCheck: TableCheck = {
+  tables: [anchorTable, rivalAnchorTable, topicHeadTable],
+  async run(check) {
+    const furthest: Furthest = new Map();
+    for await (const { key, value } of readRows(check, anchorTable)) {
+      if (value === undefined) continue;
+      checkAnchor(check, anchorTable, key, value);
+      await countAgainstEnvelope(check, value);
+      const topic = topicHeadTable.key(value.anchor.network, value.anchor.topicId);
+      const known = furthest.get(topic);
+      if (known === undefined || Number(known.sequence) < Number(value.anchor.sequence))
+        furthest.set(topic, value.anchor);
+    }
+    await checkRivals(check);
+    await checkHeads(check, furthest);
+  },
+};
+
+function checkAnchor({ report, keys }: Check, table: typeof anchorTable, key: string, row: AnchorRow): void {
+  const { node, batch, envelope, anchor, alsoAnchoredAt } = row;
+  const problem = (detail: string) => report.problem(table.name, key, detail);
+  if (key !== table.key(node, batch, messageHash(anchor.message))) {
+    problem('stands under another key than that of its message');
+  }
+  try {
+    const said = parseAnchorMessage(anchor.message);
+    if (said.type !== 'batch' || said.node !== node || said.batch !== batch || said.envelope !== envelope) {
+      problem('says something else than its message');
+    }
+    if (keys !== null && said.federation !== keys.rosters.federation) problem('is of another federation');
+    checkLink(anchor);
+  } catch (error) {
+    problem(reasonOf(error));
+  }
+  const isOfRoster = ({ ledger }: { ledger: { network: string; topicId: string } }) =>
+    ledger.network === anchor.network && ledger.topicId === anchor.topicId;
+  if (keys !== null && !keys.rosters.rosters.some(isOfRoster)) problem('stands on no ledger topic of the rosters');
+  const sequences = [anchor.sequence, ...alsoAnchoredAt.map(({ sequence }) => sequence)].map(Number);
+  const isOrdered = sequences.every((sequence, i) => i === 0 || sequence > (sequences[i - 1] ?? 0));
+  if (!isOrdered || alsoAnchoredAt.length > MAX_SIGHTINGS) problem('its later sightings are out of order');
+}
+
+/** Throws `LinkError` where the running hash does not follow from the message and the one before. */
+function checkLink(anchor: Anchor): void {
+  const sequence = Number(anchor.sequence);
+  const before: TopicHead = {
+    sequence: sequence - 1,
+    runningHash: anchor.previousRunningHash,
+    consensusTimestamp: null,
+  };
+  const { payer, consensusTimestamp } = anchor;
+  const message = utf8(anchor.message);
+  const runningHash = hashBytes(anchor.runningHash);
+  const linked = { sequence, consensusTimestamp, payer, message, runningHash, transactionId: null };
+  linkMessages(before, anchor.topicId, [linked]);
+}
+
+async function countAgainstEnvelope({ store, report, keys }: Check, { node, batch, anchor }: AnchorRow): Promise<void> {
+  if (keys === null) return;
+  const held = await heldBatch(store, node, batch);
+  if (held === undefined) return report.count('anchorsAhead');
+  const expected = batchAnchor(nativeSuite, keys.rosters.federation, held.envelope, held.signed.statement);
+  report.count(writeAnchorMessage(expected) === anchor.message ? 'anchors' : 'anchorsRival');
+}
+
+async function checkRivals(check: Check): Promise<void> {
+  const { report, store } = check;
+  for await (const { key, value } of readRows(check, rivalAnchorTable)) {
+    if (value === undefined) continue;
+    checkAnchor(check, rivalAnchorTable, key, value);
+    const standing = anchorTable.key(value.node, value.batch, messageHash(value.anchor.message));
+    if ((await store.get(standing)) === undefined) {
+      report.problem(rivalAnchorTable.name, key, 'is not among the anchors');
+    } else if ((await countRows(check, anchorTable, value.node, value.batch)) < 2) {
+      report.problem(rivalAnchorTable.name, key, 'is the only anchor of its batch');
+    }
+  }
+}
+
+async function checkHeads(check: Check, furthest: Furthest): Promise<void> {
+  const { report } = check;
+  for await (const { key, value } of readRows(check, topicHeadTable)) {
+    const anchor = furthest.get(key);
+    furthest.delete(key);
+    if (value === undefined || anchor === undefined) continue;
+    const isAt = Number(anchor.sequence) === value.sequence;
+    if (Number(anchor.sequence) > value.sequence) {
+      report.problem(topicHeadTable.name, key, `is at ${value.sequence}, before anchor ${anchor.sequence}`);
+    } else if (isAt && anchor.runningHash !== value.runningHash) {
+      report.problem(topicHeadTable.name, key, `has another running hash than anchor ${anchor.sequence}`);
+    } else if (isAt && anchor.consensusTimestamp !== value.consensusTimestamp) {
+      report.problem(topicHeadTable.name, key, `has another consensus time than anchor ${anchor.sequence}`);
+    }
+  }
+  for (const key of furthest.keys()) report.problem(topicHeadTable.name, key, 'is missing');
+}

@@ -1,0 +1,77 @@
+import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { certificateTable, revocationTable, rosterTable } from '../federation/federation-keys.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { Table } from '../store/table.ts';
+import type { ProvenKeys } from './check.ts';
+import { readRows, reasonOf, type RowSource } from './rows.ts';
+
+export const KEY_TABLES = [rosterTable, certificateTable, revocationTable];
+
+/**
+ * Rosters from genesis on, each authorised by the one before, and the certificates and revocations under their identity
+ * keys. Memory grows with members and keys, not with records. Null where the store has no valid roster.
+ */
+export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
+  const rosters = openLongest(source, await readRosters(source));
+  if (rosters === null) {
+    const [row] = await Array.fromAsync(source.store.range({ limit: 1 }));
+    if (row !== undefined) source.report.problem(rosterTable.name, null, 'the store has rows and no valid roster');
+    source.report.notChecked.push('signatures: the store has no valid roster');
+    return null;
+  }
+  source.report.count('rosters', rosters.rosters.length);
+  const directory = new KeyDirectory(nativeSuite, () => rosters);
+  await checkStatements(source, certificateTable, (signed) => {
+    const { node, keyId } = directory.addCertificate(signed).certificate;
+    source.report.count('certificates');
+    return [node, keyId];
+  });
+  await checkStatements(source, revocationTable, (signed) => {
+    const { node, keyId } = directory.addRevocation(signed);
+    source.report.count('revocations');
+    return [node, keyId];
+  });
+  return { rosters, directory };
+}
+
+async function readRosters(source: RowSource): Promise<SignedRoster[]> {
+  const rosters: SignedRoster[] = [];
+  for await (const { key, value } of readRows(source, rosterTable)) {
+    if (key !== rosterTable.key(rosters.length + 1)) {
+      source.report.problem(rosterTable.name, key, `roster ${rosters.length + 1} should stand here`);
+    }
+    if (value !== undefined) rosters.push(value);
+  }
+  return rosters;
+}
+
+/** The rosters as far as they hold. */
+function openLongest({ report }: RowSource, rosters: readonly SignedRoster[]): RosterChain | null {
+  for (let length = rosters.length; length > 0; length--) {
+    try {
+      return RosterChain.open(nativeSuite, rosters.slice(0, length));
+    } catch (error) {
+      report.problem(rosterTable.name, rosterTable.key(length), reasonOf(error));
+    }
+  }
+  return null;
+}
+
+/** Adds every statement of a table; `add` throws on what does not hold, and names the key parts of its row. */
+async function checkStatements(
+  source: RowSource,
+  table: Table<SignedStatement>,
+  add: (signed: SignedStatement) => readonly [string, string],
+): Promise<void> {
+  for await (const { key, value } of readRows(source, table)) {
+    if (value === undefined) continue;
+    try {
+      if (table.key(...add(value)) !== key) source.report.problem(table.name, key, 'stands under another key');
+    } catch (error) {
+      source.report.problem(table.name, key, reasonOf(error));
+    }
+  }
+}

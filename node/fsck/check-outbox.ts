@@ -1,0 +1,90 @@
+import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { readAnchor } from '../anchoring/anchors.ts';
+import { isTransactionId } from '../anchoring/ledger-client.ts';
+import { outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
+import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { envelopeTable } from '../sealing/batch-tables.ts';
+import type { Check, TableCheck } from './check.ts';
+import { heldBatch } from './held-batch.ts';
+import { RowCursor } from './row-cursor.ts';
+import { readRows } from './rows.ts';
+
+/** Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one its anchor. */
+export const outboxCheck: TableCheck = {
+  tables: [outboxTable, outboxClosedTable, spendTable],
+  async run(check) {
+    const open = new RowCursor(check, outboxTable);
+    const closed = new RowCursor(check, outboxClosedTable);
+    if (check.own !== null) {
+      for await (const { parts } of readRows(check, envelopeTable, check.own)) {
+        await checkBatch(check, Number(parts[0]), open, closed);
+      }
+    }
+    await open.finish();
+    await closed.finish();
+    for await (const { key } of readRows(check, spendTable)) {
+      if (key !== spendTable.key(SPEND_ROW)) check.report.problem(spendTable.name, key, 'belongs to nothing');
+    }
+  },
+};
+
+async function checkBatch(
+  check: Check,
+  batch: number,
+  open: RowCursor<OutboxRow>,
+  closed: RowCursor<OutboxRow>,
+): Promise<void> {
+  const openKey = outboxTable.key(batch);
+  const closedKey = outboxClosedTable.key(batch);
+  await open.strayBefore(openKey);
+  await closed.strayBefore(closedKey);
+  const isOpen = (await open.peek())?.key === openKey;
+  const isClosed = (await closed.peek())?.key === closedKey;
+  if (isOpen && isClosed) check.report.problem(outboxTable.name, openKey, 'is open and confirmed at once');
+  if (!isOpen && !isClosed) check.report.problem(outboxTable.name, openKey, 'is missing: the batch is in no outbox');
+  const openRow = isOpen ? await open.take(openKey) : undefined;
+  const closedRow = isClosed ? await closed.take(closedKey) : undefined;
+  if (openRow !== undefined) await checkRow(check, outboxTable.name, openKey, batch, openRow);
+  if (closedRow !== undefined) await checkRow(check, outboxClosedTable.name, closedKey, batch, closedRow);
+}
+
+async function checkRow(check: Check, table: string, key: string, batch: number, row: OutboxRow): Promise<void> {
+  const { report, store, keys, own } = check;
+  if (row.batch !== batch) report.problem(table, key, `speaks of batch ${row.batch}`);
+  for (const fault of stateFaults(row, table === outboxClosedTable.name)) report.problem(table, key, fault);
+  const held = own === null ? undefined : await heldBatch(store, own, batch);
+  if (keys !== null && held !== undefined) {
+    const expected = batchAnchor(nativeSuite, keys.rosters.federation, held.envelope, held.signed.statement);
+    if (writeAnchorMessage(expected) !== row.message)
+      report.problem(table, key, 'its message is not that of the batch');
+  }
+  if (table === outboxTable.name) return report.count('outboxOpen');
+  report.count('outboxConfirmed');
+  if (own !== null && (await hasAnchor(check, own, row))) return;
+  report.problem(table, key, 'is confirmed, but its anchor is not in the store');
+}
+
+/** An anchor row that does not read was reported with the anchors. */
+async function hasAnchor({ store }: Check, own: NonNullable<Check['own']>, row: OutboxRow): Promise<boolean> {
+  try {
+    return (await readAnchor(store, own, row.batch, row.message)) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** `queued` holds no transaction, `prepared` and `submitted` one, and only closed rows are `confirmed`. */
+function stateFaults({ status, transaction, attempts, history }: OutboxRow, isClosed: boolean): string[] {
+  const faults: string[] = [];
+  if ((status === 'confirmed') !== isClosed) faults.push(`is ${status} in the wrong table`);
+  const isFrozen = status === 'prepared' || status === 'submitted';
+  if ((transaction !== null) !== isFrozen)
+    faults.push(`is ${status} ${transaction === null ? 'without' : 'with'} a transaction`);
+  if (isFrozen && attempts === 0) faults.push(`is ${status} without an attempt`);
+  if (history[0]?.status !== 'queued' || history.at(-1)?.status !== status)
+    faults.push('its history tells another story');
+  const names = [transaction?.transactionId, ...history.map(({ transactionId }) => transactionId)];
+  if (names.some((name) => name !== undefined && !isTransactionId(name))) faults.push('names no transaction id');
+  return faults;
+}

@@ -1,0 +1,111 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
+import { PayloadVault } from '../payload/payload-vault.ts';
+import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
+import { type Store, StoreError } from '../store/store.ts';
+import { checkKeyFiles, ownerOf } from './key-files.ts';
+import { checkKeys } from './check-keys.ts';
+import { Report, type ReportListener } from './report.ts';
+import { reasonOf } from './rows.ts';
+import { StoreView } from './store-view.ts';
+import { findUnknownTables, TABLE_CHECKS } from './tables.ts';
+
+export type FsckErrorCode = 'no-store' | 'locked' | 'unreadable';
+
+/** The check cannot be made. Says nothing about the store. */
+export class FsckError extends Error {
+  override readonly name = 'FsckError';
+  readonly code: FsckErrorCode;
+
+  constructor(code: FsckErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export interface FsckResult {
+  /** Whose store it is; null where nothing tells. */
+  readonly node: NodeId | null;
+  /** Eight hex digits of the federation that its rosters found; null where it has none. */
+  readonly federation: string | null;
+  readonly report: Report;
+}
+
+export interface FsckOptions extends ReportListener {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Proves a stopped node's home whole: files first, then every row, each re-derived from what is signed. Changes nothing
+ * in the store and keeps nodes out of it meanwhile. Where files are damaged the rows are not looked at. Throws
+ * `FsckError` where it cannot be checked, and the signal's reason.
+ */
+export async function fsck(home: string, options: FsckOptions = {}): Promise<FsckResult> {
+  const { signal } = options;
+  const directory = join(home, 'store');
+  if (!(await isDirectory(directory)))
+    throw new FsckError('no-store', `${home} is no home of a node: it has no store/`);
+  const report = new Report(options);
+  try {
+    await using view = await StoreView.open(home, directory);
+    await checkFiles(directory, report, signal);
+    if (report.found('problem') > 0) {
+      report.notChecked.push('rows: the files of the store are damaged');
+      await checkKeyFiles(home, report);
+      return { node: null, federation: null, report };
+    }
+    return await checkRows(home, await view.rows(), report, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw asFsckError(error) ?? error;
+  }
+}
+
+async function checkFiles(directory: string, report: Report, signal: AbortSignal | undefined): Promise<void> {
+  for await (const { severity, file, offset, code, detail } of checkLevelDbFiles(directory, signal)) {
+    const key = offset === null ? file : `${file}@${offset}`;
+    report.find({ severity, table: 'files', key, detail: `${code}: ${detail}` });
+  }
+}
+
+async function checkRows(
+  home: string,
+  store: Store,
+  report: Report,
+  signal: AbortSignal | undefined,
+): Promise<FsckResult> {
+  await findUnknownTables(store, report);
+  const keys = await checkKeys({ store, report, signal });
+  const files = await checkKeyFiles(home, report);
+  const own = ownerOf(files, keys, report) ?? (await ownerByRows(store));
+  const vault = files.payloadKey === null ? null : new PayloadVault(files.payloadKey);
+  for (const check of TABLE_CHECKS) await check.run({ store, report, keys, own, vault, signal });
+  return { node: own, federation: keys?.rosters.federation ?? null, report };
+}
+
+/** Without an identity key: the node whose records have payload keys here. */
+async function ownerByRows(store: Store): Promise<NodeId | null> {
+  const prefix = payloadKeyTable.key('');
+  const row = await store.first({ gte: prefix });
+  const id = row?.[0].startsWith(prefix) === true ? row[0].slice(prefix.length) : '';
+  return isRecordId(id) ? nodeOfRecord(id) : null;
+}
+
+/** What the file system and LevelDB refuse; any other error is a fault of the check itself. */
+function asFsckError(error: unknown): FsckError | undefined {
+  if (error instanceof StoreError && error.code === 'locked') {
+    return new FsckError('locked', 'the store is open in another process: stop the node first', error);
+  }
+  const isRefusal = error instanceof StoreError || (error instanceof Error && 'code' in error);
+  return isRefusal ? new FsckError('unreadable', `the store cannot be checked: ${reasonOf(error)}`, error) : undefined;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+/** `problem`: the store is not whole. `warning`: odd, and harmless to this store. `note`: nothing to act on. */
+export type Severity = 'problem' | 'warning' | 'note';
+
+export interface Finding {
+  readonly severity: Severity;
+  /** A table of the store, or `files` or `keys`. */
+  readonly table: string;
+  /** The row's key, or a file and where in it; null where it concerns the table as a whole. */
+  readonly key: string | null;
+  readonly detail: string;
+}
+
+const NO_COUNTS = {
+  records: 0,
+  groups: 0,
+  batches: 0,
+  tiles: 0,
+  unsealed: 0,
+  sources: 0,
+  payloadsOpened: 0,
+  payloadsErased: 0,
+  rosters: 0,
+  certificates: 0,
+  revocations: 0,
+  cosignatures: 0,
+  cosignaturesAhead: 0,
+  cosignaturesRival: 0,
+  equivocations: 0,
+  anchors: 0,
+  anchorsAhead: 0,
+  anchorsRival: 0,
+  outboxOpen: 0,
+  outboxConfirmed: 0,
+  duplicateGuards: 0,
+  idempotencyKeys: 0,
+  accounts: 0,
+  apiKeys: 0,
+  keyFiles: 0,
+};
+export type CountName = keyof typeof NO_COUNTS;
+export type Counts = Readonly<Record<CountName, number>>;
+
+/** Findings kept and told: damage that repeats ten million times is counted, not listed. */
+export const MAX_FINDINGS = 1000;
+
+export interface ReportListener {
+  readonly onFinding?: (finding: Finding) => void;
+  /** Called after every group. */
+  readonly onProgress?: (counts: Counts) => void;
+}
+
+/** What a check has seen so far. Memory is bounded however damaged the store is. */
+export class Report {
+  readonly findings: Finding[] = [];
+  /** Parts that could not be checked, and why. */
+  readonly notChecked: string[] = [];
+  readonly #listener: ReportListener;
+  readonly #found: Record<Severity, number> = { problem: 0, warning: 0, note: 0 };
+  readonly #counts: Record<CountName, number> = { ...NO_COUNTS };
+
+  constructor(listener: ReportListener = {}) {
+    this.#listener = listener;
+  }
+
+  get counts(): Counts {
+    return this.#counts;
+  }
+
+  /** Findings of a severity, those past `MAX_FINDINGS` included. */
+  found(severity: Severity): number {
+    return this.#found[severity];
+  }
+
+  count(name: CountName, more = 1): void {
+    this.#counts[name] += more;
+  }
+
+  progress(): void {
+    this.#listener.onProgress?.(this.#counts);
+  }
+
+  problem(table: string, key: string | null, detail: string): void {
+    this.find({ severity: 'problem', table, key, detail });
+  }
+
+  warning(table: string, key: string | null, detail: string): void {
+    this.find({ severity: 'warning', table, key, detail });
+  }
+
+  find(finding: Finding): void {
+    this.#found[finding.severity]++;
+    if (this.findings.length >= MAX_FINDINGS) return;
+    this.findings.push(finding);
+    this.#listener.onFinding?.(finding);
+  }
+}

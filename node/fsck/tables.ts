@@ -1,0 +1,36 @@
+import type { Store } from '../store/store.ts';
+import { accountCheck } from './check-accounts.ts';
+import { anchorCheck } from './check-anchors.ts';
+import { chainCheck } from './check-chains.ts';
+import { cosignatureCheck } from './check-cosignatures.ts';
+import type { TableCheck } from './check.ts';
+import { equivocationCheck } from './check-equivocations.ts';
+import { guardCheck } from './check-guards.ts';
+import { KEY_TABLES } from './check-keys.ts';
+import { outboxCheck } from './check-outbox.ts';
+import type { Report } from './report.ts';
+import { distinctParts } from './rows.ts';
+
+/** What is checked row by row once the keys are known. The chains first: the others compare with them. */
+export const TABLE_CHECKS: readonly TableCheck[] = [
+  chainCheck,
+  cosignatureCheck,
+  equivocationCheck,
+  anchorCheck,
+  outboxCheck,
+  guardCheck,
+  accountCheck,
+];
+
+/** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */
+export const CHECKED_TABLES: ReadonlySet<string> = new Set(
+  [...KEY_TABLES, ...TABLE_CHECKS.flatMap(({ tables }) => tables)].map(({ name }) => name),
+);
+
+export async function findUnknownTables(store: Store, report: Report): Promise<void> {
+  for await (const name of distinctParts(store, '')) {
+    if (CHECKED_TABLES.has(name)) continue;
+    const row = await store.first({ gte: name });
+    report.problem(name, row?.[0] ?? null, 'stands in no known table');
+  }
+}
