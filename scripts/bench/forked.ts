@@ -1,0 +1,48 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Time that a process has to end by itself before it is killed. In milliseconds. */
+const STOP_MS = 3_500;
+
+/** A process of the bench. It speaks JSON values over its IPC channel and ends, by its pid, with the object. */
+export class Forked implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #script: string;
+
+  constructor(script: string, args: readonly string[] = []) {
+    this.#script = script;
+    this.#child = fork(script, [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Sends a value, if there is one, and waits for the next answer. Throws where the process ends instead. */
+  async ask(question?: object): Promise<unknown> {
+    if (question !== undefined) this.#child.send(question);
+    const ended = new AbortController();
+    const answer = once(this.#child, 'message', { signal: ended.signal });
+    const end = once(this.#child, 'exit', { signal: ended.signal }).then(([code, signal]: unknown[]) => {
+      throw new Error(`${this.#script} ended with ${String(code ?? signal)}`);
+    });
+    try {
+      const [message]: unknown[] = await Promise.race([answer, end]);
+      return message;
+    } finally {
+      answer.catch(() => {});
+      end.catch(() => {});
+      ended.abort();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const child = this.#child;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await gone;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { decisionBodies } from '../decisions.ts';
+import { Forked } from '../forked.ts';
+import { LocalCluster } from '../local-cluster.ts';
+import type { BenchOptions, Part, Result } from '../part.ts';
+import { median } from '../statistics.ts';
+import { count, milliseconds, ratio } from '../table.ts';
+import { isLoadAnswer, type LoadAnswer, type LoadQuestion } from './load-forms.ts';
+
+const CONNECTIONS = [1, 100, 400];
+const ROUTE = '/v1/tiered-attest';
+/** Alternating rounds a number of connections, and their length in seconds. */
+const FULL = { rounds: 5, seconds: 5, warmUp: 4 };
+const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
+
+type Target = Pick<LoadQuestion, 'url' | 'apiKey'>;
+interface Pair {
+  readonly node: LoadAnswer;
+  readonly bare: LoadAnswer;
+}
+
+/** HTTP records a second of one node process beside a bare Koa answer, in alternating rounds. */
+export const http: Part = {
+  name: 'http',
+  title: 'HTTP: one node process beside a bare Koa answer of the same size',
+  async run(options): Promise<Result> {
+    await using cluster = await LocalCluster.start(options.home, 1);
+    const node = { url: cluster.node(0).baseUrl + ROUTE, apiKey: cluster.apiKey };
+    const answer = await sampleAnswer(node);
+    await using baseline = new Forked(join(import.meta.dirname, 'baseline.ts'), [answer]);
+    const bare = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey: cluster.apiKey };
+    await using load = new Forked(join(import.meta.dirname, 'load.ts'));
+    const { rows, failed } = await measure(load, node, bare, options);
+    return {
+      table: [['connections', 'node', 'bare', 'ratio', 'p50', 'bare', 'p99', 'bare', 'ratio'], ...rows],
+      notes: [
+        `Medians of alternating rounds; ratios are medians of the ratios of paired rounds. ${failed} requests failed.`,
+        `Answers of ${answer.length} bytes. The node checks the key and the body, commits to the payload, encrypts it, signs,`,
+        'syncs, seals a batch a second and anchors it on the local ledger. Load, server and ledger share the cores.',
+      ],
+    };
+  },
+};
+
+async function measure(
+  load: Forked,
+  node: Target,
+  bare: Target,
+  { quick, say, signal }: BenchOptions,
+): Promise<{ rows: string[][]; failed: number }> {
+  const { rounds, seconds, warmUp } = quick ? QUICK : FULL;
+  const rows: string[][] = [];
+  let failed = 0;
+  for (const target of [node, bare]) await runLoad(load, target, 100, warmUp);
+  for (const connections of CONNECTIONS) {
+    const pairs: Pair[] = [];
+    for (let round = 0; round < rounds; round++) {
+      signal.throwIfAborted();
+      const pair = {
+        node: await runLoad(load, node, connections, seconds),
+        bare: await runLoad(load, bare, connections, seconds),
+      };
+      pairs.push(pair);
+      failed += pair.node.failed + pair.bare.failed;
+      say(`${connections} connections: node ${count(pair.node.perSecond)}/s, bare ${count(pair.bare.perSecond)}/s`);
+    }
+    rows.push(rowOf(connections, pairs));
+  }
+  return { rows, failed };
+}
+
+function rowOf(connections: number, pairs: readonly Pair[]): string[] {
+  const of = (side: keyof Pair, figure: 'perSecond' | 'p50' | 'p99') => median(pairs.map((pair) => pair[side][figure]));
+  const paired = (figure: 'perSecond' | 'p99') => median(pairs.map((pair) => pair.node[figure] / pair.bare[figure]));
+  return [
+    String(connections),
+    `${count(of('node', 'perSecond'))}/s`,
+    `${count(of('bare', 'perSecond'))}/s`,
+    ratio(paired('perSecond')),
+    milliseconds(of('node', 'p50')),
+    milliseconds(of('bare', 'p50')),
+    milliseconds(of('node', 'p99')),
+    milliseconds(of('bare', 'p99')),
+    ratio(paired('p99')),
+  ];
+}
+
+async function runLoad(load: Forked, target: Target, connections: number, seconds: number): Promise<LoadAnswer> {
+  const answer = await load.ask({ ...target, connections, seconds });
+  if (!isLoadAnswer(answer)) throw new Error('the load process answered something else');
+  return answer;
+}
+
+/** A real answer of the node, for the baseline to repeat. */
+async function sampleAnswer({ url, apiKey }: Target): Promise<string> {
+  const [body] = decisionBodies(1);
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`the node answered ${response.status}: ${text}`);
+  return text;
+}
+
+function portOf(answer: unknown): number {
+  if (typeof answer === 'object' && answer !== null && 'port' in answer && typeof answer.port === 'number') {
+    return answer.port;
+  }
+  throw new Error('the baseline did not say where it is');
+}

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { http } from './http/http.ts';
+import { machineLine } from './machine.ts';
+import type { Part } from './part.ts';
+import { tableText } from './table.ts';
+
+const PARTS: readonly Part[] = [http];
+const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
+
+Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.
+  --only A,B   only these parts
+  --quick      short rounds: shows that everything runs, and little else`;
+
+const { values: flags } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+if (flags.help) {
+  console.log(USAGE);
+  process.exit();
+}
+const parts = partsNamed(flags.only);
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+
+console.log(machineLine());
+for (const part of parts) {
+  if (interrupted.signal.aborted) break;
+  await run(part);
+}
+// The ledger SDK keeps a timer for some seconds; everything of ours is closed.
+process.exit(interrupted.signal.aborted ? 130 : 0);
+
+async function run({ name, title, run: measure }: Part): Promise<void> {
+  console.log(`\n${title}`);
+  const home = await mkdtemp(join(tmpdir(), `meridian-bench-${name}-`));
+  const say = (line: string): void => console.error(`  … ${line}`);
+  try {
+    const { table, notes } = await measure({ quick: flags.quick, home, signal: interrupted.signal, say });
+    console.log(`\n${tableText(table)}\n`);
+    for (const note of notes) console.log(note);
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+function partsNamed(only: string | undefined): readonly Part[] {
+  if (only === undefined) return PARTS;
+  return only.split(',').map((name) => {
+    const part = PARTS.find((candidate) => candidate.name === name);
+    if (part === undefined) throw new Error(`there is no part ${name}; see --help`);
+    return part;
+  });
+}
