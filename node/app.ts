@@ -28,18 +28,20 @@ export interface NodeApp extends AsyncDisposable {
 }
 
 /**
- * Starts a node's loops and faces. Records are accepted once this resolves; ledger and peers need not be there.
+ * Starts a node's loops and faces. Records are accepted once this resolves; ledger and peers need not be there, but are
+ * waited for a moment: they know whether this node's chain goes further than its store. The signal gives up the start.
  * Disposing it closes the faces first, so that what was accepted is still answered, and leaves the context open.
  */
-export async function startApp(context: NodeContext): Promise<NodeApp> {
+export async function startApp(context: NodeContext, signal = new AbortController().signal): Promise<NodeApp> {
   const { config, log, intake, sealer, anchoring, federation } = context;
   await using starting = new AsyncDisposableStack();
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
+  await federation.start();
+  await context.resumeChain(signal);
   intake.start();
   sealer.start();
   anchoring.start();
-  await federation.start();
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts) });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
   const options = appOptions(context);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
+import type { SignedStatement } from '../protocol/statement/statement.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
@@ -19,6 +20,7 @@ import { FEDERATION_LIMITS } from './federation/limits.ts';
 import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
+import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Intake } from './intake/intake.ts';
 import { certifySigningKey, type NodeKeys, readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -29,6 +31,9 @@ import { Sealer } from './sealing/sealer.ts';
 import { Store } from './store/store.ts';
 import { type Evidence, readEvidence } from './verification/evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
+
+/** How long a node that took back batches may read the ledger before it goes on without. In milliseconds. */
+const READ_TOPIC_MS = 10_000;
 
 /** What a test may put in the place of the real thing. */
 export interface Overrides {
@@ -41,6 +46,7 @@ export interface NodeContext extends AsyncDisposable {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
+  readonly store: Store;
   readonly keys: FederationKeys;
   readonly accounts: Accounts;
   readonly intake: Intake;
@@ -51,6 +57,8 @@ export interface NodeContext extends AsyncDisposable {
   readonly equivocations: Equivocations;
   readonly transport: Transport;
   readonly federation: Federation;
+  /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
+  readonly resumeChain: (signal: AbortSignal) => Promise<void>;
   readonly verifier: Verifier;
   readonly view: AnchoringView;
   readonly confirmations: Confirmations;
@@ -106,7 +114,23 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log: log.child({ room: 'transport' }),
     limits: FEDERATION_LIMITS,
   });
-  const federation = opening.use(new Federation({ ...rooms, self, signer: own.signer, transport }));
+  const federation = opening.use(
+    new Federation({
+      ...rooms,
+      self,
+      signer: own.signer,
+      transport,
+      ownChainWaitMs: config.peerWaitMs,
+      besidesOwn: {
+        group: (records) => [...sourceRecordOperations(records), ...sourceHeadOperations(records)],
+        batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
+      },
+      onHalt: () => {
+        intake.halt();
+        sealer.halt();
+      },
+    }),
+  );
   const sealer = opening.use(
     await Sealer.open({
       ...rooms,
@@ -131,7 +155,15 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
-  await ensureCertificate(config, keys, own, intake.recorded + 1, now());
+  const resumeChain = async (signal: AbortSignal) => {
+    if ((await federation.recoverOwnChain(signal)) > 0) {
+      await Promise.all([intake.reload(), sealer.reload()]);
+      await anchoring.readTopic(READ_TOPIC_MS, signal);
+    }
+    const certificate = await ensureCertificate(config, keys, own, intake.recorded + 1, now());
+    if (certificate !== undefined) await federation.announceKey(certificate);
+    await federation.witnessBacklog();
+  };
 
   const sources = {
     store,
@@ -140,8 +172,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   };
   const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
   const exchange = new RecordExchange({
+    ...rooms,
     self,
     transport,
+    anchorOf: sources.anchorOf,
     evidence: (id) => readEvidence(sources, id),
     payload: async (id) => {
       if (config.payloadResidency === 'region') return 'withheld';
@@ -149,7 +183,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
     },
   });
-  const evidence = async (id: RecordId) => (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id));
+  // The last look: the record's batch may have arrived while its node was being asked.
+  const evidence = async (id: RecordId) =>
+    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
@@ -168,6 +204,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     config,
     log,
     now,
+    store,
     keys,
     accounts: new Accounts(store),
     intake,
@@ -178,6 +215,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     equivocations,
     transport,
     federation,
+    resumeChain,
     verifier,
     view,
     confirmations,
@@ -211,16 +249,21 @@ function ledgerConfig({ ledger, production }: NodeConfig, keys: FederationKeys):
   return { ...ledger, mirrors, network, topicId };
 }
 
-/** Certifies the signing key at its first start. The certificate is on the disk before anything is signed with it. */
+/**
+ * Certifies the signing key at its first start, and returns the certificate where it is new. It is on the disk before
+ * anything is signed with the key.
+ */
 async function ensureCertificate(
   config: NodeConfig,
   keys: FederationKeys,
   own: NodeKeys,
   seqFrom: number,
   now: number,
-): Promise<void> {
-  if (keys.directory.get(config.id, own.signer.keyId) !== undefined) return;
-  await keys.learnCertificate(await certifySigningKey(config.id, own, timestampOf(now), seqFrom));
+): Promise<SignedStatement | undefined> {
+  if (keys.directory.get(config.id, own.signer.keyId) !== undefined) return undefined;
+  const certificate = await certifySigningKey(config.id, own, timestampOf(now), seqFrom);
+  await keys.learnCertificate(certificate);
+  return certificate;
 }
 
 function onSealed(

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import pino from 'pino';
 import { startApp } from './app.ts';
 import { configOf } from './config/config.ts';
@@ -5,19 +6,22 @@ import { readEnvironment } from './config/environment.ts';
 import { openContext } from './context.ts';
 
 // Registered before anything opens: a signal during the start still ends the node in order.
-const stop = Promise.withResolvers<void>();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.resolve());
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 // A node that a supervisor started goes with it, however the supervisor went.
-process.once('disconnect', () => stop.resolve());
+process.once('disconnect', () => stop.abort());
 
 const config = configOf(readEnvironment());
 const log = pino({ level: config.logLevel, base: { node: config.id } });
-{
+try {
   await using context = await openContext(config, log);
-  await using app = await startApp(context);
+  await using app = await startApp(context, stop.signal);
   process.send?.({ ready: true, httpPort: app.httpPort });
-  await stop.promise;
+  if (!stop.signal.aborted) await once(stop.signal, 'abort');
   log.info('the node is stopping');
+} catch (error) {
+  // A start that was given up is no failure.
+  if (!stop.signal.aborted) throw error;
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
@@ -17,6 +18,9 @@ import { MirrorClient } from './mirror-client.ts';
 import { outboxEntry, type OutboxRow, readOutbox } from './outbox.ts';
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader } from './topic-reader.ts';
+
+/** How often `readTopic` looks whether the end was reached. In milliseconds. */
+const LOOK_MS = 50;
 
 export interface AnchoringOptions {
   readonly config: AnchoringConfig;
@@ -43,6 +47,11 @@ export interface AnchoringOptions {
 /** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
 export interface Anchoring extends AsyncDisposable {
   readonly start: () => void;
+  /**
+   * Reads the topic to its end, for so many milliseconds at most. Called before `start` where the outbox holds batches
+   * that may have been anchored already, so that none is anchored twice.
+   */
+  readonly readTopic: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The row that must land in the write that seals a batch of this node. */
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** A batch was sealed: its outbox row is on the disk. */
@@ -71,6 +80,11 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     start() {
       reader.start();
       anchorer.start();
+    },
+    async readTopic(milliseconds, signal) {
+      reader.start();
+      const end = performance.now() + milliseconds;
+      while (!reader.reachedEnd && performance.now() < end) await sleep(LOOK_MS, undefined, { signal });
     },
     outboxEntry({ envelope, signed }, at) {
       const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));

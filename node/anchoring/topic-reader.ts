@@ -67,6 +67,7 @@ export class TopicReader implements AsyncDisposable {
   #turn = 0;
   #fastUntil = 0;
   #lastReadAt: number | null = null;
+  #reachedEnd = false;
   #failure: string | null = null;
   /** Rounds in a row in which no mirror gave a page that links. */
   #failures = 0;
@@ -92,6 +93,11 @@ export class TopicReader implements AsyncDisposable {
   poke(): void {
     this.#fastUntil = this.#options.now() + FAST_FOR_MS;
     this.#wake.ring();
+  }
+
+  /** Whether the last page ended where the topic did. */
+  get reachedEnd(): boolean {
+    return this.#reachedEnd;
   }
 
   state(): TopicReaderState {
@@ -136,7 +142,8 @@ export class TopicReader implements AsyncDisposable {
         this.#lastReadAt = this.#options.now();
         this.#failure = null;
         this.#failures = 0;
-        return read === PAGE_MESSAGES;
+        this.#reachedEnd = read < PAGE_MESSAGES;
+        return !this.#reachedEnd;
       } catch (error) {
         this.#turn++;
         if (!this.#ending.signal.aborted) this.#noteFailure(mirror, error);

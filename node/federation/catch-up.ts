@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import { ChainAssembler, ChainContradictionError } from './chain-assembler.ts';
+import { ChainAssembler, type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from './lanes.ts';
@@ -26,7 +26,11 @@ export interface CatchUpOptions {
   /** Told of every batch that is whole, checked and on the disk, in order of its chain. */
   readonly onBatch: (batch: StoredBatch, from: NodeId) => Promise<void>;
   /** Told of a chain whose origin contradicts itself. */
-  readonly onContradiction: (node: NodeId, error: ChainContradictionError) => Promise<void>;
+  readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
+  /** A peer's page stands on a key that nobody has certified here yet. */
+  readonly onUnknownKey: (peer: NodeId) => void;
+  /** Rows that go beside those of a node's chain. */
+  readonly besides?: (node: NodeId) => ChainBesides | undefined;
 }
 
 interface Lead {
@@ -60,14 +64,19 @@ export class CatchUp implements AsyncDisposable {
     this.#wake(node);
   }
 
-  /** A peer came back: whatever it was resting for is over. */
-  forgive(peer: NodeId): void {
-    for (const leads of this.#leads.values()) leads.delete(peer);
+  /** Whatever a peer was resting for is over, for one chain or for all: it came back, or nobody else is left. */
+  forgive(peer: NodeId, node?: NodeId): void {
+    for (const [chain, leads] of this.#leads) if (node === undefined || node === chain) leads.delete(peer);
   }
 
   /** Chains being pulled at this moment. */
   get active(): readonly NodeId[] {
     return [...this.#running.keys()];
+  }
+
+  /** Resolves once nobody is left to ask about a node's chain: it is whole, or every peer that leads rests. */
+  async settled(node: NodeId): Promise<void> {
+    for (let run = this.#running.get(node); run !== undefined; run = this.#running.get(node)) await run;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -86,50 +95,56 @@ export class CatchUp implements AsyncDisposable {
 
   async #pull(node: NodeId): Promise<void> {
     for (let peer = this.#choose(node); peer !== undefined; peer = this.#choose(node)) {
-      let gained = false;
       try {
-        gained = await this.#pullPage(node, peer);
+        const advanced = await this.#pullPage(node, peer);
         if (this.#closing.signal.aborted) return;
+        // A peer that ran out of batches knew less than it said.
+        if (!advanced) this.#rest(node, peer, REST_MS);
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         await this.#judge(node, peer, error);
-        continue;
       }
-      // A peer that ran out of records knew less than it said.
-      if (!gained) this.#rest(node, peer, REST_MS);
     }
   }
 
-  /** Pulls one page, which may end in the middle of a batch. Whether it brought anything. */
+  /** Whether the page brought anything: a batch, or a part of one that takes more pages than this. */
   async #pullPage(node: NodeId, peer: NodeId): Promise<boolean> {
-    const { store, keys, chains, transport, lanes } = this.#options;
-    const assembler = this.#assemblers.get(node) ?? (await ChainAssembler.recover(node, store, keys, chains));
-    this.#assemblers.set(node, assembler);
-    const { batch: fromBatch, seq: fromSeq } = assembler.wanted;
-    const request: PageRequest = { want: 'chain', node, batch: fromBatch, seq: fromSeq };
+    const { transport, lanes } = this.#options;
+    const assembler = await this.#assemblerOf(node);
+    const { batch, seq } = assembler.wanted;
+    const request: PageRequest = { want: 'chain', node, batch, seq };
     await lanes.run(peer, async () => {
       assembler.beginPage();
       const options = { signal: this.#closing.signal };
       for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), options)) {
-        const batch = await assembler.take(decodeItem(frame));
-        if (batch !== undefined) await this.#options.onBatch(batch, peer);
+        const whole = await assembler.take(decodeItem(frame));
+        if (whole !== undefined) await this.#options.onBatch(whole, peer);
       }
     });
-    return assembler.wanted.batch > fromBatch || assembler.wanted.seq > fromSeq;
+    return assembler.wanted.batch > batch || assembler.wanted.seq > seq;
+  }
+
+  async #assemblerOf(node: NodeId): Promise<ChainAssembler> {
+    const known = this.#assemblers.get(node);
+    if (known !== undefined) return known;
+    const assembler = await ChainAssembler.recover({ ...this.#options, node, besides: this.#options.besides?.(node) });
+    this.#assemblers.set(node, assembler);
+    return assembler;
   }
 
   async #judge(node: NodeId, peer: NodeId, error: unknown): Promise<void> {
-    const { log, onContradiction } = this.#options;
+    const { log, onContradiction, onUnknownKey } = this.#options;
     // What was staged may be half of something; the store knows what is whole.
     this.#assemblers.delete(node);
     if (error instanceof ChainContradictionError) {
       log.error({ err: error, node, peer }, 'a node contradicts its own chain');
-      await onContradiction(node, error);
       this.#rest(node, peer, DISTRUST_MS);
+      await onContradiction(node, peer, error);
     } else if (error instanceof PeerStatementError && (error.fault === 'forged' || error.fault === 'malformed')) {
       log.warn({ err: error, node, peer }, 'a peer served a page that does not hold');
       this.#rest(node, peer, DISTRUST_MS);
     } else {
+      if (error instanceof PeerStatementError && error.fault === 'unknown-key') onUnknownKey(peer);
       log.debug({ err: error, node, peer }, 'a page did not arrive');
       this.#rest(node, peer, REST_MS);
     }

@@ -6,13 +6,13 @@ import { leafHash } from '../../protocol/merkle/hash.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import type { Envelope } from '../../protocol/statement/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { recordText } from '../../protocol/statement/record.ts';
+import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { groupOperations, groupTable } from '../records/record-tables.ts';
+import { groupOperations, groupTable, recordIndex } from '../records/record-tables.ts';
 import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
 import { type OpenBatch, emptyBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
-import type { Store } from '../store/store.ts';
+import type { Operation, Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
@@ -30,11 +30,35 @@ export class ChainContradictionError extends Error {
   }
 }
 
+/** A record with the hash of its leaf. */
+export interface HashedRecord {
+  readonly record: AttestationRecord;
+  readonly leaf: Uint8Array;
+}
+
+/** Rows that land in the chain's own writes, beside its own: what a node derives from its own records and batches. */
+export interface ChainBesides {
+  readonly group: (records: readonly HashedRecord[]) => readonly Operation[];
+  readonly batch: (batch: StoredBatch) => readonly Operation[];
+}
+
+export interface AssemblerOptions {
+  readonly node: NodeId;
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly chains: Chains;
+  readonly besides?: ChainBesides | undefined;
+}
+
+interface PartialRecord extends HashedRecord {
+  readonly id: RecordId;
+  readonly text: string;
+}
+
 interface PartialGroup {
   readonly group: Group;
   readonly signed: SignedStatement;
-  readonly records: { id: RecordId; text: string }[];
-  readonly leaves: Uint8Array[];
+  readonly records: PartialRecord[];
 }
 
 /**
@@ -49,21 +73,24 @@ export class ChainAssembler {
   readonly #store: Store;
   readonly #keys: FederationKeys;
   readonly #chains: Chains;
+  readonly #besides: ChainBesides | undefined;
   #open: OpenBatch;
   #envelope: StoredBatch | undefined;
   #partial: PartialGroup | undefined;
 
-  private constructor(node: NodeId, store: Store, keys: FederationKeys, chains: Chains, open: OpenBatch) {
+  private constructor({ node, store, keys, chains, besides }: AssemblerOptions, open: OpenBatch) {
     this.#node = node;
     this.#store = store;
     this.#keys = keys;
     this.#chains = chains;
+    this.#besides = besides;
     this.#open = open;
   }
 
-  static async recover(node: NodeId, store: Store, keys: FederationKeys, chains: Chains): Promise<ChainAssembler> {
-    const open = await recoverOpenBatch(store, node, chains.head(node).next);
-    return new ChainAssembler(node, store, keys, chains, open);
+  /** Goes on from the whole groups in the store. */
+  static async recover(options: AssemblerOptions): Promise<ChainAssembler> {
+    const { node, store, chains } = options;
+    return new ChainAssembler(options, await recoverOpenBatch(store, node, chains.head(node).next));
   }
 
   /** What to ask for next. */
@@ -130,7 +157,7 @@ export class ChainAssembler {
         held === undefined ? [signed] : [held, signed],
       );
     }
-    this.#partial = { group, signed, records: [], leaves: [] };
+    this.#partial = { group, signed, records: [] };
   }
 
   async #takeRecords(texts: readonly string[]): Promise<StoredBatch | undefined> {
@@ -145,33 +172,45 @@ export class ChainAssembler {
   }
 
   #addRecord(partial: PartialGroup, text: string): void {
-    let id: RecordId;
+    let record: AttestationRecord;
     try {
-      const record = recordText.parse(text);
+      record = recordText.parse(text);
       const seq = partial.group.first + partial.records.length;
       if (record.node !== this.#node || nodeOfRecord(record.id) !== this.#node || record.seq !== seq) {
         throw new RangeError('record: of another node or place');
       }
-      id = record.id;
     } catch (error) {
       throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable record');
     }
-    partial.records.push({ id, text });
-    partial.leaves.push(leafHash(nativeSuite, utf8(text)));
+    partial.records.push({ id: record.id, text, record, leaf: leafHash(nativeSuite, utf8(text)) });
   }
 
   async #finishGroup(partial: PartialGroup): Promise<StoredBatch | undefined> {
     this.#partial = undefined;
-    if (writeSha256(merkleRoot(nativeSuite, partial.leaves)) !== partial.group.root) {
+    const leaves = partial.records.map((record) => record.leaf);
+    if (writeSha256(merkleRoot(nativeSuite, leaves)) !== partial.group.root) {
       throw new PeerStatementError('forged', `the records of group ${partial.group.first} are not those signed`);
     }
     const held = await groupTable.get(this.#store, this.#node, partial.group.first);
     if (held !== undefined && held.statement !== partial.signed.statement) {
       throw new ChainContradictionError('two groups for the same records', [held, partial.signed]);
     }
-    await this.#store.write(groupOperations(partial));
-    for (const leaf of partial.leaves) this.#open.tree.append(leaf);
+    await this.#requireFreshIds(partial);
+    await this.#store.write([...groupOperations(partial), ...(this.#besides?.group(partial.records) ?? [])]);
+    for (const leaf of leaves) this.#open.tree.append(leaf);
     return this.#complete();
+  }
+
+  /** An id names one record for ever: a later one under the same id would stand in its place at every verification. */
+  async #requireFreshIds({ group, signed, records }: PartialGroup): Promise<void> {
+    const rows = await this.#store.getMany(records.map(({ id }) => recordIndex.key(id)));
+    const seen = new Set<RecordId>();
+    records.forEach(({ id }, i) => {
+      const row = rows[i];
+      const isTaken = row !== undefined && recordIndex.decode(row) !== group.first + i;
+      if (isTaken || seen.has(id)) throw new ChainContradictionError(`record id ${id} is given twice`, [signed]);
+      seen.add(id);
+    });
   }
 
   /** Stores the batch once all its records are here. */
@@ -184,7 +223,7 @@ export class ChainAssembler {
         batch.signed,
       ]);
     }
-    await this.#store.write(batchOperations(batch, tree.tiles()));
+    await this.#store.write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
     this.#open = emptyBatch(batch.envelope.first + batch.envelope.size);
     this.#envelope = undefined;

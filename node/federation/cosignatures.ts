@@ -10,6 +10,7 @@ import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { numberCodec, Table } from '../store/table.ts';
 import type { FederationKeys } from './federation-keys.ts';
+import { Lanes } from './lanes.ts';
 import { openStatement, PeerStatementError } from './statement-check.ts';
 
 /** (node, batch, witness) → cosignature. */
@@ -17,12 +18,17 @@ export const cosignatureTable = new Table('cosignature', statementCodec);
 /** (node, witness) → batch up to which the witness's cosignatures are all here. */
 export const cosignedTable = new Table('cosigned', numberCodec);
 
-/** Cosignatures of all witnesses on all chains. A witness cosigns a chain in order, so what is missing is a range. */
+/**
+ * Cosignatures of all witnesses on all chains. A witness cosigns a chain in order, so what is missing is a range.
+ *
+ * Ownership: a watermark is moved in the lane of its node and witness alone, with the row that moves it.
+ */
 export class Cosignatures {
   readonly #store: Store;
   readonly #keys: FederationKeys;
   /** `node/witness` → watermark of `cosignedTable`. */
   readonly #watermarks = new Map<string, number>();
+  readonly #lanes = new Lanes<string>();
 
   private constructor(store: Store, keys: FederationKeys) {
     this.#store = store;
@@ -68,11 +74,9 @@ export class Cosignatures {
       at,
       first: 0,
     }));
-    const { node, batch, witness } = cosignature;
+    const { node, witness } = cosignature;
     if (witness === node) throw new PeerStatementError('malformed', 'a node cannot witness its own batch');
-    if ((await cosignatureTable.get(this.#store, node, batch, witness)) !== undefined) return null;
-    await this.#keep(cosignature, signed);
-    return cosignature;
+    return (await this.#keep(cosignature, signed)) ? cosignature : null;
   }
 
   /** All cosignatures of a batch, in order of witness. */
@@ -91,17 +95,22 @@ export class Cosignatures {
     }
   }
 
-  async #keep({ node, batch, witness }: Cosignature, signed: SignedStatement): Promise<void> {
-    let upTo = this.watermark(node, witness);
-    if (batch === upTo + 1) {
-      upTo = batch;
-      while ((await cosignatureTable.get(this.#store, node, upTo + 1, witness)) !== undefined) upTo++;
-    }
-    await this.#store.write([
-      cosignatureTable.put([node, batch, witness], signed),
-      cosignedTable.put([node, witness], upTo),
-    ]);
+  /** Whether it was new. The first one of a witness for a batch stays. */
+  #keep({ node, batch, witness }: Cosignature, signed: SignedStatement): Promise<boolean> {
     const key = `${node}/${witness}`;
-    this.#watermarks.set(key, Math.max(upTo, this.#watermarks.get(key) ?? 0));
+    return this.#lanes.run(key, async () => {
+      if ((await cosignatureTable.get(this.#store, node, batch, witness)) !== undefined) return false;
+      let upTo = this.watermark(node, witness);
+      if (batch === upTo + 1) {
+        upTo = batch;
+        while ((await cosignatureTable.get(this.#store, node, upTo + 1, witness)) !== undefined) upTo++;
+      }
+      await this.#store.write([
+        cosignatureTable.put([node, batch, witness], signed),
+        cosignedTable.put([node, witness], upTo),
+      ]);
+      this.#watermarks.set(key, upTo);
+      return true;
+    });
   }
 }

@@ -62,10 +62,21 @@ export class Equivocations {
     if (!sameBatch || proof.first.statement === proof.second.statement) {
       throw new PeerStatementError('malformed', 'the two envelopes do not contradict each other');
     }
-    if ((await equivocationTable.get(this.#store, first.node, first.batch)) !== undefined) return false;
-    await this.#store.write([equivocationTable.put([first.node, first.batch], proof)]);
-    this.#remember(first.node, first.batch);
+    const { node, batch } = first;
+    if (this.knows(node, batch)) return false;
+    // Remembered at once, so that a batch with two stories is not cosigned while the proof is on its way to the disk.
+    this.#remember(node, batch);
+    await this.#store.write([equivocationTable.put([node, batch], proof)]);
     return true;
+  }
+
+  knows(node: NodeId, batch: number): boolean {
+    return this.#found.some((found) => found.node === node && found.batch === batch);
+  }
+
+  /** Every proof, for a peer that asks. */
+  async *proofs(): AsyncGenerator<Equivocation> {
+    for await (const [, proof] of equivocationTable.under(this.#store, [])) yield proof;
   }
 
   #remember(node: NodeId, batch: number): void {
@@ -75,7 +86,10 @@ export class Equivocations {
 }
 
 /** Reads and checks a peer's envelope. Throws `PeerStatementError`. */
-export function openEnvelope(keys: Pick<FederationKeys, 'rosters' | 'directory'>, signed: Equivocation['first']): Envelope {
+export function openEnvelope(
+  keys: Pick<FederationKeys, 'rosters' | 'directory'>,
+  signed: Equivocation['first'],
+): Envelope {
   return openStatement(keys, envelopeStatement, signed, ({ node, keyId, sealedAt: at, first }) => ({
     node,
     keyId,

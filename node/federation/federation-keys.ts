@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
 import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
@@ -62,12 +63,15 @@ export class FederationKeys {
     return this.#rosters.current.members.some((member) => member.node === node);
   }
 
-  /** Checks and keeps a certificate. Returns whether it was new. Throws `PeerStatementError`. */
+  /** Checks and keeps a certificate. Returns whether it changed anything. Throws `PeerStatementError`. */
   async learnCertificate(signed: SignedStatement): Promise<boolean> {
     const { certificate } = peerFault(() => this.directory.addCertificate(signed));
-    const known = await certificateTable.get(this.#store, certificate.node, certificate.keyId);
-    if (known !== undefined) return false;
-    await this.#store.write([certificateTable.put([certificate.node, certificate.keyId], signed)]);
+    const { node, keyId } = certificate;
+    // Of two for one key the directory keeps the earlier, whichever came first; so does the store.
+    const standing = this.directory.get(node, keyId)?.signed;
+    const known = await certificateTable.get(this.#store, node, keyId);
+    if (standing === undefined || known?.statement === standing.statement) return false;
+    await this.#store.write([certificateTable.put([node, keyId], standing)]);
     return true;
   }
 
@@ -79,6 +83,12 @@ export class FederationKeys {
     if (standing === undefined || known?.statement === standing.statement) return false;
     await this.#store.write([revocationTable.put([node, keyId], standing)]);
     return true;
+  }
+
+  /** Hashes of all certificates and revocations known: what two peers compare. */
+  hashes(): Sha256Hash[] {
+    const { certificates, revocations } = this.statements();
+    return [...certificates, ...revocations].map(({ statement }) => hashText(nativeSuite, statement));
   }
 
   /** Every certificate and revocation known, for a peer that asks. */

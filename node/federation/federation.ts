@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { envelopeStatement } from '../../protocol/statement/envelope.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
-import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { CatchUp } from './catch-up.ts';
-import type { ChainContradictionError } from './chain-assembler.ts';
+import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
@@ -13,9 +15,12 @@ import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Lanes } from './lanes.ts';
+import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain } from './own-chain.ts';
 import { pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
+import { RivalSearch } from './rival-search.ts';
 import type { Topic, Transport, Verdict } from './transport/contract.ts';
+import { Witness } from './witness.ts';
 
 export interface FederationOptions {
   readonly self: NodeId;
@@ -28,7 +33,13 @@ export interface FederationOptions {
   readonly transport: Transport;
   readonly now: () => number;
   readonly headExchangeMs?: number;
+  /** How long a start waits to hear of the own chain, in milliseconds. */
+  readonly ownChainWaitMs?: number;
   readonly log: Logger;
+  /** Rows that are derived from own records and batches, for those that are taken back from peers. */
+  readonly besidesOwn: ChainBesides;
+  /** This node must sign no record and no batch any more. */
+  readonly onHalt: (reason: HaltReason) => void;
 }
 
 const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
@@ -46,36 +57,59 @@ export class Federation implements AsyncDisposable {
   readonly #heads: HeadExchange;
   readonly #catchUp: CatchUp;
   readonly #pages: PageServer;
+  readonly #rivals: RivalSearch;
+  readonly #witness: Witness;
+  readonly #ownChain: OwnChain;
+  readonly #closing = new AbortController();
   readonly #stopListening: (() => void)[] = [];
 
   constructor(options: FederationOptions) {
     this.#options = options;
-    const { store, cosignatures, keys } = options;
+    const { self, keys, besidesOwn, headExchangeMs } = options;
     const lanes = new Lanes<NodeId>();
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
-      if (node !== options.self) this.#catchUp.lead(node, peer, batch);
-      else this.#onOwnChainAhead(peer, batch);
+      if (node === self) this.#ownChain.noteClaim(peer, batch);
+      else this.#catchUp.lead(node, peer, batch);
     };
+    const onUnknownKey = (peer: NodeId) => this.#heads.exchange(peer);
     this.#gossip = new Gossip({
       ...options,
       onLead,
       onCosignature: () => {},
       onEquivocation: (proof) => this.#onEquivocation(proof),
-      onUnknownKey: (peer) => this.#heads.exchange(peer),
+      onUnknownKey,
     });
     this.#heads = new HeadExchange({
       ...options,
       lanes,
       onLead,
-      ...(options.headExchangeMs === undefined ? {} : { intervalMs: options.headExchangeMs }),
+      onRival: (node, peer, batch) => this.#lookForRival(node, peer, batch),
+      onProof: (proof) => this.#gossip.learn(proof),
+      onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
+      ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
     this.#catchUp = new CatchUp({
       ...options,
       lanes,
       onBatch: (batch) => this.#onBatch(batch),
-      onContradiction: (_node, error) => this.#onContradiction(error),
+      onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
+      onUnknownKey,
+      besides: (node) => (node === self ? besidesOwn : undefined),
     });
-    this.#pages = new PageServer(store, cosignatures, keys);
+    this.#pages = new PageServer(options);
+    this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
+    this.#witness = new Witness({
+      ...options,
+      watch: (signed) => this.#gossip.watch(signed),
+      onCosigned: (signed) => this.#publish({ type: 'cosignature', signed }),
+    });
+    this.#ownChain = new OwnChain({
+      ...options,
+      rivals: this.#rivals,
+      catchUp: this.#catchUp,
+      quorum: () => keys.rosters.current.quorum,
+      waitMs: options.ownChainWaitMs ?? OWN_CHAIN_WAIT_MS,
+    });
   }
 
   /** Takes what the transport hears on a topic. */
@@ -102,7 +136,31 @@ export class Federation implements AsyncDisposable {
     );
     await transport.start();
     heads.start();
-    await this.#witnessBacklog();
+  }
+
+  /**
+   * Takes back own batches that only peers hold; resolves to their number. Call after `start` and before anything is
+   * signed. Where the own chain has two stories the node is halted instead.
+   */
+  async recoverOwnChain(signal: AbortSignal): Promise<number> {
+    const { self, equivocations } = this.#options;
+    if (equivocations.taints(self, Number.MAX_SAFE_INTEGER)) this.#ownChain.noteFork();
+    return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  /** Why this node signs nothing; null while all is well. */
+  get halted(): HaltReason | null {
+    return this.#ownChain.halted;
+  }
+
+  /** Tells the federation of a new key certificate of this node. */
+  announceKey(signed: SignedStatement): Promise<void> {
+    return this.#publish({ type: 'certificate', signed });
+  }
+
+  /** Cosigns what was stored before this node's key was certified, or by a run that ended before it cosigned. */
+  witnessBacklog(): Promise<void> {
+    return this.#witness.cosignAll();
   }
 
   /** Tells the federation of a batch that this node has sealed. */
@@ -112,50 +170,45 @@ export class Federation implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
     for (const stop of this.#stopListening) stop();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();
     await this.#options.transport[Symbol.asyncDispose]();
   }
 
-  /** A peer's batch is whole and checked: look for a rival once more, then witness it. */
-  async #onBatch(batch: StoredBatch): Promise<void> {
-    const { self, signer, cosignatures, equivocations, now } = this.#options;
-    await this.#gossip.watch(batch.signed);
-    const { node, batch: number } = batch.envelope;
-    if (equivocations.taints(node, number) || cosignatures.watermark(node, self) >= number) return;
-    const signed = await cosignatures.witness(batch, self, signer, now());
-    await this.#publish({ type: 'cosignature', signed });
+  /** A batch is whole and checked. */
+  async #onBatch({ envelope, signed }: StoredBatch): Promise<void> {
+    if (envelope.node === this.#options.self) await this.#gossip.watch(signed);
+    else await this.#witness.cosign(envelope.node);
   }
 
-  /** Cosigns what an earlier run stored but did not come to witness. */
-  async #witnessBacklog(): Promise<void> {
-    const { self, store, chains, cosignatures } = this.#options;
-    for (const [node, head] of chains.all()) {
-      if (node === self) continue;
-      for (let number = cosignatures.watermark(node, self) + 1; number <= head.batch; number++) {
-        const batch = await readBatch(store, node, number);
-        if (batch !== undefined) await this.#onBatch(batch);
-      }
-    }
-  }
-
-  async #onContradiction(error: ChainContradictionError): Promise<void> {
+  /** A node's signatures do not fit together: find the two envelopes that prove it to anyone. */
+  async #onContradiction(node: NodeId, peer: NodeId, error: ChainContradictionError): Promise<void> {
+    if (node === this.#options.self) this.#ownChain.noteFork();
     for (const signed of error.signed) {
       // Only envelopes can be rivals; a contradicting group is kept in the log alone.
       if (signed.statement.includes('"type":"batch"')) await this.#gossip.watch(signed);
     }
+    const { batch } = this.#options.chains.head(node);
+    if (batch > 0) await this.#lookForRival(node, peer, batch);
+  }
+
+  /** Takes a look at the envelope that a peer holds in the place of ours. */
+  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<void> {
+    try {
+      const theirs = await this.#rivals.envelope(peer, node, batch);
+      if (theirs !== undefined) await this.#gossip.watch(theirs.signed);
+    } catch (error) {
+      this.#options.log.warn({ err: error, node, peer, batch }, 'a peer does not show the envelope that it speaks of');
+    }
   }
 
   #onEquivocation(proof: Equivocation): void {
-    this.#options.log.error({ proof }, 'a node signed two envelopes for one batch');
+    const { self, log } = this.#options;
+    log.error({ proof }, 'a node signed two envelopes for one batch');
+    if (envelopeStatement.parse(proof.first.statement).node === self) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
-  }
-
-  /** Peers hold more of this node's chain than this store does: it was rolled back. Signing on would fork the chain. */
-  #onOwnChainAhead(peer: NodeId, batch: number): void {
-    const held = this.#options.chains.head(this.#options.self).batch;
-    this.#options.log.fatal({ peer, batch, held }, 'peers hold batches of this node that its own store lacks');
   }
 
   async #publish(message: GossipMessage): Promise<void> {

@@ -66,13 +66,18 @@ export class Gossip {
     const stored = await readBatch(store, node, batch);
     for (const rival of [stored?.signed, announced.get(batch)]) {
       if (rival === undefined || rival.statement === signed.statement) continue;
-      await this.#learnEquivocation({ first: rival, second: signed });
+      await this.learn({ first: rival, second: signed });
     }
     if (!announced.has(batch)) announced.set(batch, signed);
     for (const old of announced.keys()) {
       if (announced.size <= MAX_ANNOUNCED) break;
       announced.delete(old);
     }
+  }
+
+  /** Keeps and reports a proof that was not known. Throws `PeerStatementError` where it proves nothing. */
+  async learn(proof: Equivocation): Promise<void> {
+    if (await this.#options.equivocations.learn(proof)) this.#options.onEquivocation(proof);
   }
 
   async #take(message: GossipMessage, from: NodeId): Promise<void> {
@@ -85,7 +90,7 @@ export class Gossip {
         return;
       }
       case 'equivocation':
-        return this.#learnEquivocation(message.proof);
+        return this.learn(message.proof);
       case 'cosignature': {
         const learnt = await cosignatures.learn(message.signed);
         if (learnt !== null) onCosignature(learnt.node, learnt.batch);
@@ -97,9 +102,5 @@ export class Gossip {
       case 'revocation':
         await keys.learnRevocation(message.signed);
     }
-  }
-
-  async #learnEquivocation(proof: Equivocation): Promise<void> {
-    if (await this.#options.equivocations.learn(proof)) this.#options.onEquivocation(proof);
   }
 }

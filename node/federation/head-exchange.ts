@@ -1,7 +1,12 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
+import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from './lanes.ts';
 import { decodeItem, type PageRequest, pageRequest, type Status, status } from './page-forms.ts';
@@ -12,15 +17,22 @@ import type { Transport } from './transport/contract.ts';
 export const HEAD_EXCHANGE_MS = 30_000;
 
 export interface HeadExchangeOptions {
+  readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
+  readonly equivocations: Equivocations;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
   readonly lanes: Lanes<NodeId>;
   readonly intervalMs?: number;
   readonly log: Logger;
   /** A peer says that it holds a chain up to a batch. */
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
+  /** A peer says that its envelope of a batch that is held here is another one. */
+  readonly onRival: (node: NodeId, peer: NodeId, batch: number) => Promise<void>;
+  readonly onProof: (proof: Equivocation) => Promise<void>;
+  /** All that a peer said was compared. */
+  readonly onExchanged: (peer: NodeId) => void;
 }
 
 /** Compares what this node holds with what its peers hold, and pulls the keys and cosignatures that it lacks. */
@@ -28,6 +40,8 @@ export class HeadExchange implements AsyncDisposable {
   readonly #options: HeadExchangeOptions;
   readonly #closing = new AbortController();
   readonly #running = new Map<NodeId, Promise<void>>();
+  /** Peers to exchange with once more: they were called for in the middle of an exchange. */
+  readonly #again = new Set<NodeId>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HeadExchangeOptions) {
@@ -42,18 +56,25 @@ export class HeadExchange implements AsyncDisposable {
     for (const { node, connected } of this.#options.transport.peers()) if (connected) this.exchange(nodeId(node));
   }
 
-  /** Exchanges with one peer, unless that is under way. */
+  /** Exchanges with one peer. While that is under way, further calls make for one exchange more after it. */
   exchange(peer: NodeId): void {
-    if (this.#running.has(peer) || this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted) return;
+    if (this.#running.has(peer)) {
+      this.#again.add(peer);
+      return;
+    }
     const run = this.#exchange(peer)
       .catch((error: unknown) => this.#options.log.debug({ err: error, peer }, 'no head exchange'))
-      .finally(() => this.#running.delete(peer));
+      .finally(() => {
+        this.#running.delete(peer);
+        if (this.#again.delete(peer)) this.exchange(peer);
+      });
     this.#running.set(peer, run);
   }
 
   /** What this node answers a peer that asks. */
   status(): Status {
-    const { keys, chains, cosignatures } = this.#options;
+    const { keys, chains, cosignatures, equivocations } = this.#options;
     const members = keys.rosters.current.members.map((member) => member.node);
     return {
       heads: [...chains.all()].flatMap(([node, { batch, hash }]) =>
@@ -65,7 +86,8 @@ export class HeadExchange implements AsyncDisposable {
           return batch === 0 ? [] : [{ node, witness, batch }];
         }),
       ),
-      keys: keys.directory.all().map((key) => key.certificate.keyId),
+      keys: keys.hashes(),
+      equivocations: [...equivocations.all()],
       roster: keys.rosters.current.version,
     };
   }
@@ -78,13 +100,25 @@ export class HeadExchange implements AsyncDisposable {
 
   async #exchange(peer: NodeId): Promise<void> {
     const theirs = await this.#ask(peer);
-    const { keys, chains, onLead } = this.#options;
-    const known = new Set(keys.directory.all().map((key) => key.certificate.keyId));
-    if (theirs.keys.some((keyId) => !known.has(keyId))) await this.pullKeys(peer);
-    for (const { node, batch } of theirs.heads) {
-      if (keys.isMember(node) && batch > chains.head(node).batch) onLead(node, peer, batch);
-    }
+    const { keys, equivocations, onExchanged } = this.#options;
+    const known = new Set(keys.hashes());
+    if (theirs.keys.some((hash) => !known.has(hash))) await this.pullKeys(peer);
+    // Before any lead is followed: a chain with two stories is not to be cosigned.
+    if (theirs.equivocations.some(({ node, batch }) => !equivocations.knows(node, batch))) await this.#pullProofs(peer);
+    for (const head of theirs.heads) if (keys.isMember(head.node)) await this.#compare(peer, head);
+    onExchanged(peer);
     for (const { node, witness, batch } of theirs.cosigned) await this.#pullCosignatures(peer, node, witness, batch);
+  }
+
+  async #compare(peer: NodeId, { node, batch, envelope }: Status['heads'][number]): Promise<void> {
+    const { store, chains, equivocations, onLead, onRival } = this.#options;
+    const head = chains.head(node);
+    if (batch > head.batch) {
+      onLead(node, peer, batch);
+      return;
+    }
+    const held = batch === head.batch ? head.hash : hashOf(await readBatch(store, node, batch));
+    if (held !== envelope && !equivocations.knows(node, batch)) await onRival(node, peer, batch);
   }
 
   async #ask(peer: NodeId): Promise<Status> {
@@ -95,10 +129,30 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   async pullKeys(peer: NodeId): Promise<void> {
+    const { keys } = this.#options;
     for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'keys' }))) {
       const item = decodeItem(frame);
-      if (item.kind === 'certificate') await this.#options.keys.learnCertificate(item.signed);
-      else if (item.kind === 'revocation') await this.#options.keys.learnRevocation(item.signed);
+      await this.#unlessRefused(peer, async () => {
+        if (item.kind === 'certificate') await keys.learnCertificate(item.signed);
+        else if (item.kind === 'revocation') await keys.learnRevocation(item.signed);
+      });
+    }
+  }
+
+  async #pullProofs(peer: NodeId): Promise<void> {
+    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'equivocations' }))) {
+      const item = decodeItem(frame);
+      if (item.kind === 'equivocation') await this.#unlessRefused(peer, () => this.#options.onProof(item.proof));
+    }
+  }
+
+  /** One statement that does not hold, or not yet, must not hide the others. */
+  async #unlessRefused(peer: NodeId, learn: () => Promise<void>): Promise<void> {
+    try {
+      await learn();
+    } catch (error) {
+      if (!(error instanceof PeerStatementError)) throw error;
+      this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
     }
   }
 
@@ -109,7 +163,8 @@ export class HeadExchange implements AsyncDisposable {
       const request: PageRequest = { want: 'cosignatures', node, witness, from: held + 1 };
       for (const frame of await this.#collect(peer, 'batches', pageRequest.encode(request))) {
         const item = decodeItem(frame);
-        if (item.kind === 'cosignature') await cosignatures.learn(item.signed);
+        if (item.kind !== 'cosignature') continue;
+        await this.#unlessRefused(peer, async () => void (await cosignatures.learn(item.signed)));
       }
       const now = cosignatures.watermark(node, witness);
       if (now === held) return;
@@ -122,4 +177,8 @@ export class HeadExchange implements AsyncDisposable {
     const options = { signal: this.#closing.signal };
     return lanes.run(peer, () => Array.fromAsync(transport.request(peer, protocol, request, options)));
   }
+}
+
+function hashOf(batch: StoredBatch | undefined): Sha256Hash | undefined {
+  return batch && hashText(nativeSuite, batch.signed.statement);
 }

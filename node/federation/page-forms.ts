@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { type Equivocation, EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './statement-check.ts';
 
 /** Bytes after which a page ends at the next group. */
@@ -17,7 +18,10 @@ const PageRequestShape = Type.Union([
   /** The chain of `node` from batch `batch` on, its records from `seq` on. */
   Closed({ want: Type.Literal('chain'), node: NodeIdShape, batch: OrdinalShape, seq: OrdinalShape }),
   Closed({ want: Type.Literal('cosignatures'), node: NodeIdShape, witness: NodeIdShape, from: OrdinalShape }),
+  /** The envelope of one batch alone. */
+  Closed({ want: Type.Literal('envelope'), node: NodeIdShape, batch: OrdinalShape }),
   Closed({ want: Type.Literal('keys') }),
+  Closed({ want: Type.Literal('equivocations') }),
 ]);
 export type PageRequest = Static<typeof PageRequestShape>;
 
@@ -26,7 +30,9 @@ const StatusShape = Closed({
   heads: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, envelope: Sha256Shape }), { maxItems: 1024 }),
   /** Batches up to which the peer has a witness's cosignatures. */
   cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: OrdinalShape }), { maxItems: 65_536 }),
+  /** Hashes of the key certificates and revocations that the peer knows. */
   keys: Type.Array(Sha256Shape, { maxItems: 4096 }),
+  equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: 4096 }),
   roster: OrdinalShape,
 });
 export type Status = Static<typeof StatusShape>;
@@ -45,6 +51,7 @@ export const status = form('status', StatusShape);
 export const recordRequest = form('record request', RecordRequestShape);
 export const payloadAnswer = form('payload answer', PayloadAnswerShape);
 const signedStatement = form('signed statement', SignedStatementShape);
+const equivocation = form('equivocation', EquivocationShape);
 
 /** One frame of a page: a letter for its kind, then its text. */
 export type PageItem =
@@ -52,6 +59,7 @@ export type PageItem =
       readonly kind: 'envelope' | 'group' | 'cosignature' | 'certificate' | 'revocation';
       readonly signed: SignedStatement;
     }
+  | { readonly kind: 'equivocation'; readonly proof: Equivocation }
   | { readonly kind: 'records'; readonly texts: readonly string[] };
 
 const LETTERS = {
@@ -60,13 +68,24 @@ const LETTERS = {
   cosignature: 'C',
   certificate: 'K',
   revocation: 'V',
+  equivocation: 'Q',
   records: 'R',
 } as const;
 const KINDS = new Map<string, string>(Object.entries(LETTERS).map(([kind, letter]) => [letter, kind]));
 
 export function encodeItem(item: PageItem): Uint8Array {
-  const text = item.kind === 'records' ? item.texts.join('\n') : JSON.stringify(item.signed);
-  return utf8(LETTERS[item.kind] + text);
+  return utf8(LETTERS[item.kind] + bodyOf(item));
+}
+
+function bodyOf(item: PageItem): string {
+  switch (item.kind) {
+    case 'records':
+      return item.texts.join('\n');
+    case 'equivocation':
+      return JSON.stringify(item.proof);
+    default:
+      return JSON.stringify(item.signed);
+  }
 }
 
 /** Throws `PeerStatementError` `malformed`. */
@@ -77,6 +96,8 @@ export function decodeItem(frame: Uint8Array): PageItem {
   switch (kind) {
     case 'records':
       return { kind, texts: body.split('\n') };
+    case 'equivocation':
+      return { kind, proof: equivocation.decode(utf8(body)) };
     case 'envelope':
     case 'group':
     case 'cosignature':

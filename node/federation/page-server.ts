@@ -5,21 +5,33 @@ import { readRecordTexts } from '../records/record-reader.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Cosignatures } from './cosignatures.ts';
+import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { encodeItem, PAGE_BYTES, PAGE_COSIGNATURES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
 
-/** Records of one frame. */
+/** Records of one frame at most. */
 const FRAME_RECORDS = 64;
+/** Characters of records after which a frame is full: far below what a frame may hold, whatever their alphabet. */
+const FRAME_CHARACTERS = 128 << 10;
+
+export interface PageSources {
+  readonly store: Store;
+  readonly cosignatures: Cosignatures;
+  readonly equivocations: Equivocations;
+  readonly keys: FederationKeys;
+}
 
 /** Answers pages of what this node holds, of any node's chain: peers catch up from whoever is alive. */
 export class PageServer {
   readonly #store: Store;
   readonly #cosignatures: Cosignatures;
+  readonly #equivocations: Equivocations;
   readonly #keys: FederationKeys;
 
-  constructor(store: Store, cosignatures: Cosignatures, keys: FederationKeys) {
+  constructor({ store, cosignatures, equivocations, keys }: PageSources) {
     this.#store = store;
     this.#cosignatures = cosignatures;
+    this.#equivocations = equivocations;
     this.#keys = keys;
   }
 
@@ -31,6 +43,14 @@ export class PageServer {
         return;
       case 'cosignatures':
         yield* this.#cosignaturesFrom(request.node, request.witness, request.from);
+        return;
+      case 'envelope': {
+        const stored = await readBatch(this.#store, request.node, request.batch);
+        if (stored !== undefined) yield encodeItem({ kind: 'envelope', signed: stored.signed });
+        return;
+      }
+      case 'equivocations':
+        for await (const proof of this.#equivocations.proofs()) yield encodeItem({ kind: 'equivocation', proof });
         return;
       case 'keys': {
         const { certificates, revocations } = this.#keys.statements();
@@ -66,12 +86,16 @@ export class PageServer {
       if (group.first >= end) return;
       const frames = [encodeItem({ kind: 'group', signed })];
       let texts: string[] = [];
+      let characters = 0;
       const flush = () => {
         if (texts.length > 0) frames.push(encodeItem({ kind: 'records', texts }));
         texts = [];
+        characters = 0;
       };
       for await (const text of readRecordTexts(this.#store, node, group.first, group.size)) {
+        if (characters + text.length > FRAME_CHARACTERS) flush();
         texts.push(text);
+        characters += text.length;
         if (texts.length >= FRAME_RECORDS) flush();
       }
       flush();

@@ -29,6 +29,11 @@ function intakeProblem(error: IntakeError): Problem {
         ? new Problem('storage-full', 'The disk of the node is full.', { headers, cause: error })
         : new Problem('dependency-unavailable', 'The record could not be stored.', { headers, cause: error }),
     stopped: () => new Problem('dependency-unavailable', 'The node is stopping.', { headers, cause: error }),
+    halted: () =>
+      new Problem('dependency-unavailable', 'The node accepts no records until its operator has looked at its store.', {
+        headers,
+        cause: error,
+      }),
     replayed: () => new Problem('internal', 'A replayed request was not answered.', { cause: error }),
     'idempotency-conflict': () =>
       new Problem('idempotency-conflict', 'The Idempotency-Key was used with another request.'),

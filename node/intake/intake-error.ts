@@ -4,6 +4,7 @@ export type IntakeErrorCode =
   | 'queue-full'
   | 'store-failed'
   | 'stopped'
+  | 'halted'
   | 'duplicate'
   | 'replayed'
   | 'idempotency-conflict';

@@ -23,14 +23,16 @@ export class IntakeQueue {
   #records = 0;
   #bytes = 0;
   #closed = false;
+  #halted = false;
   #arrived: (() => void) | undefined;
 
   get records(): number {
     return this.#records;
   }
 
-  /** Throws `IntakeError` `queue-full` or `stopped` where `count` more records may not wait. */
+  /** Throws `IntakeError` `queue-full`, `stopped` or `halted` where `count` more records may not wait. */
   requireRoom(count: number): void {
+    if (this.#halted) throw haltedError();
     if (this.#closed) throw new IntakeError('stopped', 'the node is stopping');
     if (this.#records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
       throw new IntakeError('queue-full', 'too many records are waiting to be signed');
@@ -49,22 +51,32 @@ export class IntakeQueue {
 
   /** The submissions of the next group, waiting for the first; undefined once closed and empty. */
   async take(): Promise<readonly Submission[] | undefined> {
-    while (this.#waiting.length === 0) {
-      if (this.#closed) return undefined;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#arrived = resolve;
-      await promise;
-      this.#arrived = undefined;
+    for (;;) {
+      while (this.#waiting.length === 0) {
+        if (this.#closed) return undefined;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#arrived = resolve;
+        await promise;
+        this.#arrived = undefined;
+      }
+      // Requests read in the same turn of the event loop join the group. A halt in it leaves nobody waiting.
+      await nextTurn();
+      if (this.#waiting.length > 0) return this.#cut();
     }
-    // Requests read in the same turn of the event loop join the group.
-    await nextTurn();
-    return this.#cut();
   }
 
   /** Nothing more is let in; what waits is still served. */
   close(): void {
     this.#closed = true;
     this.#arrived?.();
+  }
+
+  /** Nothing more is let in, and what waits is refused: not one more record may be signed. */
+  halt(): void {
+    this.#halted = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(haltedError());
+    this.#records = 0;
+    this.#bytes = 0;
   }
 
   #cut(): readonly Submission[] {
@@ -80,6 +92,10 @@ export class IntakeQueue {
     for (const { drafts } of taken) this.#bytes -= bytesOf(drafts);
     return taken;
   }
+}
+
+function haltedError(): IntakeError {
+  return new IntakeError('halted', 'the node signs nothing more');
 }
 
 function bytesOf(drafts: readonly PreparedDraft[]): number {

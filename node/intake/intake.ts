@@ -11,7 +11,7 @@ import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.t
 import { IntakeError } from './intake-error.ts';
 import { IntakeQueue, type Submission } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
-import { sourceKey, SourceHeads, sourceRecordTable, TentativeHeads } from './sources.ts';
+import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
 
 export interface IntakeOptions {
   readonly node: NodeId;
@@ -51,10 +51,12 @@ export class Intake implements AsyncDisposable {
 
   /** Continues after the last group in the store. */
   static async open(options: IntakeOptions): Promise<Intake> {
-    const last = await groupTable.last(options.store, [options.node]);
-    if (last === undefined) return new Intake(options, 1);
-    const group = groupStatement.parse(last[1].statement);
-    return new Intake(options, group.first + group.size);
+    return new Intake(options, await nextSeq(options));
+  }
+
+  /** Reads again where the store's records end: some were taken back from peers. Only before `start`. */
+  async reload(): Promise<void> {
+    this.#next = await nextSeq(this.#options);
   }
 
   start(): void {
@@ -89,6 +91,11 @@ export class Intake implements AsyncDisposable {
     const { node, vault, now } = this.#options;
     const prepared = drafts.map((draft) => prepareDraft(draft, node, vault, now()));
     return this.#once.guard(prepared, () => this.#queue.push(prepared));
+  }
+
+  /** Signs no record any more; every caller is refused with `halted`. */
+  halt(): void {
+    this.#queue.halt();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -156,6 +163,13 @@ export class Intake implements AsyncDisposable {
   }
 }
 
+async function nextSeq({ store, node }: IntakeOptions): Promise<number> {
+  const last = await groupTable.last(store, [node]);
+  if (last === undefined) return 1;
+  const group = groupStatement.parse(last[1].statement);
+  return group.first + group.size;
+}
+
 function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[]): Operation[] {
   const { records, heads } = group;
   const ids: { id: RecordId; text: string }[] = records.map(({ record, text }) => ({ id: record.id, text }));
@@ -163,8 +177,6 @@ function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[]): Operation[
     ...groupOperations({ group: group.group, signed: group.signed, records: ids }),
     ...payloadOperations(group.group.first, drafts),
     ...heads.operations(),
-    ...records.map(({ record }) =>
-      sourceRecordTable.put([record.account, sourceKey(record.sourceId), record.sourceSeq], record.seq),
-    ),
+    ...sourceRecordOperations(records),
   ];
 }

@@ -1,7 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { hash } from 'node:crypto';
+import { writeSha256 } from '../../protocol/hash.ts';
 import { OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { Operation, Store } from '../store/store.ts';
 import { jsonCodec, numberCodec, Table } from '../store/table.ts';
 
@@ -34,6 +36,26 @@ export function sourceKey(sourceId: string): string {
 export interface SourceName {
   readonly account: string;
   readonly sourceId: string;
+}
+
+/** A record and the hash of its leaf. */
+interface HashedRecord {
+  readonly record: AttestationRecord;
+  readonly leaf: Uint8Array;
+}
+
+/** Rows by which records are found through their sources: records of this node, in order. Heads are not among them. */
+export function sourceRecordOperations(records: readonly HashedRecord[]): Operation[] {
+  return records.map(({ record }) =>
+    sourceRecordTable.put([record.account, sourceKey(record.sourceId), record.sourceSeq], record.seq),
+  );
+}
+
+/** Heads of the sources as the records leave them. */
+export function sourceHeadOperations(records: readonly HashedRecord[]): Operation[] {
+  return records.map(({ record: { account, sourceId, sourceSeq }, leaf }) =>
+    sourceHeadTable.put([account, sourceKey(sourceId)], { sourceId, sourceSeq, leaf: writeSha256(leaf) }),
+  );
 }
 
 /** Durable heads of the sources, cached. Owned by intake: only a group that reached the disk moves a head. */

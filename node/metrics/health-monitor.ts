@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
+import type { Federation } from '../federation/federation.ts';
 import type { Intake } from '../intake/intake.ts';
 
 export interface Health {
   readonly storage: 'ok' | 'failing';
-  readonly signer: 'ok';
+  /** `halted`: peers hold another history of this node's chain, and it signs nothing more. */
+  readonly signer: 'ok' | 'halted';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
@@ -13,6 +15,7 @@ export interface Health {
 interface HealthSources {
   readonly intake: Pick<Intake, 'failing' | 'queued'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
+  readonly federation: Pick<Federation, 'halted'>;
   readonly log: Logger;
 }
 
@@ -39,10 +42,10 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake } = this.#context;
+    const { intake, federation } = this.#context;
     return {
       storage: intake.failing ? 'failing' : 'ok',
-      signer: 'ok',
+      signer: federation.halted === null ? 'ok' : 'halted',
       ledger: this.#ledger,
       queueDepth: intake.queued,
     };

@@ -54,6 +54,7 @@ export class Sealer implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #sealing: Promise<void> = Promise.resolve();
   #closed = false;
+  #halted = false;
 
   private constructor(options: SealerOptions, open: OpenBatch, head: StoredBatch | undefined) {
     this.#options = options;
@@ -63,9 +64,15 @@ export class Sealer implements AsyncDisposable {
 
   /** Continues the chain in the store and recovers the records that were not yet sealed. */
   static async open(options: SealerOptions): Promise<Sealer> {
-    const head = await readHead(options.store, options.node);
-    const first = head === undefined ? 1 : head.envelope.first + head.envelope.size;
-    return new Sealer(options, await recoverOpenBatch(options.store, options.node, first), head);
+    const { open, head } = await readChain(options);
+    return new Sealer(options, open, head);
+  }
+
+  /** Reads again where the store's chain ends: batches were taken back from peers. Only before `start`. */
+  async reload(): Promise<void> {
+    const { open, head } = await readChain(this.#options);
+    this.#open = open;
+    this.#head = headOf(head);
   }
 
   /** Records that wait to be sealed. */
@@ -90,7 +97,7 @@ export class Sealer implements AsyncDisposable {
   seal(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#open.tree.size > 0) {
+    if (this.#open.tree.size > 0 && !this.#halted) {
       const batch = this.#open;
       this.#open = emptyBatch(batch.first + batch.tree.size);
       this.#sealing = this.#sealing.then(() => this.#persist(batch));
@@ -98,11 +105,21 @@ export class Sealer implements AsyncDisposable {
     return this.#sealing;
   }
 
+  /** Seals nothing any more. What is unsealed stays in the store. */
+  halt(): void {
+    this.#halted = true;
+    this.#close();
+  }
+
   /** Waits for a seal under way. What is unsealed stays in the store and is recovered at the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#close();
+    await this.#sealing;
+  }
+
+  #close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await this.#sealing;
   }
 
   #arm(): void {
@@ -112,7 +129,7 @@ export class Sealer implements AsyncDisposable {
 
   /** Tries until the store takes it. A batch after one that was given up at shutdown would not chain, so it waits too. */
   async #persist(open: OpenBatch): Promise<void> {
-    while (open.first === this.#head.next) {
+    while (!this.#halted && open.first === this.#head.next) {
       try {
         const batch = await this.#sign(open);
         await this.#options.store.write([
@@ -147,6 +164,12 @@ export class Sealer implements AsyncDisposable {
     };
     return { envelope, signed: await signStatement(envelopeStatement, envelope, signer) };
   }
+}
+
+async function readChain({ store, node }: SealerOptions): Promise<{ open: OpenBatch; head: StoredBatch | undefined }> {
+  const head = await readHead(store, node);
+  const first = head === undefined ? 1 : head.envelope.first + head.envelope.size;
+  return { open: await recoverOpenBatch(store, node, first), head };
 }
 
 function headOf(batch: StoredBatch | undefined): ChainHead {

@@ -18,7 +18,7 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
     access: 'free',
     async answer() {
       const checks = health();
-      const accepts = checks.storage === 'ok';
+      const accepts = checks.storage === 'ok' && checks.signer === 'ok';
       return {
         status: accepts ? 200 : 503,
         body: {

@@ -1,0 +1,48 @@
+import type { NodeId } from '../../protocol/ids.ts';
+import type { StoredBatch } from '../sealing/batch-tables.ts';
+import { openEnvelope } from './equivocations.ts';
+import type { FederationKeys } from './federation-keys.ts';
+import type { Lanes } from './lanes.ts';
+import { decodeItem, pageRequest } from './page-forms.ts';
+import { PeerStatementError } from './statement-check.ts';
+import type { Transport } from './transport/contract.ts';
+
+export interface RivalSearchOptions {
+  readonly keys: FederationKeys;
+  readonly transport: Pick<Transport, 'request'>;
+  readonly lanes: Lanes<NodeId>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks peers to prove what they say of a batch. What a peer says of its heads is not signed; the envelope that it stands
+ * on is, by the batch's own node.
+ */
+export class RivalSearch {
+  readonly #options: RivalSearchOptions;
+
+  constructor(options: RivalSearchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The envelope that the peer holds of a batch, checked; undefined where it has none. Throws `PeerStatementError` on
+   * anything else, `TransportError` where the peer does not answer.
+   */
+  async envelope(peer: NodeId, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
+    const { transport, lanes, signal, keys } = this.#options;
+    const request = pageRequest.encode({ want: 'envelope', node, batch });
+    const frames = await lanes.run(peer, () =>
+      Array.fromAsync(transport.request(peer, 'batches', request, { signal })),
+    );
+    const [frame] = frames;
+    if (frame === undefined) return undefined;
+    const item = decodeItem(frame);
+    if (item.kind !== 'envelope') throw new PeerStatementError('malformed', `a ${item.kind} instead of an envelope`);
+    const envelope = openEnvelope(keys, item.signed);
+    if (envelope.node !== node || envelope.batch !== batch) {
+      throw new PeerStatementError('malformed', `batch ${envelope.node}/${envelope.batch} was not asked for`);
+    }
+    return { envelope, signed: item.signed };
+  }
+}
