@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { attest, verify } from '../fixtures/load.ts';
+import { isAlive, LocalCluster } from '../fixtures/local-cluster.ts';
+import { freePortBase } from '../fixtures/ports.ts';
+
+/** Every process is gone this soon after the supervisor ended, whichever way. In milliseconds. */
+const GONE_MS = 5_000;
+const BACK_MS = 20_000;
+
+const supervised = suite('local cluster');
+const home = await mkdtemp(join(tmpdir(), 'meridian-supervisor-'));
+const portBase = await freePortBase();
+let cluster = await LocalCluster.start(home, portBase);
+const id = await attestOne();
+
+supervised.after(async () => {
+  await cluster.end();
+  await rm(home, { recursive: true, force: true });
+});
+
+supervised('prints a table of its parts and writes where they are', async () => {
+  const file = await cluster.file();
+  assert.equal(
+    file.nodes.map((node) => node.id),
+    ['us', 'eu', 'ca', 'sg', 'jp'],
+  );
+  for (const [i, node] of file.nodes.entries()) {
+    assert.is(node.baseUrl, `http://127.0.0.1:${portBase + 101 + i}`);
+    assert.is(node.nodeUrl, `${node.baseUrl}/verify`);
+    assert.ok(cluster.printed.some((line) => line.includes(node.baseUrl)));
+    assert.is((await fetch(`${node.nodeUrl}/v1/health`)).status, 200);
+  }
+  assert.is(file.ledger.network, 'meridian-local');
+  assert.equal(Object.keys(file.demo.apiKeys), ['developer', 'standard', 'professional', 'enterprise', 'bench']);
+  assert.is(new Set(await cluster.pids()).size, 6);
+});
+
+supervised('refuses a second supervisor in the same home', async () => {
+  let refusal = '';
+  await LocalCluster.start(home, portBase, ['--fresh']).catch((error: Error) => (refusal = error.message));
+  assert.match(refusal, 'is in use by the cluster of process');
+  assert.is((await verify(baseUrl(1), id))?.found, true);
+});
+
+supervised('starts a node that died again, under another pid, with all that it held', async () => {
+  const before = (await cluster.file()).nodes[1]?.pid ?? 0;
+  const started = performance.now();
+  process.kill(before, 'SIGKILL');
+  await until(async () => ((await cluster.file()).nodes[1]?.pid ?? before) !== before, BACK_MS);
+  console.log(`a killed node was back after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  assert.is((await verify(baseUrl(1), id))?.found, true);
+});
+
+supervised('ends every process within five seconds of SIGTERM, and resumes what is there', async () => {
+  const pids = await cluster.pids();
+  const fingerprint = await fingerprintOf(0);
+  const started = performance.now();
+  assert.is(await cluster.end('SIGTERM'), 0);
+  await allGone(pids);
+  const seconds = (performance.now() - started) / 1000;
+  console.log(`all processes ended in ${seconds.toFixed(1)} s`);
+  assert.ok(seconds < GONE_MS / 1000);
+  cluster = await LocalCluster.start(home, portBase);
+  assert.is(await fingerprintOf(0), fingerprint);
+  await until(async () => (await verify(baseUrl(1), id))?.verified === true, BACK_MS);
+});
+
+supervised('leaves no orphan when the supervisor itself is killed', async () => {
+  const pids = await cluster.pids();
+  await cluster.end('SIGKILL');
+  await allGone(pids);
+});
+
+supervised('starts anew with --fresh', async () => {
+  cluster = await LocalCluster.start(home, portBase, ['--fresh']);
+  assert.is((await verify(baseUrl(1), id))?.found, false);
+});
+
+supervised.run();
+
+function baseUrl(node: number): string {
+  return `http://127.0.0.1:${portBase + 101 + node}`;
+}
+
+async function attestOne(): Promise<string> {
+  const { demo } = await cluster.file();
+  const target = { nodeUrl: `${baseUrl(1)}/verify`, apiKey: demo.apiKeys.developer };
+  const outcome = await attest(target, { sourceId: 'supervisor', data: { input: 1 } });
+  return /"attestationId":"([^"]+)"/.exec(outcome?.text ?? '')?.[1] ?? '';
+}
+
+async function fingerprintOf(node: number): Promise<string> {
+  return /"fingerprint":"([^"]+)"/.exec(await (await fetch(`${baseUrl(node)}/v1/federation`)).text())?.[1] ?? '';
+}
+
+async function allGone(pids: readonly number[]): Promise<void> {
+  await until(async () => !pids.some(isAlive), GONE_MS);
+}
+
+async function until(holds: () => Promise<boolean>, milliseconds: number): Promise<void> {
+  for (const end = performance.now() + milliseconds; !(await holds()); ) {
+    if (performance.now() > end) throw new Error(`not within ${milliseconds} ms`);
+    await sleep(50);
+  }
+}
