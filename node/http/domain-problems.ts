@@ -1,5 +1,3 @@
-import { BundleError } from '../../protocol/bundle/bundle.ts';
-import { JsonError } from '../../protocol/json/value.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
 import { Problem } from './problem.ts';
 
@@ -8,15 +6,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 /** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
 export function problemOf(thrown: unknown): unknown {
-  if (thrown instanceof IntakeError) return intakeProblem(thrown);
-  if (thrown instanceof BundleError) {
-    return new Problem(
-      'bundle-malformed',
-      `The bundle is malformed at ${thrown.pointer || 'its root'}: ${thrown.message}.`,
-    );
-  }
-  if (thrown instanceof JsonError) return new Problem('invalid-json', thrown.message);
-  return thrown;
+  return thrown instanceof IntakeError ? intakeProblem(thrown) : thrown;
 }
 
 function intakeProblem(error: IntakeError): Problem {
@@ -28,6 +18,8 @@ function intakeProblem(error: IntakeError): Problem {
       isDiskFull(error)
         ? new Problem('storage-full', 'The disk of the node is full.', { headers, cause: error })
         : new Problem('dependency-unavailable', 'The record could not be stored.', { headers, cause: error }),
+    'signing-failed': () =>
+      new Problem('dependency-unavailable', 'The record could not be signed.', { headers, cause: error }),
     stopped: () => new Problem('dependency-unavailable', 'The node is stopping.', { headers, cause: error }),
     halted: () =>
       new Problem('dependency-unavailable', 'The node accepts no records until its operator has looked at its store.', {

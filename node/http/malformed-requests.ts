@@ -21,12 +21,14 @@ export function answerMalformedRequests(server: Server, baseUrl: string): void {
 }
 
 function problemOf(error: Error): Problem {
-  const code = codeOf(error);
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new Problem('headers-too-large', 'The header is larger than is read here.');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new Problem('request-timeout', 'The request took too long to arrive.');
-  return new Problem('request-malformed', 'The request is not well-formed HTTP.');
+  switch (codeOf(error)) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem('headers-too-large', 'The header is larger than is read here.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('request-timeout', 'The request took too long to arrive.');
+    default:
+      return new Problem('request-malformed', 'The request is not well-formed HTTP.');
+  }
 }
 
 function codeOf(error: Error): unknown {

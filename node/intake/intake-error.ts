@@ -3,6 +3,7 @@ import type { RecordId } from '../../protocol/ids.ts';
 export type IntakeErrorCode =
   | 'queue-full'
   | 'store-failed'
+  | 'signing-failed'
   | 'stopped'
   | 'halted'
   | 'duplicate'

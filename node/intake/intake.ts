@@ -23,6 +23,12 @@ export interface IntakeOptions {
   readonly onCommitted: (group: BuiltGroup) => void;
 }
 
+/** Where the records of this node end: the next seq, and the time of the last group in epoch milliseconds. */
+interface End {
+  readonly next: number;
+  readonly lastAt: number;
+}
+
 /**
  * Group commit. Two stages run side by side: while one group's rows are being synced, the next group is ordered and
  * signed; what arrives meanwhile queues and becomes the group after.
@@ -38,25 +44,28 @@ export class Intake implements AsyncDisposable {
   readonly #heads: SourceHeads;
   readonly #once: OnceGuard;
   #next: number;
-  #lastAt = 0;
-  #failing = false;
+  #lastAt: number;
+  #signerFailing = false;
   #loop: Promise<void> | undefined;
 
-  private constructor(options: IntakeOptions, next: number) {
+  private constructor(options: IntakeOptions, { next, lastAt }: End) {
     this.#options = options;
     this.#heads = new SourceHeads(options.store);
     this.#once = new OnceGuard(options.store, options.now);
     this.#next = next;
+    this.#lastAt = lastAt;
   }
 
   /** Continues after the last group in the store. */
   static async open(options: IntakeOptions): Promise<Intake> {
-    return new Intake(options, await nextSeq(options));
+    return new Intake(options, await readEnd(options));
   }
 
   /** Reads again where the store's records end: some were taken back from peers. Only before `start`. */
   async reload(): Promise<void> {
-    this.#next = await nextSeq(this.#options);
+    const { next, lastAt } = await readEnd(this.#options);
+    this.#next = next;
+    this.#lastAt = lastAt;
   }
 
   start(): void {
@@ -68,9 +77,9 @@ export class Intake implements AsyncDisposable {
     return this.#queue.records;
   }
 
-  /** Whether the last write was refused. */
-  get failing(): boolean {
-    return this.#failing;
+  /** Whether the last group could not be signed. */
+  get signerFailing(): boolean {
+    return this.#signerFailing;
   }
 
   /** Records that this node has made so far. */
@@ -112,7 +121,8 @@ export class Intake implements AsyncDisposable {
       let group = await this.#attempt(submissions, pending);
       const written = await writing;
       // The group before was refused by the disk: this one was built on it and must take its places again.
-      if (pending !== undefined && written === undefined) group = await this.#attempt(submissions, undefined);
+      const fell = pending !== undefined && written === undefined;
+      if (fell && group !== undefined) group = await this.#attempt(submissions, undefined);
       pending = group;
       writing = group === undefined ? Promise.resolve(undefined) : this.#write(group, submissions);
     }
@@ -124,12 +134,19 @@ export class Intake implements AsyncDisposable {
     const drafts = submissions.flatMap((submission) => submission.drafts);
     try {
       await this.#heads.load(drafts.map((prepared) => prepared.draft));
-      const first = before === undefined ? this.#next : before.group.first + before.group.size;
-      const heads = new TentativeHeads(this.#heads, before?.heads);
-      return await buildGroup(this.#options.node, this.#options.signer, drafts, first, this.#clock(), heads);
     } catch (error) {
-      for (const submission of submissions) submission.reject(new IntakeError('store-failed', 'signing failed', error));
-      return undefined;
+      return refuse(submissions, new IntakeError('store-failed', 'the store could not be read', error));
+    }
+    const first = before === undefined ? this.#next : before.group.first + before.group.size;
+    const heads = new TentativeHeads(this.#heads, before?.heads);
+    try {
+      const { node, signer } = this.#options;
+      const group = await buildGroup(node, signer, drafts, first, this.#clock(), heads);
+      this.#signerFailing = false;
+      return group;
+    } catch (error) {
+      this.#signerFailing = true;
+      return refuse(submissions, new IntakeError('signing-failed', 'the record could not be signed', error));
     }
   }
 
@@ -138,12 +155,8 @@ export class Intake implements AsyncDisposable {
     try {
       await this.#options.store.write([...rowsOf(group, drafts), ...this.#once.operations(drafts)]);
     } catch (error) {
-      this.#failing = true;
-      const failure = new IntakeError('store-failed', 'the record could not be stored', error);
-      for (const submission of submissions) submission.reject(failure);
-      return undefined;
+      return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
     }
-    this.#failing = false;
     this.#next = group.group.first + group.group.size;
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
@@ -163,11 +176,16 @@ export class Intake implements AsyncDisposable {
   }
 }
 
-async function nextSeq({ store, node }: IntakeOptions): Promise<number> {
+async function readEnd({ store, node }: IntakeOptions): Promise<End> {
   const last = await groupTable.last(store, [node]);
-  if (last === undefined) return 1;
-  const group = groupStatement.parse(last[1].statement);
-  return group.first + group.size;
+  if (last === undefined) return { next: 1, lastAt: 0 };
+  const { first, size, signedAt } = groupStatement.parse(last[1].statement);
+  return { next: first + size, lastAt: Date.parse(signedAt) };
+}
+
+/** Tells every caller; nothing of theirs is recorded. */
+function refuse(submissions: readonly Submission[], error: IntakeError): undefined {
+  for (const submission of submissions) submission.reject(error);
 }
 
 function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[]): Operation[] {

@@ -79,10 +79,12 @@ export class OnceGuard {
   async #refuseSecond({ account, duplicateKey, idempotency }: Draft): Promise<void> {
     const used = idempotency && (await idempotencyTable.get(this.#store, account, idempotency.key));
     if (used !== undefined && this.#now() - used.at < IDEMPOTENCY_MS) {
-      if (used.request === idempotency?.request) throw new IntakeError('replayed', 'recorded before', undefined, used.id);
+      const isSame = used.request === idempotency?.request;
+      if (isSame) throw new IntakeError('replayed', 'recorded before', undefined, used.id);
       throw new IntakeError('idempotency-conflict', 'the idempotency key was used with another request');
     }
-    const existing = duplicateKey === undefined ? undefined : await duplicateTable.get(this.#store, account, duplicateKey);
+    const existing =
+      duplicateKey === undefined ? undefined : await duplicateTable.get(this.#store, account, duplicateKey);
     if (existing === undefined) return;
     throw new IntakeError('duplicate', 'the same request was recorded before', undefined, recordId(existing));
   }

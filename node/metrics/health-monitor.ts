@@ -2,29 +2,34 @@ import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { Federation } from '../federation/federation.ts';
 import type { Intake } from '../intake/intake.ts';
+import type { Store } from '../store/store.ts';
 
 export interface Health {
   readonly storage: 'ok' | 'failing';
   /** `halted`: peers hold another history of this node's chain, and it signs nothing more. */
-  readonly signer: 'ok' | 'halted';
+  readonly signer: 'ok' | 'failing' | 'halted';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
 }
 
 interface HealthSources {
-  readonly intake: Pick<Intake, 'failing' | 'queued'>;
+  readonly store: Pick<Store, 'failing' | 'recover'>;
+  readonly intake: Pick<Intake, 'signerFailing' | 'queued'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
   readonly federation: Pick<Federation, 'halted'>;
   readonly log: Logger;
 }
 
-/** How often the ledger's state is looked at, in milliseconds. */
+/** How often the state of ledger and store is looked at, in milliseconds. */
 const LOOK_MS = 2_000;
 /** Age of the oldest unconfirmed batch from which the ledger counts as delayed, in seconds. */
 const DELAYED_SECONDS = 90;
 
-/** Keeps the answer of `/v1/health` at hand, so that asking it costs nothing. */
+/**
+ * Keeps the answer of `/v1/health` at hand, so that asking it costs nothing. A store that refuses writes is asked to
+ * recover: nobody sends records to a node that says it takes none.
+ */
 export class HealthMonitor implements AsyncDisposable {
   readonly #context: HealthSources;
   #ledger: Health['ledger'] = 'ok';
@@ -42,10 +47,11 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, federation } = this.#context;
+    const { intake, federation, store } = this.#context;
+    const signer = intake.signerFailing ? 'failing' : 'ok';
     return {
-      storage: intake.failing ? 'failing' : 'ok',
-      signer: federation.halted === null ? 'ok' : 'halted',
+      storage: store.failing ? 'failing' : 'ok',
+      signer: federation.halted === null ? signer : 'halted',
       ledger: this.#ledger,
       queueDepth: intake.queued,
     };
@@ -56,12 +62,24 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
+    await this.#recoverStore();
     try {
       const { ledger, lagSeconds } = await this.#context.anchoring.state();
       const late = lagSeconds > DELAYED_SECONDS ? 'delayed' : 'ok';
       this.#ledger = ledger.reachable === false ? 'unreachable' : late;
     } catch (error) {
       this.#context.log.error({ err: error }, 'the state of anchoring could not be read');
+    }
+  }
+
+  async #recoverStore(): Promise<void> {
+    const { store, log } = this.#context;
+    if (!store.failing) return;
+    try {
+      await store.recover();
+      log.info('the store takes writes again');
+    } catch (error) {
+      log.error({ err: error }, 'the store refuses writes');
     }
   }
 }

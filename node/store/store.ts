@@ -1,5 +1,7 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Level } from 'level';
+import { WriteLane } from './write-lane.ts';
 
 export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed';
 
@@ -31,14 +33,28 @@ export interface RangeOptions {
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 64 << 20;
 
+/** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
+const RENEWAL_ROOM_BYTES = 1 << 20;
+
 /**
  * The node's only database: ordered rows in one LevelDB, owned by one process. A write is atomic and synced to disk
- * before its promise resolves; when it rejects, nothing of it is visible.
+ * before its promise resolves; when it rejects, nothing of it is visible, then or later.
+ *
+ * A write that failed may have left a torn record in LevelDB's log, and whatever is appended behind it is lost at the
+ * next start. So the store refuses writes from then on, still reads, and becomes whole again by `recover`: it opens the
+ * database anew, which leaves that log behind, and takes back what the failed write may have left.
  */
 export class Store implements AsyncDisposable {
   readonly directory: string;
   readonly #level: Level<string, Uint8Array>;
+  readonly #lane = new WriteLane((operations) => this.#apply(operations));
   #writes = 0;
+  /** Keys of the write that failed, until the store is whole again. */
+  #failed: readonly string[] | undefined;
+  /** The rows under those keys as they were: read before the database is opened anew and might show the failed write. */
+  #undo: readonly Operation[] | undefined;
+  /** Set while the database is closed for that. */
+  #renewing: Promise<void> | undefined;
 
   private constructor(directory: string, level: Level<string, Uint8Array>) {
     this.directory = directory;
@@ -72,27 +88,34 @@ export class Store implements AsyncDisposable {
     return this.#writes;
   }
 
+  /** Whether writes are refused since one failed. */
+  get failing(): boolean {
+    return this.#failed !== undefined;
+  }
+
   async get(key: string): Promise<Uint8Array | undefined> {
+    await this.#renewing;
     return this.#level.get(key);
   }
 
   async getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
+    await this.#renewing;
     return this.#level.getMany([...keys]);
   }
 
   /** All or nothing, and on the disk when it resolves. Throws `StoreError` `write-failed`. */
-  async write(operations: readonly Operation[]): Promise<void> {
-    try {
-      await this.#level.batch([...operations], { sync: true });
-    } catch (error) {
-      throw new StoreError('write-failed', `the store refused a write: ${String(error)}`, error);
-    }
-    this.#writes++;
+  write(operations: readonly Operation[]): Promise<void> {
+    return this.#lane.write(operations);
+  }
+
+  /** Makes a store that refuses writes take them again. Throws `StoreError` where it cannot yet. */
+  async recover(): Promise<void> {
+    await this.#lane.write([]);
   }
 
   /** Rows in key order, read from one snapshot. */
   range(options: RangeOptions): AsyncIterable<[key: string, value: Uint8Array]> {
-    return this.#level.iterator(options);
+    return this.#renewing === undefined ? this.#level.iterator(options) : this.#rangeLater(options);
   }
 
   /** The first row of a range. */
@@ -102,6 +125,66 @@ export class Store implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lane.idle();
     await this.#level.close();
+  }
+
+  async *#rangeLater(options: RangeOptions): AsyncGenerator<[key: string, value: Uint8Array]> {
+    await this.#renewing;
+    yield* this.#level.iterator(options);
+  }
+
+  /** The lane's one write. */
+  async #apply(operations: readonly Operation[]): Promise<void> {
+    if (this.#failed !== undefined) await this.#recover(this.#failed);
+    if (operations.length === 0) return;
+    try {
+      await this.#level.batch([...operations], { sync: true });
+    } catch (error) {
+      this.#failed = [...new Set(operations.map(({ key }) => key))];
+      throw new StoreError('write-failed', `the store refused a write: ${String(error)}`, error);
+    }
+    this.#writes++;
+  }
+
+  async #recover(failed: readonly string[]): Promise<void> {
+    try {
+      await this.#requireRoom();
+      this.#undo ??= await this.#rowsNow(failed);
+      this.#renewing = this.#renew(this.#undo);
+      await this.#renewing;
+    } catch (error) {
+      throw new StoreError('write-failed', `the store is not whole after a failed write: ${String(error)}`, error);
+    } finally {
+      this.#renewing = undefined;
+    }
+    this.#failed = undefined;
+    this.#undo = undefined;
+  }
+
+  /** Opening replays the log into a table and starts a new log; reads wait, so that none sees the failed write. */
+  async #renew(undo: readonly Operation[]): Promise<void> {
+    await this.#level.close();
+    await this.#level.open();
+    await this.#level.batch([...undo], { sync: true });
+  }
+
+  /** A replay that fails half-way for want of room would leave the database closed to reads. */
+  async #requireRoom(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.directory);
+    let needed = RENEWAL_ROOM_BYTES;
+    for (const name of await readdir(this.directory)) {
+      if (name.endsWith('.log')) needed += (await stat(join(this.directory, name))).size;
+    }
+    if (bavail * bsize < needed) throw new Error('No space left on device');
+  }
+
+  /** What makes these rows what they are now. A failed write is not among what is read. */
+  async #rowsNow(keys: readonly string[]): Promise<Operation[]> {
+    const values = await this.#level.getMany([...keys]);
+    return keys.map((key, i) => {
+      const value = values[i];
+      return value === undefined ? { type: 'del', key } : { type: 'put', key, value };
+    });
   }
 }

@@ -1,7 +1,8 @@
+import { BundleError } from '../../../protocol/bundle/bundle.ts';
 import type { Verdict } from '../../../protocol/bundle/verdict.ts';
 
 import type { RecordId } from '../../../protocol/ids.ts';
-import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { completeBundle } from '../../verification/bundles.ts';
 import type { Evidence } from '../../verification/evidence.ts';
@@ -54,9 +55,19 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
     async answer({ context }) {
       const limits = { maxBytes: MAX_BUNDLE_BYTES, maxDepth: MAX_BUNDLE_DEPTH };
       const { value } = await readJsonBody(context.req, limits);
-      return { body: verdictBody(verifier.verifyBundle(value)) };
+      return { body: verdictBody(judge(verifier, value)) };
     },
   };
+}
+
+function judge(verifier: Pick<Verifier, 'verifyBundle'>, value: JsonValue): Verdict {
+  try {
+    return verifier.verifyBundle(value);
+  } catch (error) {
+    if (!(error instanceof BundleError)) throw error;
+    const place = error.pointer || 'its root';
+    throw new Problem('bundle-malformed', `The bundle is malformed at ${place}: ${error.message}.`);
+  }
 }
 
 async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exclude<PayloadAnswer, string>> {

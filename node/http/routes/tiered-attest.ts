@@ -4,7 +4,15 @@ import { tieredDraft } from '../../attestation/decision-drafts.ts';
 import { readJsonBody } from '../body.ts';
 import type { KeyRoute } from '../route.ts';
 import { unknownMembers, validator } from '../validation.ts';
-import { additionalWarnings, type Attesting, body, checkSession, requireSmall, settle, submitOnce } from './attesting.ts';
+import {
+  additionalWarnings,
+  type Attesting,
+  body,
+  checkSession,
+  requireSmall,
+  settle,
+  submitOnce,
+} from './attesting.ts';
 
 /** A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7). */
 const validate = validator(TieredAttestRequestShape, { model_ref: 'model-binding-invalid' });
