@@ -1,6 +1,9 @@
 import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
 
 const FIRST_LEDGER_ACCOUNT = 3;
+/** Room for a batch every second all day: the local ledger's money is free. */
+const ANCHORS_PER_DAY = 200_000;
+const HBAR_PER_DAY = 10_000;
 
 /** The variables that make a node process one of the plan's. */
 export function nodeVariables(
@@ -24,6 +27,9 @@ export function nodeVariables(
     LEDGER_OPERATOR_ID: node.operatorId,
     LEDGER_OPERATOR_KEY: operatorKey,
     LEDGER_READ_INTERVAL: String(LEDGER_READ_INTERVAL_SECONDS),
+    LEDGER_MAX_PER_HOUR: String(ANCHORS_PER_DAY),
+    LEDGER_MAX_PER_DAY: String(ANCHORS_PER_DAY),
+    LEDGER_MAX_HBAR_PER_DAY: String(HBAR_PER_DAY),
   };
 }
 

@@ -38,6 +38,7 @@ const DEFAULT_PEER_WAIT_SECONDS = 5;
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
+const TINYBARS_PER_HBAR = 100_000_000;
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 const LOG_LEVELS = new Set(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
 
@@ -81,6 +82,7 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
   const { LEDGER_NODES, LEDGER_SUBMIT_KEY, LEDGER_READ_INTERVAL, LEDGER_VALID_SECONDS } = environment;
   const perHour = environment.LEDGER_MAX_PER_HOUR;
   const perDay = environment.LEDGER_MAX_PER_DAY;
+  const hbarPerDay = environment.LEDGER_MAX_HBAR_PER_DAY;
   return {
     mirrors: list(environment.LEDGER_MIRRORS ?? ''),
     operatorId: parse(environment, 'LEDGER_OPERATOR_ID', entityId),
@@ -94,6 +96,9 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
     spend: {
       ...(perHour === undefined ? {} : { transactionsPerHour: positive(environment, 'LEDGER_MAX_PER_HOUR', 1) }),
       ...(perDay === undefined ? {} : { transactionsPerDay: positive(environment, 'LEDGER_MAX_PER_DAY', 1) }),
+      ...(hbarPerDay === undefined
+        ? {}
+        : { tinybarsPerDay: Math.floor(positive(environment, 'LEDGER_MAX_HBAR_PER_DAY', 1) * TINYBARS_PER_HBAR) }),
     },
   };
 }

@@ -23,6 +23,7 @@ export const VARIABLES = [
   'LEDGER_VALID_SECONDS',
   'LEDGER_MAX_PER_HOUR',
   'LEDGER_MAX_PER_DAY',
+  'LEDGER_MAX_HBAR_PER_DAY',
   'LOG_LEVEL',
 ] as const;
 
