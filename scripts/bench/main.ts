@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { http } from './http/http.ts';
+import { intake } from './intake/intake.ts';
 import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
+import { sealing } from './sealing/sealing.ts';
 import { tableText } from './table.ts';
 
-const PARTS: readonly Part[] = [http];
+const PARTS: readonly Part[] = [http, intake, sealing];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.
