@@ -136,8 +136,9 @@ export class BatchWalk {
     }
     const { batch, first, prev } = this.#next;
     if (envelope.batch !== batch) report.problem(envelopeTable.name, key, `batch ${batch} should come here`);
-    else if (envelope.first !== first)
+    else if (envelope.first !== first) {
       report.problem(envelopeTable.name, key, `begins at another record than ${first}`);
+    }
     if (envelope.prev !== prev) report.problem(envelopeTable.name, key, 'does not name the envelope before it');
     if (this.#check.keys !== null && this.#check.keys.rosters.version(envelope.roster) === undefined) {
       report.warning(envelopeTable.name, key, `names roster ${envelope.roster}, which the store does not have`);

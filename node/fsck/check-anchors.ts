@@ -27,8 +27,9 @@ export const anchorCheck: TableCheck = {
       await countAgainstEnvelope(check, value);
       const topic = topicHeadTable.key(value.anchor.network, value.anchor.topicId);
       const known = furthest.get(topic);
-      if (known === undefined || Number(known.sequence) < Number(value.anchor.sequence))
+      if (known === undefined || Number(known.sequence) < Number(value.anchor.sequence)) {
         furthest.set(topic, value.anchor);
+      }
     }
     await checkRivals(check);
     await checkHeads(check, furthest);

@@ -56,8 +56,9 @@ async function checkRow(check: Check, table: string, key: string, batch: number,
   const held = own === null ? undefined : await heldBatch(store, own, batch);
   if (keys !== null && held !== undefined) {
     const expected = batchAnchor(nativeSuite, keys.rosters.federation, held.envelope, held.signed.statement);
-    if (writeAnchorMessage(expected) !== row.message)
+    if (writeAnchorMessage(expected) !== row.message) {
       report.problem(table, key, 'its message is not that of the batch');
+    }
   }
   if (table === outboxTable.name) return report.count('outboxOpen');
   report.count('outboxConfirmed');
@@ -79,11 +80,13 @@ function stateFaults({ status, transaction, attempts, history }: OutboxRow, isCl
   const faults: string[] = [];
   if ((status === 'confirmed') !== isClosed) faults.push(`is ${status} in the wrong table`);
   const isFrozen = status === 'prepared' || status === 'submitted';
-  if ((transaction !== null) !== isFrozen)
+  if ((transaction !== null) !== isFrozen) {
     faults.push(`is ${status} ${transaction === null ? 'without' : 'with'} a transaction`);
+  }
   if (isFrozen && attempts === 0) faults.push(`is ${status} without an attempt`);
-  if (history[0]?.status !== 'queued' || history.at(-1)?.status !== status)
+  if (history[0]?.status !== 'queued' || history.at(-1)?.status !== status) {
     faults.push('its history tells another story');
+  }
   const names = [transaction?.transactionId, ...history.map(({ transactionId }) => transactionId)];
   if (names.some((name) => name !== undefined && !isTransactionId(name))) faults.push('names no transaction id');
   return faults;

@@ -45,8 +45,9 @@ export interface FsckOptions extends ReportListener {
 export async function fsck(home: string, options: FsckOptions = {}): Promise<FsckResult> {
   const { signal } = options;
   const directory = join(home, 'store');
-  if (!(await isDirectory(directory)))
+  if (!(await isDirectory(directory))) {
     throw new FsckError('no-store', `${home} is no home of a node: it has no store/`);
+  }
   const report = new Report(options);
   try {
     await using view = await StoreView.open(home, directory);

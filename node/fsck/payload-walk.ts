@@ -15,7 +15,8 @@ export const PAYLOAD_TABLES = [payloadTable, payloadKeyTable];
 
 /**
  * The payloads of the node's own records: a ciphertext for each, and where its key is still there, one that opens to
- * what the record committed to. A payload without key was erased, which is no damage and cannot be told from a lost key.
+ * what the record committed to. A payload without key was erased, which is no damage and cannot be told from a lost key;
+ * a group without any payload or key was taken back from peers, who never had them.
  */
 export class PayloadWalk {
   readonly #check: Check;
@@ -29,8 +30,12 @@ export class PayloadWalk {
 
   async take({ first, size }: Group, records: readonly DerivedRecord[]): Promise<void> {
     const { store, report } = this.#check;
-    const ciphertexts = await this.#ciphertexts.take(first, size);
     const seeds = await store.getMany(records.map(({ record }) => payloadKeyTable.key(record.id)));
+    if (!(await this.#ciphertexts.hasRowAt(first)) && seeds.every((seed) => seed === undefined)) {
+      report.count('payloadsAbsent', size);
+      return;
+    }
+    const ciphertexts = await this.#ciphertexts.take(first, size);
     records.forEach((derived, i) => {
       const seed = seeds[i];
       if (seed === undefined) return report.count('payloadsErased');

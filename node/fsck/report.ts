@@ -19,6 +19,7 @@ const NO_COUNTS = {
   sources: 0,
   payloadsOpened: 0,
   payloadsErased: 0,
+  payloadsAbsent: 0,
   rosters: 0,
   certificates: 0,
   revocations: 0,

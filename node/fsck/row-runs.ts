@@ -55,6 +55,13 @@ export class RowRuns<Value, Item> {
     return items;
   }
 
+  /** Whether a row begins with this record. */
+  async hasRowAt(first: number): Promise<boolean> {
+    const key = this.#keyOf(first);
+    await this.#cursor.strayBefore(key);
+    return (await this.#cursor.peek())?.key === key;
+  }
+
   async finish(): Promise<void> {
     await this.#cursor.finish();
   }

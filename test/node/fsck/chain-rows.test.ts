@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Damage, del, put, fsckAfter, testDamages } from './damaged-home.ts';
+import { scratchDirectory, writeHome } from './home.ts';
+import { FIRST, copyTo, drop, edit, flip, move, resign, swap } from './mutations.ts';
+
+const DAMAGES: readonly Damage[] = [
+  { what: 'a record index row is dropped', mutate: drop('record/att_us', 7), found: ['record', /is missing/] },
+  {
+    what: 'a record index row points elsewhere',
+    mutate: edit('record/att_eu', 7, (seq) => String(Number(seq) + 1)),
+    found: ['record', /holds \d+, not/],
+  },
+  {
+    what: 'a record index row of no record is added',
+    mutate: async () => [put('record/att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ', '5')],
+    found: ['record', /belongs to no record/],
+  },
+  {
+    what: 'a record row is dropped and a stray one added',
+    mutate: async (rows) => [...(await drop('record/att_eu', 3)(rows)), put('record/att_us_nonsense', '5')],
+    found: ['record', /belongs to no record/],
+  },
+  {
+    what: 'one letter of a record is changed',
+    mutate: edit('body/us', 1, (body) => body.replace('"acme"', '"acmf"')),
+    found: ['group', /its root is not that of its records/],
+  },
+  {
+    what: 'a record is written in another order of members',
+    mutate: edit('body/eu', 0, (body) => body.replace(/^\{"account":"(\w+)",/, '{').replace('}', '},"account":"acme"')),
+    found: ['body', /does not read/],
+  },
+  { what: 'a body row is dropped', mutate: drop('body/eu', 2), found: ['body', /is missing/] },
+  { what: 'two body rows are swapped', mutate: swap('body/eu', 1, 2), found: ['body', /of another node or place/] },
+  {
+    what: 'a body row is no UTF-8',
+    mutate: async (r) => [put((await r.at('body/us', 0))[0], Uint8Array.of(0xff))],
+    found: ['body', /does not read/],
+  },
+  {
+    what: 'a body row is stray',
+    mutate: copyTo('body/eu', 0, 'body/eu/0000000000009999'),
+    found: ['body', /belongs to nothing/],
+  },
+  {
+    what: 'a body of no node is added',
+    mutate: copyTo('body/eu', 0, `body/EU/${FIRST}`),
+    found: ['body', /names no node/],
+  },
+  { what: 'a group is dropped', mutate: drop('group/us', 1), found: ['group', /should come before/] },
+  { what: 'the first group is dropped', mutate: drop('group/eu', 0), found: ['envelope', /cannot be derived/] },
+  {
+    what: 'the signature of a group is changed',
+    mutate: edit('group/eu', 2, resign),
+    found: ['group', /signature of the group/],
+  },
+  {
+    what: 'a group is stray',
+    mutate: copyTo('group/eu', 1, 'group/eu/0000000000000002'),
+    found: ['group', /holds the group of record/],
+  },
+  {
+    what: 'a group is that of another node',
+    mutate: copyTo('group/eu', 0, `group/us/${FIRST}`),
+    found: ['group', /holds the group of record eu/],
+  },
+  { what: 'an envelope is dropped', mutate: drop('envelope/us', 1), found: ['envelope', /batch 2 should come here/] },
+  {
+    what: 'the last own envelope is dropped',
+    mutate: drop('envelope/eu', -1),
+    found: ['batch-first', /belongs to nothing/],
+  },
+  {
+    what: 'the signature of an envelope is changed',
+    mutate: edit('envelope/us', 0, resign),
+    found: ['envelope', /signature of the envelope/],
+  },
+  {
+    what: 'the root of an envelope is changed',
+    mutate: edit('envelope/eu', 0, (s) => s.replace(/root\\":\\"sha256:./, 'root\\":\\"sha256:x')),
+    found: ['envelope', /root/],
+  },
+  { what: 'a batch-first row is dropped', mutate: drop('batch-first/us', 0), found: ['batch-first', /is missing/] },
+  {
+    what: 'a batch-first row leads elsewhere',
+    mutate: edit('batch-first/us', 0, () => '2'),
+    found: ['batch-first', /leads to batch 2/],
+  },
+  {
+    what: 'a batch-first row is stray',
+    mutate: copyTo('batch-first/us', 0, 'batch-first/us/0000000000000002'),
+    found: ['batch-first', /belongs to nothing/],
+  },
+  { what: 'a tile is dropped', mutate: drop('tile/eu', 1), found: ['tile', /is missing/] },
+  { what: 'two tiles are swapped', mutate: swap('tile/us', 0, 1), found: ['tile', /does not hold the hashes/] },
+  { what: 'one bit of a tile is changed', mutate: flip('tile/eu', 2, 40), found: ['tile', /does not hold the hashes/] },
+  {
+    what: 'a tile is stray',
+    mutate: copyTo('tile/us', 0, `tile/us/0000000000000099/${FIRST}/${FIRST}`),
+    found: ['tile', /belongs to nothing/],
+  },
+  {
+    what: 'a source head is behind',
+    mutate: edit('source/acme', 0, (s) => s.replace(/"sourceSeq":\d+/, '"sourceSeq":1')),
+    found: ['source', /is not record 1/],
+  },
+  {
+    what: 'a source head has another leaf',
+    mutate: edit('source/acme', 1, (s) => s.replace(/sha256:\w{4}/, 'sha256:0000')),
+    found: ['source', /is not record/],
+  },
+  { what: 'a source head is dropped', mutate: drop('source/globex', 0), found: ['source', /is missing/] },
+  {
+    what: 'a source head is moved',
+    mutate: move('source/globex', 0, (key) => key.replace(/.$/, 'x')),
+    found: ['source', /another source/],
+  },
+  {
+    what: 'a source-record row is dropped',
+    mutate: drop('source-record/acme', 9),
+    found: ['source-record', /is missing/],
+  },
+  {
+    what: 'a source-record row is stray',
+    mutate: async () => [put(`source-record/acme/x/${FIRST}`, '1')],
+    found: ['source-record', /belongs to no record/],
+  },
+  { what: 'one bit of a ciphertext is changed', mutate: flip('payload/', 1, -3), found: ['payload', /does not open/] },
+  { what: 'a payload row is dropped', mutate: drop('payload/', 1), found: ['payload', /is missing/] },
+  {
+    what: 'a payload row is cut',
+    mutate: async (r) => {
+      const [key, value] = await r.at('payload/', 0);
+      return [put(key, value.subarray(0, -1))];
+    },
+    found: ['payload', /does not read/],
+  },
+  {
+    what: 'a payload row is stray',
+    mutate: copyTo('payload/', 0, 'payload/0000000000009999'),
+    found: ['payload', /belongs to nothing/],
+  },
+  { what: 'the seed of a payload is changed', mutate: flip('payload-key/', 3, 5), found: ['payload', /does not open/] },
+  { what: 'two seeds are swapped', mutate: swap('payload-key/', 4, 5), found: ['payload', /does not open/] },
+  {
+    what: 'a payload key of no record is added',
+    mutate: copyTo('payload-key/', 0, 'payload-key/att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ'),
+    found: ['payload-key', /belongs to no record/],
+  },
+];
+
+const scratch = await scratchDirectory();
+const home = join(scratch.path, 'eu');
+
+test.before(() => writeHome(home, 3));
+test.after(async () => {
+  await scratch[Symbol.asyncDispose]();
+});
+
+test('a home that its own rooms wrote is whole', async () => {
+  const result = await fsckAfter(home, async () => []);
+  assert.equal(result.report.findings, []);
+  assert.equal(result.report.notChecked, []);
+});
+
+testDamages(home, DAMAGES);
+
+test('harmless: an erased payload, and a group taken back from peers without its payloads', async () => {
+  const result = await fsckAfter(home, async (rows) => {
+    const keys = await rows.under('payload-key/');
+    const single = (await rows.under('payload/')).at(-1);
+    const last = keys.at(-1);
+    return single === undefined || last === undefined ? [] : [del(single[0]), del(last[0])];
+  });
+  assert.equal(result.report.findings, []);
+  assert.is(result.report.counts.payloadsErased, 1);
+  assert.is(result.report.counts.payloadsAbsent, 1);
+});
+
+test.run();

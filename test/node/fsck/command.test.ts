@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fsckCommand } from '../../../node/fsck/command.ts';
+import { Store } from '../../../node/store/store.ts';
+import { scratchDirectory, writeHome } from './home.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../scripts/fsck.ts');
+const STORE_MODULE = join(import.meta.dirname, '../../../node/store/store.ts');
+
+const scratch = await scratchDirectory();
+const home = join(scratch.path, 'eu');
+
+test.before(() => writeHome(home, 2));
+test.after(async () => {
+  await scratch[Symbol.asyncDispose]();
+});
+
+class Screen {
+  text = '';
+  readonly isTTY: boolean;
+
+  constructor(isTTY = false) {
+    this.isTTY = isTTY;
+  }
+
+  write(more: string): void {
+    this.text += more;
+  }
+}
+
+async function run(...args: string[]): Promise<{ exit: number; out: string; err: string }> {
+  const out = new Screen();
+  const err = new Screen();
+  const exit = await fsckCommand(args, out, err);
+  return { exit, out: out.text, err: err.text };
+}
+
+function copyOf(name: string): string {
+  const copy = join(scratch.path, name);
+  cpSync(home, copy, { recursive: true });
+  return copy;
+}
+
+/** Name, size and time of every file below a folder. */
+function stateOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const { size, mtimeMs } = statSync(join(directory, name));
+      return `${name} ${size} ${mtimeMs}`;
+    });
+}
+
+test('a whole store: counts, exit 0, nothing on stderr', async () => {
+  const { exit, out, err } = await run(home);
+  assert.is(exit, 0);
+  assert.match(out, /^node eu, federation [0-9a-f]{8}\nrecords \d+, groups \d+, batches 4,/);
+  assert.match(out, /\nwhole, in \d/);
+  assert.is(err, '');
+});
+
+test('it is told as JSON, one object', async () => {
+  const { exit, out } = await run(home, '--json');
+  assert.is(exit, 0);
+  const told: unknown = JSON.parse(out);
+  assert.ok(typeof told === 'object' && told !== null && 'whole' in told && 'counts' in told);
+  assert.is(told.whole, true);
+});
+
+test('it changes nothing in the home', async () => {
+  const copy = copyOf('unchanged');
+  const before = stateOf(copy);
+  await run(copy);
+  assert.equal(stateOf(copy), before);
+});
+
+test('progress goes to a terminal alone', async () => {
+  const err = new Screen(true);
+  assert.is(await fsckCommand([home], new Screen(), err), 0);
+  assert.match(err.text, /\d+ records/);
+});
+
+test('problems are printed with table and key, exit 1', async () => {
+  const copy = copyOf('problem');
+  {
+    await using store = await Store.open(join(copy, 'store'));
+    await store.write([{ type: 'del', key: 'roster/0000000000000001' }]);
+  }
+  const { exit, out } = await run(copy);
+  assert.is(exit, 1);
+  assert.match(out, /^problem: roster: the store has rows and no valid roster\n/);
+  assert.match(out, /\n\d+ problems, in/);
+});
+
+test('what was left behind by a killed check is tidied', async () => {
+  const copy = copyOf('tidy');
+  mkdirSync(join(copy, 'fsck-left', 'rows'), { recursive: true });
+  await run(copy);
+  assert.equal(readdirSync(copy).sort(), ['keys', 'store']);
+});
+
+test('a store that was cut in the middle of a write is whole, with a warning', async () => {
+  const copy = copyOf('torn');
+  const log = readdirSync(join(copy, 'store')).find((name) => name.endsWith('.log')) ?? '';
+  appendFileSync(join(copy, 'store', log), Buffer.of(1, 2, 3, 4, 200, 0, 1, 9));
+  const { exit, out } = await run(copy);
+  assert.is(exit, 0, out);
+  assert.match(out, /^warning: files .*torn-tail/);
+});
+
+test('without key files all but the payloads is checked', async () => {
+  const copy = copyOf('keyless');
+  rmSync(join(copy, 'keys'), { recursive: true });
+  const { exit, out } = await run(copy);
+  assert.is(exit, 0, out);
+  assert.match(out, /node eu,/);
+  assert.match(out, /not checked: payloads/);
+  assert.match(out, /not checked: key files/);
+});
+
+test('the payload key of another node opens nothing', async () => {
+  const copy = copyOf('other-key');
+  cpSync(join(scratch.path, 'us', 'keys', 'payload.key'), join(copy, 'keys', 'payload.key'), { force: true });
+  const { exit, out } = await run(copy);
+  assert.is(exit, 1);
+  assert.match(out, /problem: payload.*does not open/);
+});
+
+test('an identity that is no member is found', async () => {
+  const other = copyOf('other-identity');
+  const { exit, out } = await run(other);
+  assert.is(exit, 0, out);
+  const stranger = join(scratch.path, 'stranger');
+  await writeHome(join(stranger, 'eu'), 2);
+  cpSync(join(stranger, 'eu', 'keys', 'identity.key'), join(other, 'keys', 'identity.key'), { force: true });
+  const found = await run(other);
+  assert.is(found.exit, 1);
+  assert.match(found.out, /identity.key: is not the identity key of any member/);
+});
+
+test('what cannot be checked is exit 2: no home, no store, bad arguments', async () => {
+  assert.is((await run(join(scratch.path, 'nowhere'))).exit, 2);
+  assert.is((await run(scratch.path)).exit, 2);
+  assert.is((await run()).exit, 2);
+  assert.is((await run(home, home)).exit, 2);
+  assert.is((await run(home, '--repair')).exit, 2);
+});
+
+test('a store that another process has open is exit 2, and is left alone', async () => {
+  const hold = `const { Store } = await import(process.argv[1]); await Store.open(process.argv[2]); console.log('open'); process.stdin.resume();`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', hold, STORE_MODULE, join(home, 'store')]);
+  try {
+    await once(holder.stdout, 'data');
+    const { exit, err } = await run(home);
+    assert.is(exit, 2);
+    assert.match(err, /open in another process/);
+  } finally {
+    holder.kill();
+    await once(holder, 'exit');
+  }
+  assert.is((await run(home)).exit, 0);
+});
+
+test('a stopped check is exit 2 and leaves nothing', async () => {
+  const err = new Screen();
+  assert.is(await fsckCommand([home], new Screen(), err, AbortSignal.abort()), 2);
+  assert.match(err.text, /stopped before the end/);
+  assert.equal(readdirSync(home).sort(), ['keys', 'store']);
+});
+
+test('the script exits as the command does', async () => {
+  const child = spawn(process.execPath, [SCRIPT, home, '--json']);
+  const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  assert.is(code, 0);
+  assert.match(out, /"whole":true/);
+  const refused = spawn(process.execPath, [SCRIPT], { stdio: 'ignore' });
+  assert.equal(await once(refused, 'exit'), [2, null]);
+});
+
+test('a damaged key file is found', async () => {
+  const copy = copyOf('key-file');
+  const file = join(copy, 'keys', 'peer.key');
+  appendFileSync(file, 'x');
+  const { exit, out } = await run(copy);
+  assert.is(exit, 1);
+  assert.match(out, /problem: keys peer.key: /);
+});
+
+test.run();

@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Damage, put, fsckAfter, problemsOf, testDamages } from './damaged-home.ts';
+import { scratchDirectory, writeHome } from './home.ts';
+import { copyTo, drop, edit, move, resign, swap } from './mutations.ts';
+
+const DAMAGES: readonly Damage[] = [
+  { what: 'the roster is dropped', mutate: drop('roster/', 0), found: ['roster', /no valid roster/] },
+  { what: 'a signature of the roster is changed', mutate: edit('roster/', 0, resign), found: ['roster', /signature/] },
+  { what: 'a certificate is dropped', mutate: drop('certificate/us', 0), found: ['group', /no certificate of us/] },
+  {
+    what: 'the signature of a certificate is changed',
+    mutate: edit('certificate/ca', 0, resign),
+    found: ['certificate', /not signed/],
+  },
+  {
+    what: 'a certificate stands under another key',
+    mutate: move('certificate/ca', 0, (key) => `${key.slice(0, -1)}x`),
+    found: ['certificate', /another key/],
+  },
+  {
+    what: 'the signature of a revocation is changed',
+    mutate: edit('revocation/', 0, resign),
+    found: ['revocation', /not signed/],
+  },
+  { what: 'a cosignature is dropped', mutate: drop('cosignature/us', 0), found: ['cosigned', /says \d+, but/] },
+  {
+    what: 'the signature of a cosignature is changed',
+    mutate: edit('cosignature/eu', 1, resign),
+    found: ['cosignature', /signature of the cosignature/],
+  },
+  {
+    what: 'two cosignatures are swapped',
+    mutate: swap('cosignature/us', 0, 1),
+    found: ['cosignature', /holds the cosignature/],
+  },
+  {
+    what: 'a watermark is ahead',
+    mutate: edit('cosigned/', 0, (value) => String(Number(value) + 1)),
+    found: ['cosigned', /says \d+, but/],
+  },
+  { what: 'a watermark is dropped', mutate: drop('cosigned/', 1), found: ['cosigned', /is missing/] },
+  {
+    what: 'an equivocation has a changed signature',
+    mutate: edit('equivocation/', 0, resign),
+    found: ['equivocation', /signature of the envelope/],
+  },
+  {
+    what: 'an equivocation has the same envelope twice',
+    mutate: edit('equivocation/', 0, (s) => {
+      const first: unknown = JSON.parse(s).first;
+      return JSON.stringify({ first, second: first });
+    }),
+    found: ['equivocation', /do not contradict/],
+  },
+  {
+    what: 'the running hash of an anchor is changed',
+    mutate: edit('anchor/us', 0, (s) => s.replace(/"runningHash":"sha384:.{4}/, '"runningHash":"sha384:0000')),
+    found: ['anchor', /another running hash/],
+  },
+  {
+    what: 'the consensus time of an anchor is changed',
+    mutate: edit('anchor/us', 1, (s) => s.replace(/"consensusTimestamp":"\d/, '"consensusTimestamp":"9')),
+    found: ['anchor', /another running hash/],
+  },
+  {
+    what: 'the anchor of a confirmed batch is dropped',
+    mutate: drop('anchor/eu', 0),
+    found: ['outbox-closed', /its anchor is not in the store/],
+  },
+  {
+    what: 'a rival anchor is no rival',
+    mutate: async (r) => {
+      const [key, value] = await r.at('anchor/us', 0);
+      return [put(`rival-${key}`, value)];
+    },
+    found: ['rival-anchor', /only anchor/],
+  },
+  {
+    what: 'the topic head is rolled back',
+    mutate: edit('topic-head/', 0, (s) => s.replace(/"sequence":\d+/, '"sequence":1')),
+    found: ['topic-head', /is at 1, before/],
+  },
+  { what: 'the topic head is dropped', mutate: drop('topic-head/', 0), found: ['topic-head', /is missing/] },
+  { what: 'an outbox row is dropped', mutate: drop('outbox/', 0), found: ['outbox', /in no outbox/] },
+  {
+    what: 'an outbox row is stray',
+    mutate: copyTo('outbox/', 0, 'outbox/0000000000000077'),
+    found: ['outbox', /belongs to nothing/],
+  },
+  {
+    what: 'an outbox row has lost its transaction',
+    mutate: edit('outbox/', 0, (s) => s.replace(/"transaction":\{[^}]*\}/, '"transaction":null')),
+    found: ['outbox', /without a transaction/],
+  },
+  {
+    what: 'an outbox row has another message',
+    mutate: edit('outbox-closed/', 0, (s) => s.replace(/root\\":\\"sha256:..../, 'root\\":\\"sha256:0000')),
+    found: ['outbox-closed', /message is not that of the batch/],
+  },
+  {
+    what: 'a confirmed batch is queued again',
+    mutate: async (r) => {
+      const [key, value] = await r.at('outbox-closed/', 0);
+      return [put(key.replace('-closed', ''), value)];
+    },
+    found: ['outbox', /at once/],
+  },
+  {
+    what: 'a duplicate row leads nowhere',
+    mutate: edit('duplicate/', 0, (id) => id.replace(/.{8}$/, '00000000')),
+    found: ['duplicate', /is not here/],
+  },
+  {
+    what: 'an idempotency row leads to a peer',
+    mutate: edit('idempotency/', 0, (row) => row.replace('att_eu', 'att_us')),
+    found: ['idempotency', /no record of this node/],
+  },
+  { what: 'an account is dropped', mutate: drop('account/acme', 0), found: ['api-key', /does not exist/] },
+  {
+    what: 'an account has no tier',
+    mutate: edit('account/', 0, (row) => row.replace('tier', 'tear')),
+    found: ['account', /does not read/],
+  },
+  {
+    what: 'an API key is no digest',
+    mutate: move('api-key/', 0, () => 'api-key/secret'),
+    found: ['api-key', /no digest/],
+  },
+  { what: 'the spend row is unreadable', mutate: edit('spend/', 0, () => '{}'), found: ['spend', /does not read/] },
+  {
+    what: 'a row stands in no table',
+    mutate: async () => [put('intruder/1', 'x')],
+    found: ['intruder', /no known table/],
+  },
+];
+
+const scratch = await scratchDirectory();
+const home = join(scratch.path, 'eu');
+
+test.before(() => writeHome(home, 3));
+test.after(async () => {
+  await scratch[Symbol.asyncDispose]();
+});
+
+testDamages(home, DAMAGES);
+
+test('odd and no damage: a watermark behind its cosignatures', async () => {
+  const result = await fsckAfter(
+    home,
+    edit('cosigned/', 0, (value) => String(Number(value) - 1)),
+  );
+  assert.equal(problemsOf(result), []);
+  assert.is(result.report.found('warning'), 1);
+});
+
+test.run();

@@ -1,0 +1,251 @@
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Accounts } from '../../../node/accounts/accounts.ts';
+import { outboxEntry } from '../../../node/anchoring/outbox.ts';
+import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
+import { Chains } from '../../../node/federation/chains.ts';
+import { Cosignatures } from '../../../node/federation/cosignatures.ts';
+import { Equivocations } from '../../../node/federation/equivocations.ts';
+import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { decodeItem } from '../../../node/federation/page-forms.ts';
+import { PageServer } from '../../../node/federation/page-server.ts';
+import type { Draft } from '../../../node/intake/draft.ts';
+import { Intake } from '../../../node/intake/intake.ts';
+import { createKeyFile, KEY_FILE_PURPOSES } from '../../../node/keys/key-file.ts';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { certifySigningKey, type NodeKeys, readNodeKeys } from '../../../node/keys/node-keys.ts';
+import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
+import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { recordIndex } from '../../../node/records/record-tables.ts';
+import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { Sealer } from '../../../node/sealing/sealer.ts';
+import { Store } from '../../../node/store/store.ts';
+import { isRecordId, nodeId, type NodeId } from '../../../protocol/ids.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { type Roster, rosterStatement, type SignedRoster } from '../../../protocol/keys/roster.ts';
+import { decisionTexts } from '../../../protocol/payload/commitment.ts';
+import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { TestTopic } from '../../fixtures/federation-topic.ts';
+import { seedOf } from '../../fixtures/federation-member.ts';
+import { anchorAll, messageOf } from './home-anchors.ts';
+
+export const EU = nodeId('eu');
+export const US = nodeId('us');
+const CA = nodeId('ca');
+const SOURCES = ['triage', 'credit', 'fraud'];
+const log = pino({ level: 'silent' });
+
+/** Times of a test home: a second a step. */
+let clock = Date.UTC(2026, 5, 1);
+const now = (): number => (clock += 1000);
+
+export async function scratchDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'meridian-fsck-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export async function copyHome(home: string, to: string): Promise<string> {
+  await cp(home, to, { recursive: true });
+  return to;
+}
+
+/**
+ * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
+ * anchors in every state, cosignatures, an erased payload, a revoked key, an equivocation of `us`, and records unsealed.
+ */
+export async function writeHome(home: string, batches: number): Promise<void> {
+  const members = new Map<NodeId, NodeKeys>();
+  for (const node of [EU, US, CA]) members.set(node, await createKeys(node === EU ? home : join(home, '..', node)));
+  const topic = new TestTopic();
+  const rosters = [await genesis(members, topic)];
+  await using store = await openStore(home);
+  const keys = await FederationKeys.open(store, rosters);
+  for (const [node, own] of members) await keys.learnCertificate(await certifySigningKey(node, own, timestampOf(0), 1));
+  await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches);
+  await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
+  const cosignatures = await Cosignatures.open(store, keys);
+  const held = await pullChain(peer.store, store, keys, cosignatures);
+  for (const batch of held) await cosignatures.witness(batch, EU, keysOf(members, EU).signer, now());
+  await cosignAsPeer(peer.store, keys, self.sealed, cosignatures, keysOf(members, US));
+  await anchorAll(store, keys, topic, self.sealed, held, now);
+  await addOddities(store, keys, members, held);
+}
+
+interface OwnChain extends AsyncDisposable {
+  readonly store: Store;
+  readonly sealed: readonly StoredBatch[];
+}
+
+async function openStore(home: string): Promise<Store> {
+  await mkdir(join(home, 'store'), { recursive: true });
+  return Store.open(join(home, 'store'));
+}
+
+async function createKeys(home: string): Promise<NodeKeys> {
+  await mkdir(join(home, 'keys'), { recursive: true });
+  for (const purpose of KEY_FILE_PURPOSES) await createKeyFile(join(home, 'keys'), purpose);
+  return readNodeKeys(home);
+}
+
+function keysOf(members: ReadonlyMap<NodeId, NodeKeys>, node: NodeId): NodeKeys {
+  const found = members.get(node);
+  if (found === undefined) throw new RangeError(`${node} is no member`);
+  return found;
+}
+
+async function genesis(members: ReadonlyMap<NodeId, NodeKeys>, topic: TestTopic): Promise<SignedRoster> {
+  const roster: Roster = {
+    v: 1,
+    type: 'roster',
+    name: 'test',
+    version: 1,
+    previous: null,
+    quorum: 1,
+    members: [...members].map(([node, { identity }]) => ({
+      node,
+      region: node,
+      baseUrl: `https://${node}.example`,
+      peerId: `peer-${node}`,
+      multiaddrs: [],
+      identityKey: encodeSignature(identity.publicKey),
+    })),
+    ledger: { network: topic.network, topicId: topic.topicId },
+    issuedAt: timestampOf(0),
+  };
+  const signatures: SignedRoster['signatures'] = [];
+  for (const [node, { identity }] of members) {
+    signatures.push({ node, signature: (await signStatement(rosterStatement, roster, identity)).signature });
+  }
+  return { statement: rosterStatement.write(roster), signatures };
+}
+
+/** Records through intake, in groups of many sizes, sealed `batches` times; a last group stays unsealed. */
+async function ownChain(
+  where: Store | string,
+  node: NodeId,
+  own: NodeKeys,
+  keys: FederationKeys,
+  batches: number,
+): Promise<OwnChain> {
+  const resources = new AsyncDisposableStack();
+  const store = typeof where === 'string' ? resources.use(await openStore(where)) : where;
+  const sealed: StoredBatch[] = [];
+  const sealer = resources.use(
+    await Sealer.open({
+      node,
+      store,
+      signer: own.signer,
+      now,
+      intervalMs: 3_600_000,
+      rosterVersion: () => 1,
+      besides: (batch) => [outboxEntry(batch.envelope.batch, messageOf(keys, batch), timestampOf(now()))],
+      onSealed: (batch) => sealed.push(batch),
+      log,
+    }),
+  );
+  const intake = resources.use(
+    await Intake.open({
+      node,
+      store,
+      signer: own.signer,
+      vault: new PayloadVault(own.payloadKey),
+      now,
+      onCommitted: (group) => sealer.add(group.records.map(({ leaf }) => leaf)),
+    }),
+  );
+  intake.start();
+  for (let batch = 1; batch <= batches + 1; batch++) {
+    await intake.submitAll(Array.from({ length: 70 + 230 * (batch % 2) }, (_, i) => draft(batch * 1000 + i)));
+    for (let i = 0; i < 3; i++) await intake.submit(draft(batch * 1000 + 500 + i));
+    if (batch <= batches) await sealer.seal();
+  }
+  return { store, sealed, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+function draft(i: number): Draft {
+  const data = { input: { applicant: i }, output: { score: i % 7 }, note: 'é'.repeat(i % 40) };
+  const texts = decisionTexts(data);
+  return {
+    kind: 'decision',
+    prefix: 'att',
+    account: i % 2 === 0 ? 'acme' : 'globex',
+    sourceId: SOURCES[i % 3] ?? '',
+    payload: canonicalize({ sourceId: SOURCES[i % 3] ?? '', data }),
+    decision: texts,
+    claims: { channel: 'direct' },
+    links: {},
+    ...(i % 5 === 0 ? { duplicateKey: `duplicate-${i}` } : {}),
+    ...(i % 5 === 1 ? { idempotency: { key: `key-${i}`, request: `request-${i}` } } : {}),
+  };
+}
+
+async function pullChain(
+  from: Store,
+  to: Store,
+  keys: FederationKeys,
+  cosignatures: Cosignatures,
+): Promise<StoredBatch[]> {
+  const equivocations = await Equivocations.open(from, keys);
+  const server = new PageServer({ store: from, cosignatures, equivocations, keys });
+  const chains = await Chains.open(to, [US]);
+  const assembler = await ChainAssembler.recover({ node: US, store: to, keys, chains });
+  const held: StoredBatch[] = [];
+  for (let before = -1; before < held.length;) {
+    before = held.length;
+    assembler.beginPage();
+    for await (const frame of server.serve({ want: 'chain', node: US, ...assembler.wanted })) {
+      const batch = await assembler.take(decodeItem(frame));
+      if (batch !== undefined) held.push(batch);
+    }
+  }
+  return held;
+}
+
+/** `us` witnesses the batches of `eu`, which learns it. */
+async function cosignAsPeer(
+  peer: Store,
+  keys: FederationKeys,
+  batches: readonly StoredBatch[],
+  learner: Cosignatures,
+  own: NodeKeys,
+): Promise<void> {
+  const witness = await Cosignatures.open(peer, keys);
+  for (const batch of batches) await learner.learn(await witness.witness(batch, US, own.signer, now()));
+}
+
+async function addOddities(
+  store: Store,
+  keys: FederationKeys,
+  members: ReadonlyMap<NodeId, NodeKeys>,
+  held: readonly StoredBatch[],
+): Promise<void> {
+  const accounts = new Accounts(store);
+  await accounts.grant({ id: 'acme', tier: 'developer' }, 'a'.repeat(32));
+  await accounts.grant({ id: 'globex', tier: 'unmetered' }, 'b'.repeat(32));
+  await eraseOne(store);
+  const ca = keysOf(members, CA);
+  const retired = nativeSigner(seedOf('retired'));
+  await keys.learnCertificate(await certifySigningKey(CA, { ...ca, signer: retired }, timestampOf(0), 1));
+  const at = timestampOf(now());
+  const terms = { v: 1, type: 'revocation', node: CA, keyId: retired.keyId, reason: 'lost' } as const;
+  await keys.learnRevocation(
+    await signStatement(revocationStatement, { ...terms, compromisedSince: at, issuedAt: at }, ca.identity),
+  );
+  const last = held.at(-1);
+  if (last === undefined) throw new RangeError('no batch of us');
+  const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
+  const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
+  await (await Equivocations.open(store, keys)).learn({ first: last.signed, second });
+}
+
+async function eraseOne(store: Store): Promise<void> {
+  for await (const [[id = '']] of recordIndex.under(store, [], { from: `att_${EU}_` })) {
+    if (isRecordId(id)) await store.write([payloadKeyTable.del(id)]);
+    return;
+  }
+}

@@ -1,0 +1,27 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CHECKED_TABLES } from '../../../node/fsck/tables.ts';
+
+const SOURCE = join(import.meta.dirname, '../../../node');
+const TABLE = /new Table(?:<[^(]*>)?\(\s*'([^']+)'/g;
+
+function declaredTables(): string[] {
+  const files = globSync('**/*.ts', { cwd: SOURCE });
+  return files.flatMap((file) =>
+    [...readFileSync(join(SOURCE, file), 'utf8').matchAll(TABLE)].map(([, name = '']) => name),
+  );
+}
+
+test('every table that the node declares has a check, and every check a table', () => {
+  assert.equal([...CHECKED_TABLES].sort(), declaredTables().sort());
+});
+
+test('no other spelling of a table escapes the test above', () => {
+  const sources = globSync('**/*.ts', { cwd: SOURCE }).map((file) => readFileSync(join(SOURCE, file), 'utf8'));
+  const constructed = sources.reduce((sum, source) => sum + source.split('new Table').length - 1, 0);
+  assert.is(constructed, declaredTables().length);
+});
+
+test.run();
