@@ -1,0 +1,135 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { codeOf, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
+import { requireWholeStore } from './stored-records.ts';
+
+/** Fates of the writes in order; when they are used up, writes are kept. */
+function inOrder(...fates: readonly Fate[]): () => Fate {
+  const left = [...fates];
+  return () => left.shift() ?? 'kept';
+}
+
+test('a refused write refuses every caller of its group, leaves no gap, and the next group is fine', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path, { fate: inOrder('kept', 'refused') });
+  await room.intake.submit(draftOf('a'));
+  const codes = await Promise.all(['a', 'b', 'a'].map((source) => codeOf(room.intake.submit(draftOf(source)))));
+  assert.equal(codes, ['store-failed', 'store-failed', 'store-failed']);
+  assert.is((await requireWholeStore(room.store)).length, 1);
+  const { record } = await room.intake.submit(draftOf('a'));
+  assert.equal([record.seq, record.sourceSeq], [2, 2]);
+  assert.is((await room.intake.submit(draftOf('b'))).record.sourceSeq, 1);
+  assert.is((await requireWholeStore(room.store)).length, 3);
+});
+
+test('a group signed on top of one that the disk refuses takes its places again', async () => {
+  await using directory = await temporaryDirectory();
+  const gates: ((fate: Fate) => void)[] = [];
+  await using room = await IntakeRoom.open(directory.path, {
+    fate: () => new Promise((resolve) => gates.push(resolve)),
+  });
+  const first = codeOf(room.intake.submit(draftOf('s', { n: 1 })));
+  await until(() => gates.length === 1);
+  const second = room.intake.submit(draftOf('s', { n: 2 }));
+  await pause();
+  gates.shift()?.('refused');
+  assert.is(await first, 'store-failed');
+  await until(() => gates.length === 1);
+  gates.shift()?.('kept');
+  const { record } = await second;
+  assert.equal([record.seq, record.sourceSeq, record.sourcePrev], [1, 1, null]);
+  await requireWholeStore(room.store);
+});
+
+test('several refusals in a row, then order again', async () => {
+  await using directory = await temporaryDirectory();
+  const fates = inOrder('refused', 'refused', 'kept', 'refused', 'refused', 'refused');
+  await using room = await IntakeRoom.open(directory.path, { fate: fates });
+  const outcomes: Promise<string>[] = [];
+  for (let i = 0; i < 8; i++) {
+    outcomes.push(codeOf(room.intake.submit(draftOf('s', { i }))));
+    await pause();
+  }
+  const codes = await Promise.all(outcomes);
+  assert.equal(
+    codes.map((code) => (code === 'none' ? 'kept' : 'refused')),
+    ['refused', 'refused', 'kept', 'refused', 'refused', 'refused', 'kept', 'kept'],
+  );
+  assert.is((await requireWholeStore(room.store)).length, 3);
+});
+
+test('a signer that fails refuses its group alone', async () => {
+  await using directory = await temporaryDirectory();
+  let broken = true;
+  await using room = await IntakeRoom.open(directory.path, {
+    signer: {
+      ...signer,
+      sign: (message, context) => (broken ? Promise.reject(new Error('no entropy')) : signer.sign(message, context)),
+    },
+  });
+  assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'signing-failed');
+  assert.is(room.intake.signerFailing, true);
+  broken = false;
+  assert.is((await room.intake.submit(draftOf('s'))).record.seq, 1);
+  assert.is(room.intake.signerFailing, false);
+  await requireWholeStore(room.store);
+});
+
+test('a group whose signing failed is not recorded after its callers were refused, even when the write before fails too', async () => {
+  await using directory = await temporaryDirectory();
+  const gates: ((fate: Fate) => void)[] = [];
+  let calls = 0;
+  await using room = await IntakeRoom.open(directory.path, {
+    fate: () => (gates.length === 0 ? new Promise((resolve) => gates.push(resolve)) : 'kept'),
+    signer: {
+      ...signer,
+      sign: (message, context) =>
+        ++calls === 2 ? Promise.reject(new Error('no entropy')) : signer.sign(message, context),
+    },
+  });
+  const first = codeOf(room.intake.submit(draftOf('s', { n: 1 })));
+  await until(() => gates.length === 1);
+  const second = codeOf(room.intake.submit(draftOf('s', { n: 2 })));
+  assert.is(await second, 'signing-failed');
+  gates[0]?.('refused');
+  assert.is(await first, 'store-failed');
+  await pause();
+  assert.is((await requireWholeStore(room.store)).length, 0);
+});
+
+test('records that reached the disk unsaid before a crash are there afterwards, and the order goes on', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await IntakeRoom.open(directory.path, { fate: inOrder('kept', 'kept-unsaid') });
+    await room.intake.submit(draftOf('s'));
+    assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'store-failed');
+  }
+  await using room = await IntakeRoom.open(directory.path);
+  const { record } = await room.intake.submit(draftOf('s'));
+  assert.equal([record.seq, record.sourceSeq], [3, 3]);
+  assert.is((await requireWholeStore(room.store)).length, 3);
+});
+
+test('all drafts of one submission, or none', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path, { fate: inOrder('refused') });
+  const drafts = Array.from({ length: 300 }, (_, i) => draftOf('s', { i }));
+  assert.is(await codeOf(room.intake.submitAll(drafts)), 'store-failed');
+  assert.is((await requireWholeStore(room.store)).length, 0);
+  assert.is((await room.intake.submitAll(drafts)).length, 300);
+  assert.is((await requireWholeStore(room.store)).length, 300);
+});
+
+async function pause(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 15));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error('waited in vain');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+test.run();

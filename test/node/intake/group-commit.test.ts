@@ -1,0 +1,179 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MAX_GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
+import { codeOf, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
+import { requireWholeStore } from './stored-records.ts';
+
+test('many callers at once: order, counters and chains are gapless, and groups are shared', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path);
+  const built = await Promise.all(
+    Array.from({ length: 700 }, (_, i) => room.intake.submit(draftOf(`source ${i % 7}`, { i }))),
+  );
+  const stored = await requireWholeStore(room.store);
+  assert.equal(
+    stored.map(({ id }) => id),
+    built.map(({ record }) => record.id),
+    'who comes first is recorded first',
+  );
+  assert.ok(room.committed.length <= 10, `${room.committed.length} groups`);
+  assert.ok(room.committed.every(({ records }) => records.length <= MAX_GROUP_RECORDS));
+  assert.is(room.intake.recorded, 700);
+  assert.is(room.intake.queued, 0);
+});
+
+test('nobody is answered before the signature and the synced write', async () => {
+  await using directory = await temporaryDirectory();
+  const events: string[] = [];
+  const signing = Promise.withResolvers<void>();
+  const writing = Promise.withResolvers<void>();
+  await using room = await IntakeRoom.open(directory.path, {
+    signer: {
+      ...signer,
+      async sign(message, context) {
+        await signing.promise;
+        events.push('signed');
+        return signer.sign(message, context);
+      },
+    },
+    fate: async (): Promise<Fate> => {
+      await writing.promise;
+      events.push('written');
+      return 'kept';
+    },
+  });
+  const answered = room.intake.submit(draftOf('s')).then(() => events.push('answered'));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(events, []);
+  signing.resolve();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(events, ['signed']);
+  writing.resolve();
+  await answered;
+  assert.equal(events, ['signed', 'written', 'answered']);
+});
+
+test('while one group is written the next is signed, and the one after gathers', async () => {
+  await using directory = await temporaryDirectory();
+  const gates: (() => void)[] = [];
+  await using room = await IntakeRoom.open(directory.path, {
+    fate: () => new Promise((resolve) => gates.push(() => resolve('kept'))),
+  });
+  const sizes: number[] = [];
+  const submit = (count: number) => Array.from({ length: count }, () => room.intake.submit(draftOf('s')));
+  const answers = submit(1);
+  await settled();
+  answers.push(...submit(2));
+  await settled();
+  answers.push(...submit(3), ...submit(4));
+  await settled();
+  while (sizes.length < 3) {
+    gates.shift()?.();
+    await settled();
+    sizes.splice(0, sizes.length, ...room.committed.map(({ records }) => records.length));
+  }
+  assert.equal(sizes, [1, 2, 7]);
+  await Promise.all(answers);
+  await requireWholeStore(room.store);
+});
+
+test('several drafts of one caller are one group, whatever their number', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path);
+  const drafts = Array.from({ length: MAX_GROUP_RECORDS + 50 }, (_, i) => draftOf('batch', { i }));
+  const [together] = await Promise.all([room.intake.submitAll(drafts), room.intake.submit(draftOf('other'))]);
+  assert.is(together.length, drafts.length);
+  const groups = room.committed.map(({ group }) => [group.first, group.size]);
+  const [first] = together;
+  assert.ok(groups.some(([start, size]) => start === first?.record.seq && size === drafts.length));
+  assert.equal(
+    together.map(({ record }) => record.sourceSeq),
+    drafts.map((_, i) => i + 1),
+  );
+  await requireWholeStore(room.store);
+});
+
+test('a restart continues the order, the sources and the clock', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await IntakeRoom.open(directory.path, { now: () => Date.parse('2026-06-01T00:00:10Z') });
+    await Promise.all(['a', 'b', 'a'].map((source) => room.intake.submit(draftOf(source))));
+  }
+  await using room = await IntakeRoom.open(directory.path, { now: () => Date.parse('2026-06-01T00:00:05Z') });
+  assert.is(room.intake.recorded, 3);
+  const { record } = await room.intake.submit(draftOf('a'));
+  assert.equal([record.seq, record.sourceSeq], [4, 3]);
+  assert.is(record.submittedAt, '2026-06-01T00:00:10.000Z', 'the clock was set back; recorded time is not');
+  await requireWholeStore(room.store);
+});
+
+test('what was submitted before the end is answered, what comes after is refused', async () => {
+  await using directory = await temporaryDirectory();
+  const room = await IntakeRoom.open(directory.path);
+  const answers = Array.from({ length: 50 }, () => room.intake.submit(draftOf('s')));
+  const ended = room.intake[Symbol.asyncDispose]();
+  assert.is(await codeOf(room.intake.submit(draftOf('late'))), 'stopped');
+  assert.is((await Promise.all(answers)).length, 50);
+  await ended;
+  assert.is((await requireWholeStore(room.store)).length, 50);
+  await room[Symbol.asyncDispose]();
+});
+
+test('the queue is bounded in records, and in bytes', async () => {
+  await using directory = await temporaryDirectory();
+  const gate = Promise.withResolvers<'refused'>();
+  await using room = await IntakeRoom.open(directory.path, { fate: () => gate.promise });
+  const outcomes = [codeOf(room.intake.submitAll([draftOf('s')]))];
+  await settled();
+  outcomes.push(codeOf(room.intake.submitAll([draftOf('s')])));
+  await settled();
+  const many = Array.from({ length: MAX_QUEUED_RECORDS }, () => draftOf('s'));
+  outcomes.push(codeOf(room.intake.submitAll(many)));
+  await settled();
+  assert.is(room.intake.queued, MAX_QUEUED_RECORDS);
+  assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'queue-full');
+  gate.resolve('refused');
+  assert.equal(new Set(await Promise.all(outcomes)), new Set(['store-failed']));
+  await settled();
+  assert.is(room.intake.queued, 0);
+});
+
+test('large payloads fill the queue before they fill the memory', async () => {
+  await using directory = await temporaryDirectory();
+  const gate = Promise.withResolvers<'refused'>();
+  await using room = await IntakeRoom.open(directory.path, { fate: () => gate.promise });
+  const payload = JSON.stringify({ text: 'x'.repeat(4 << 20) });
+  const large = draftOf('s', {}, { payload });
+  const outcomes: Promise<string>[] = [];
+  for (let i = 0; i < 2; i++) {
+    outcomes.push(codeOf(room.intake.submit(draftOf('s'))));
+    await settled();
+  }
+  const fitting = Math.ceil(MAX_QUEUED_BYTES / payload.length);
+  for (let i = 0; i < fitting + 3; i++) outcomes.push(codeOf(room.intake.submit(large)));
+  gate.resolve('refused');
+  const codes = await Promise.all(outcomes);
+  assert.is(codes.filter((code) => code === 'queue-full').length, 3);
+});
+
+test('no payload is on the disk in clear', async () => {
+  await using directory = await temporaryDirectory();
+  const words = ['Jane-Roe-of-Example-Street', 'salary-48213'];
+  {
+    await using room = await IntakeRoom.open(directory.path);
+    const [name = '', salary = ''] = words;
+    await room.intake.submit(draftOf('plain-source', { name, salary }));
+  }
+  const files = await readdir(join(directory.path, 'store'));
+  const bytes = Buffer.concat(await Promise.all(files.map((name) => readFile(join(directory.path, 'store', name)))));
+  assert.ok(bytes.includes('plain-source'), 'the record itself is readable');
+  for (const word of words) assert.not.ok(bytes.includes(word), word);
+});
+
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test.run();

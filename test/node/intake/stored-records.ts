@@ -1,0 +1,72 @@
+import * as assert from 'uvu/assert';
+import { sourceHeadTable, sourceKey, sourceRecordTable } from '../../../node/intake/sources.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { readPayload } from '../../../node/payload/payload-tables.ts';
+import { groupTable, recordIndex } from '../../../node/records/record-tables.ts';
+import { readRecord, readRecordTexts } from '../../../node/records/record-reader.ts';
+import type { Store } from '../../../node/store/store.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { writeSha256 } from '../../../protocol/hash.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
+import { merkleRoot } from '../../../protocol/merkle/tree.ts';
+import { commitText } from '../../../protocol/payload/commitment.ts';
+import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
+import { type AttestationRecord, recordText } from '../../../protocol/statement/record.ts';
+import { signatureHolds } from '../../../protocol/statement/statement.ts';
+import { NODE, signer, vault } from './intake-room.ts';
+
+/**
+ * Every record that the store holds, in order. Fails unless groups, seq and source chains are gapless, every receipt
+ * holds, and every index row and payload belongs to its record, with none left over.
+ */
+export async function requireWholeStore(store: Store): Promise<AttestationRecord[]> {
+  const records: AttestationRecord[] = [];
+  const heads = new Map<string, AttestationRecord & { readonly leaf: string }>();
+  let before = '';
+  for await (const [, signed] of groupTable.under(store, [NODE])) {
+    const group = groupStatement.parse(signed.statement);
+    assert.is(group.first, records.length + 1, 'groups follow one another');
+    assert.ok(signatureHolds(nativeSuite, groupStatement, signed, signer.publicKey));
+    assert.ok(group.signedAt >= before, 'time never goes back');
+    before = group.signedAt;
+    for (const text of await requireGroup(store, group)) {
+      const record = recordText.parse(text);
+      const head = heads.get(`${record.account}/${record.sourceId}`);
+      assert.is(record.seq, records.length + 1);
+      assert.is(record.sourceSeq, (head?.sourceSeq ?? 0) + 1);
+      assert.is(record.sourcePrev, head?.leaf ?? null);
+      heads.set(`${record.account}/${record.sourceId}`, { ...record, leaf: leafOf(text) });
+      await requireRows(store, record);
+      records.push(record);
+    }
+  }
+  await requireNothingElse(store, records, heads.size);
+  return records;
+}
+
+async function requireGroup(store: Store, group: Group): Promise<string[]> {
+  const texts = await Array.fromAsync(readRecordTexts(store, NODE, group.first, group.size));
+  assert.is(texts.length, group.size);
+  const leaves = texts.map((text) => leafHash(nativeSuite, utf8(text)));
+  assert.is(writeSha256(merkleRoot(nativeSuite, leaves)), group.root);
+  return texts;
+}
+
+async function requireRows(store: Store, record: AttestationRecord): Promise<void> {
+  const { id, account, sourceId, sourceSeq, seq, payloadHash } = record;
+  assert.equal((await readRecord(store, id))?.record, record);
+  assert.is(await sourceRecordTable.get(store, account, sourceKey(sourceId), sourceSeq), seq);
+  const payload = await readPayload(store, vault, id, seq);
+  if (payload === 'erased') throw new Error(`${id} has no payload`);
+  assert.is(commitText(nativeSuite, 'meridian/payload/1', payload.salt, payload.text), payloadHash);
+}
+
+async function requireNothingElse(store: Store, records: readonly AttestationRecord[], sources: number): Promise<void> {
+  assert.is((await Array.fromAsync(recordIndex.under(store, []))).length, records.length);
+  assert.is((await Array.fromAsync(sourceRecordTable.under(store, []))).length, records.length);
+  assert.is((await Array.fromAsync(sourceHeadTable.under(store, []))).length, sources);
+}
+
+function leafOf(text: string): string {
+  return writeSha256(leafHash(nativeSuite, utf8(text)));
+}
