@@ -1,113 +1,124 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Operation, Store } from '../../../node/store/store.ts';
-import { WriteLane } from '../../../node/store/write-lane.ts';
+import { Store, StoreError, type StoreErrorCode } from '../../../node/store/store.ts';
 
-const LIMIT_KIB = 2048;
-const WRITER = join(import.meta.dirname, 'limited-writer.ts');
+const STORE_MODULE = join(import.meta.dirname, '../../../node/store/store.ts');
+const scratch = await mkdtemp(join(tmpdir(), 'meridian-store-'));
+const value = (text: string): Uint8Array => Buffer.from(text);
+const put = (key: string, text: string) => ({ type: 'put', key, value: value(text) }) as const;
 
-const ReportShape = Type.Object({
-  acknowledged: Type.Array(Type.String()),
-  refusal: Type.String(),
-  whileFailing: Type.Object({ failing: Type.Boolean(), last: Type.String() }),
-  together: Type.Array(Type.String()),
-  failing: Type.Boolean(),
-});
-const compiled = Compile(ReportShape);
+test.after(() => rm(scratch, { recursive: true, force: true }));
 
-async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'store-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
-function put(key: string, text = key): Operation {
-  return { type: 'put', key, value: Buffer.from(text) };
-}
-
-async function runLimitedWriter(directory: string): Promise<Static<typeof ReportShape>> {
-  const command = `ulimit -S -f ${LIMIT_KIB}; exec "$0" "$@"`;
-  const child = spawn('bash', ['-c', command, process.execPath, WRITER, directory], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  const exited = once(child, 'exit');
-  const [report]: unknown[] = await Promise.race([once(child, 'message'), exited]);
-  assert.equal(await exited, [0, null]);
-  if (!compiled.Check(report)) throw new Error(`no report: ${String(report)}`);
-  return report;
-}
-
-test('what is acknowledged after a write that tore the log is there after a restart', async () => {
-  await using directory = await temporaryDirectory();
-  const report = await runLimitedWriter(directory.path);
-  assert.match(report.refusal, 'the store refused a write');
-  assert.is(report.whileFailing.failing, true);
-  assert.is(report.failing, false);
-  const before = report.acknowledged.filter((key) => key.startsWith('before/'));
-  assert.is(report.whileFailing.last, before.at(-1));
-  assert.ok(before.length > 10);
-  assert.is(report.acknowledged.length - before.length, 20, report.together.join('\n'));
-  await using store = await Store.open(directory.path);
-  for (const key of report.acknowledged) assert.is((await store.get(key))?.length, 40_000, key);
-  assert.is(await store.get(`before/${before.length}`), undefined);
-});
-
-test('a write is there when it resolves and after the store was opened again', async () => {
-  await using directory = await temporaryDirectory();
-  {
-    await using store = await Store.open(directory.path);
-    await Promise.all(Array.from({ length: 200 }, (_, i) => store.write([put(`k${i}`)])));
-    assert.is(Buffer.from((await store.get('k199')) ?? []).toString(), 'k199');
+async function codeOf(attempt: Promise<unknown>): Promise<StoreErrorCode | undefined> {
+  try {
+    await attempt;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return error.code;
   }
-  await using store = await Store.open(directory.path);
-  const rows = await Array.fromAsync(store.range({ gte: 'k', lt: 'l' }));
-  assert.is(rows.length, 200);
+}
+
+/** A child process that opens the store, runs `then` with it, and says so. */
+function otherProcess(directory: string, then: string) {
+  const code = `
+    const { Store } = await import(process.argv[1]);
+    const store = await Store.open(process.argv[2]);
+    ${then}
+    console.log('done');
+    process.stdin.resume();`;
+  return spawn(process.execPath, ['--input-type=module', '-e', code, STORE_MODULE, directory]);
+}
+
+test('what was written is there after the store is opened again', async () => {
+  const directory = join(scratch, 'again');
+  {
+    await using store = await Store.open(directory);
+    await store.write([put('a', '1'), put('b', '2')]);
+    await store.write([{ type: 'del', key: 'a' }, put('c', '')]);
+    assert.is(store.writes, 2);
+  }
+  await using store = await Store.open(directory, { createIfMissing: false });
+  assert.equal(await store.getMany(['a', 'b', 'c']), [undefined, value('2'), value('')]);
+  assert.is(store.writes, 0);
 });
 
-test('a store has one owner', async () => {
-  await using directory = await temporaryDirectory();
-  await using store = await Store.open(directory.path);
-  await store.write([put('a')]);
-  const error: unknown = await Store.open(directory.path).catch((thrown: unknown) => thrown);
-  assert.is(error instanceof Error && 'code' in error && error.code, 'locked');
+test('a write that resolved survives the death of its process', async () => {
+  const directory = join(scratch, 'killed');
+  const child = otherProcess(directory, `await store.write([{ type: 'put', key: 'k', value: Buffer.from('kept') }]);`);
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await using store = await Store.open(directory);
+  assert.equal(await store.get('k'), value('kept'));
 });
 
-test('writes that wait are written together, in order, after the one under way', async () => {
-  const applied: string[][] = [];
-  const gates: (() => void)[] = [];
-  const lane = new WriteLane((operations) => {
-    applied.push(operations.map(({ key }) => key));
-    return new Promise((resolve) => gates.push(resolve));
-  });
-  const writes = [lane.write([put('a')]), lane.write([put('b')]), lane.write([put('c'), put('d')])];
-  assert.equal(applied, [['a']]);
-  gates.shift()?.();
-  await writes[0];
-  await Promise.resolve();
-  assert.equal(applied, [['a'], ['b', 'c', 'd']]);
-  gates.shift()?.();
-  await Promise.all(writes);
-  await lane.idle();
+test('two processes cannot open one store; once the first is gone, the second can', async () => {
+  const directory = join(scratch, 'locked');
+  const child = otherProcess(directory, '');
+  await once(child.stdout, 'data');
+  assert.is(await codeOf(Store.open(directory)), 'locked');
+  child.kill();
+  await once(child, 'exit');
+  await using store = await Store.open(directory);
+  assert.is(await store.get('k'), undefined);
 });
 
-test('a refused write refuses all that were in it and none after', async () => {
-  let count = 0;
-  const lane = new WriteLane(async () => {
-    if (++count === 2) throw new Error('refused');
-  });
-  const first = lane.write([put('a')]);
-  const fates = await Promise.allSettled([first, lane.write([put('b')]), lane.write([put('c')])]);
-  assert.equal(
-    fates.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'rejected'],
-  );
-  await lane.write([put('d')]);
+test('one process cannot open it twice either', async () => {
+  const directory = join(scratch, 'twice');
+  await using store = await Store.open(directory);
+  assert.is(await codeOf(Store.open(directory)), 'locked');
+  await store.write([put('k', 'v')]);
+});
+
+test('a store that is not there is not made unless it may be', async () => {
+  assert.is(await codeOf(Store.open(join(scratch, 'absent'), { createIfMissing: false })), 'unreadable');
+});
+
+test('a folder that holds no database is refused', async () => {
+  const directory = join(scratch, 'odd');
+  await mkdir(directory);
+  await writeFile(join(directory, 'CURRENT'), 'nonsense\n');
+  assert.is(await codeOf(Store.open(directory)), 'unreadable');
+});
+
+test('its folder is closed to other users', async () => {
+  const directory = join(scratch, 'private');
+  await using store = await Store.open(directory);
+  assert.is((await stat(store.directory)).mode & 0o077, 0);
+});
+
+test('a write to a closed store is refused', async () => {
+  const store = await Store.open(join(scratch, 'closed'));
+  await store[Symbol.asyncDispose]();
+  assert.is(await codeOf(store.write([put('k', 'v')])), 'write-failed');
+});
+
+test('a refused write leaves nothing of it, and is not counted', async () => {
+  await using store = await Store.open(join(scratch, 'refused'));
+  const bad = [put('whole', '1'), JSON.parse('{"type":"update","key":"part"}')];
+  assert.is(await codeOf(store.write(bad)), 'write-failed');
+  assert.is(await store.get('whole'), undefined);
+  assert.is(store.writes, 0);
+});
+
+test('a range is a snapshot, in byte order, and first is its first row', async () => {
+  await using store = await Store.open(join(scratch, 'range'));
+  await store.write([put('b/2', '2'), put('a', '0'), put('b/1', '1'), put('b/é', 'e'), put('c', '9')]);
+  const keys: string[] = [];
+  for await (const [key] of store.range({ gte: 'b/', lt: 'b0' })) {
+    if (keys.length === 0) await store.write([put('b/3', 'late'), { type: 'del', key: 'b/2' }]);
+    keys.push(key);
+  }
+  assert.equal(keys, ['b/1', 'b/2', 'b/é']);
+  assert.equal(await store.first({ gt: 'b/1' }), ['b/3', value('late')]);
+  assert.equal(await store.first({ lte: 'b/9', reverse: true }), ['b/3', value('late')]);
+  assert.is(await store.first({ gt: 'x' }), undefined);
 });
 
 test.run();

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { payloadKeyTable, payloadOperations, payloadTable, readPayload } from '../../../node/payload/payload-tables.ts';
+import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { newRecordId } from '../../../node/records/record-id.ts';
+import { Store } from '../../../node/store/store.ts';
+import { nodeId, type RecordId } from '../../../protocol/ids.ts';
+
+const EU = nodeId('eu');
+const ROW_BYTES = 256 << 10;
+const directory = await mkdtemp(join(tmpdir(), 'meridian-payload-'));
+const store = await Store.open(directory);
+const vault = new PayloadVault(new Uint8Array(32).fill(9));
+let next = 1;
+
+test.after(async () => {
+  await store[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true });
+});
+
+interface Kept {
+  readonly id: RecordId;
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** Writes a group of payloads of these lengths, as intake does. */
+async function write(lengths: readonly number[]): Promise<readonly Kept[]> {
+  const kept = lengths.map((length, i) => ({
+    id: newRecordId('att', EU, Date.now()),
+    seq: next + i,
+    text: `${next + i} ${'x'.repeat(length)}`,
+  }));
+  const payloads = kept.map(({ id, text }) => ({ id, sealed: vault.seal(id, new Uint8Array(32).fill(1), text) }));
+  await store.write(payloadOperations(next, payloads));
+  next += lengths.length;
+  return kept;
+}
+
+test('every payload of every group is found again, whatever the sizes', async () => {
+  const lengths = fc.array(fc.oneof(fc.nat(50), fc.constantFrom(ROW_BYTES - 60, ROW_BYTES, ROW_BYTES + 1)), {
+    minLength: 1,
+    maxLength: 150,
+  });
+  const property = fc.asyncProperty(lengths, async (sizes) => {
+    for (const { id, seq, text } of await write(sizes)) {
+      const opened = await readPayload(store, vault, id, seq);
+      assert.ok(typeof opened === 'object');
+      assert.is(opened.text, text);
+    }
+  });
+  await fc.assert(property, { numRuns: 6 });
+});
+
+test('a row holds 64 payloads at most, and ends once it is large', async () => {
+  const first = next;
+  await write(Array.from({ length: 65 }, () => 1));
+  await write([ROW_BYTES, ROW_BYTES, 1]);
+  const rows = await Array.fromAsync(payloadTable.under(store, [], { from: first }));
+  assert.equal(
+    rows.map(([parts]) => Number(parts[0]) - first),
+    [0, 64, 65, 66, 67],
+  );
+});
+
+test('once its key is deleted a payload is erased, and its neighbours are not', async () => {
+  const [a, b] = await write([10, 10]);
+  assert.ok(a !== undefined && b !== undefined);
+  await store.write([payloadKeyTable.del(a.id)]);
+  assert.is(await readPayload(store, vault, a.id, a.seq), 'erased');
+  assert.is(typeof (await readPayload(store, vault, b.id, b.seq)), 'object');
+});
+
+test('a payload whose ciphertext is not there, or is that of another record, is an error and never a wrong answer', async () => {
+  const [a, b] = await write([10, 10]);
+  assert.ok(a !== undefined && b !== undefined);
+  for (const seq of [b.seq, b.seq + 5]) {
+    try {
+      await readPayload(store, vault, a.id, seq);
+      assert.unreachable();
+    } catch (error) {
+      assert.ok(error instanceof Error && /does not open|is missing/.test(error.message), String(error));
+    }
+  }
+});
+
+test.run();

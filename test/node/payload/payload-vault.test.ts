@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PayloadDamagedError, PayloadVault, type SealedPayload } from '../../../node/payload/payload-vault.ts';
+import { newRecordId } from '../../../node/records/record-id.ts';
+import { nodeId, type RecordId } from '../../../protocol/ids.ts';
+
+const EU = nodeId('eu');
+const vault = new PayloadVault(new Uint8Array(32).fill(3));
+const id = (): RecordId => newRecordId('att', EU, 1_763_717_400_000);
+
+const salt = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+
+function changed(bytes: Uint8Array, at: number, bit: number): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  const index = at % copy.length;
+  copy[index] = (copy[index] ?? 0) ^ (1 << bit);
+  return copy;
+}
+
+function refuses(from: PayloadVault, of: RecordId, sealed: SealedPayload): void {
+  assert.throws(
+    () => from.open(of, sealed),
+    (error: unknown) => error instanceof PayloadDamagedError,
+  );
+}
+
+test('a sealed payload opens to the salt and text that were sealed', () => {
+  fc.assert(
+    fc.property(salt, text, (saltBytes, payload) => {
+      const record = id();
+      const opened = vault.open(record, vault.seal(record, saltBytes, payload));
+      assert.equal([...opened.salt], [...saltBytes]);
+      assert.is(opened.text, payload);
+    }),
+  );
+});
+
+test('another id, another payload key, another seed or any changed bit never opens', () => {
+  const other = new PayloadVault(new Uint8Array(32).fill(4));
+  fc.assert(
+    fc.property(salt, text, fc.nat(), fc.nat(7), (saltBytes, payload, at, bit) => {
+      const record = id();
+      const sealed = vault.seal(record, saltBytes, payload);
+      refuses(vault, id(), sealed);
+      refuses(other, record, sealed);
+      refuses(vault, record, { ...sealed, seed: vault.seal(record, saltBytes, payload).seed });
+      refuses(vault, record, { ...sealed, seed: changed(sealed.seed, at, bit) });
+      refuses(vault, record, { ...sealed, ciphertext: changed(sealed.ciphertext, at, bit) });
+    }),
+  );
+});
+
+test('a cut ciphertext or seed never opens', () => {
+  const record = id();
+  const sealed = vault.seal(record, new Uint8Array(32), 'a payload of some length');
+  for (let length = 0; length < sealed.ciphertext.length; length++) {
+    refuses(vault, record, { ...sealed, ciphertext: sealed.ciphertext.subarray(0, length) });
+  }
+  refuses(vault, record, { ...sealed, seed: sealed.seed.subarray(1) });
+  refuses(vault, record, { ...sealed, seed: new Uint8Array(0) });
+});
+
+test('the same payload sealed twice shares neither seed nor ciphertext', () => {
+  const record = id();
+  const [a, b] = [vault.seal(record, new Uint8Array(32), 'same'), vault.seal(record, new Uint8Array(32), 'same')];
+  assert.not.equal([...a.seed], [...b.seed]);
+  assert.not.equal([...a.ciphertext], [...b.ciphertext]);
+});
+
+test('nothing of the plain text is in the ciphertext', () => {
+  const word = 'confidential';
+  const { ciphertext } = vault.seal(id(), new Uint8Array(32), word.repeat(20));
+  assert.is(Buffer.from(ciphertext).includes(word), false);
+});
+
+test.run();
