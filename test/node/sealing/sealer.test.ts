@@ -1,0 +1,175 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
+import { bodyTable } from '../../../node/records/record-tables.ts';
+import { readBatchOf, readBatchPath } from '../../../node/sealing/batch-tables.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { writeSha256 } from '../../../protocol/hash.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
+import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
+import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { BESIDE_KEY, requireChain, SealingRoom } from './sealing-room.ts';
+
+test('a batch is sealed when its interval is over, and none where nothing waits', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await SealingRoom.open(directory.path, { intervalMs: 60 });
+  await room.record(2);
+  const started = performance.now();
+  await until(() => room.sealed.length === 1);
+  assert.ok(performance.now() - started >= 50);
+  await pause(150);
+  assert.is(room.sealed.length, 1);
+  await room.record(1);
+  await until(() => room.sealed.length === 2);
+  assert.equal(
+    (await requireChain(room.store)).map(({ size }) => size),
+    [2, 1],
+  );
+});
+
+test('a full batch is sealed at once, and no batch splits a group', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await SealingRoom.open(directory.path, { maxRecords: 10 });
+  for (const size of [4, 4, 4, 6, 25, 1, 10]) await room.record(size);
+  await room.sealer.seal();
+  assert.equal(
+    (await requireChain(room.store)).map(({ size }) => size),
+    [8, 10, 25, 1, 10],
+  );
+  assert.is(room.sealer.waiting, 0);
+});
+
+test('a batch lands in one write with what must land beside it', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await SealingRoom.open(directory.path);
+  await room.record(3);
+  const before = room.store.writes;
+  await room.sealer.seal();
+  assert.is(room.store.writes, before + 1);
+  assert.is(Buffer.from((await room.store.get(BESIDE_KEY)) ?? []).toString(), '1');
+});
+
+test('records that were not sealed when the node ended are sealed by the next start, once', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await SealingRoom.open(directory.path);
+    await room.record(3);
+    await room.sealer.seal();
+    await room.record(70);
+    await room.record(5);
+  }
+  await using room = await SealingRoom.open(directory.path, { intervalMs: 50 });
+  assert.is(room.sealer.waiting, 75);
+  await until(() => room.sealed.length === 1);
+  await room.record(1);
+  await room.sealer.seal();
+  assert.equal(
+    (await requireChain(room.store)).map(({ size }) => size),
+    [3, 75, 1],
+  );
+});
+
+test('a recovered batch proves its records like any other', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await SealingRoom.open(directory.path);
+    for (let i = 0; i < 40; i++) await room.record(i % 9 === 0 ? 20 : 1);
+  }
+  await using room = await SealingRoom.open(directory.path);
+  await room.sealer.seal();
+  await requireProofs(room, 1, 135);
+});
+
+test('a refused batch is tried again, and those behind it wait', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await SealingRoom.open(directory.path);
+  room.refusals = 2;
+  await room.record(2);
+  const first = room.sealer.seal();
+  await room.record(3);
+  const second = room.sealer.seal();
+  assert.is(room.sealed.length, 0);
+  await Promise.all([first, second]);
+  assert.equal(
+    (await requireChain(room.store)).map(({ size }) => size),
+    [2, 3],
+  );
+});
+
+test('a node that ends while its batch is refused ends soon, and seals it at the next start', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await SealingRoom.open(directory.path);
+    room.refusals = Number.POSITIVE_INFINITY;
+    await room.record(2);
+    void room.sealer.seal();
+    await room.record(3);
+    void room.sealer.seal();
+    await pause(20);
+    const started = performance.now();
+    await room.sealer[Symbol.asyncDispose]();
+    assert.ok(performance.now() - started < 1_500);
+  }
+  await using room = await SealingRoom.open(directory.path);
+  assert.is(room.sealer.waiting, 5);
+  await room.sealer.seal();
+  assert.equal(
+    (await requireChain(room.store)).map(({ size }) => size),
+    [5],
+  );
+});
+
+test('every record of a batch is proved by its tiles', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await SealingRoom.open(directory.path);
+  for (const size of [1, 256, 300, 1, 2]) await room.record(size);
+  await room.sealer.seal();
+  await requireProofs(room, 1, 560);
+  assert.is(await readBatchOf(room.store, NODE, 561), undefined);
+});
+
+test('a record that changed on the disk is never sealed: the node refuses to start', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await SealingRoom.open(directory.path);
+    await room.record(3);
+    const body = await bodyTable.get(room.store, NODE, 1);
+    const changed = body?.replace('"seq":2', '"seq":7');
+    assert.is.not(changed, body);
+    await room.store.write([bodyTable.put([NODE, 1], changed ?? '')]);
+  }
+  const error: unknown = await SealingRoom.open(directory.path).catch((thrown: unknown) => thrown);
+  assert.instance(error, RecordDamagedError);
+  assert.match(String(error), '1–3');
+});
+
+/** Fails unless the path that the store gives for each of these records leads from its text to the batch's root. */
+async function requireProofs(room: SealingRoom, first: number, last: number): Promise<void> {
+  let seq = first;
+  for await (const text of readRecordTexts(room.store, NODE, first, last - first + 1)) {
+    const batch = await readBatchOf(room.store, NODE, seq);
+    if (batch === undefined) throw new Error(`record ${seq} is not sealed`);
+    const { envelope } = batch;
+    const path = await readBatchPath(room.store, envelope, seq);
+    const leaf = leafHash(nativeSuite, utf8(text));
+    const root = rootFromPath(nativeSuite, leaf, seq - envelope.first, envelope.size, path);
+    assert.is(root && writeSha256(root), envelope.root, `record ${seq}`);
+    seq++;
+  }
+  assert.is(seq, last + 1);
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error('waited in vain');
+    await pause(5);
+  }
+}
+
+test.run();

@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Intake } from '../../../node/intake/intake.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { type StoredBatch, envelopeTable } from '../../../node/sealing/batch-tables.ts';
+import { Sealer, type SealerOptions } from '../../../node/sealing/sealer.ts';
+import { Store } from '../../../node/store/store.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { signatureHolds } from '../../../protocol/statement/statement.ts';
+import * as assert from 'uvu/assert';
+import { draftOf, NODE, signer, vault } from '../intake/intake-room.ts';
+
+const NEVER_MS = 3_600_000;
+/** Written beside each batch, as the anchor's outbox entry is. */
+export const BESIDE_KEY = 'beside';
+
+/** Intake and sealer over a real store. Opened again on the same directory, it is the node after a restart. */
+export class SealingRoom implements AsyncDisposable {
+  readonly store: Store;
+  readonly intake: Intake;
+  readonly sealer: Sealer;
+  readonly sealed: StoredBatch[];
+  /** Refuses the next writes of the sealer. */
+  refusals = 0;
+
+  private constructor(store: Store, intake: Intake, sealer: Sealer, sealed: StoredBatch[]) {
+    this.store = store;
+    this.intake = intake;
+    this.sealer = sealer;
+    this.sealed = sealed;
+    const write = store.write.bind(store);
+    store.write = (operations) => {
+      const isSealing = operations.some(({ key }) => key.startsWith(`${envelopeTable.name}/`));
+      return isSealing && this.refusals-- > 0 ? Promise.reject(new Error('the disk refused')) : write(operations);
+    };
+  }
+
+  static async open(directory: string, options: Partial<SealerOptions> = {}): Promise<SealingRoom> {
+    await using opening = new AsyncDisposableStack();
+    const store = opening.use(await Store.open(join(directory, 'store')));
+    const sealed: StoredBatch[] = [];
+    const sealer = await Sealer.open({
+      node: NODE,
+      store,
+      signer,
+      now: Date.now,
+      intervalMs: NEVER_MS,
+      rosterVersion: () => 1,
+      besides: ({ envelope }) => [{ type: 'put', key: BESIDE_KEY, value: Buffer.from(String(envelope.batch)) }],
+      onSealed: (batch) => void sealed.push(batch),
+      log: pino({ level: 'silent' }),
+      ...options,
+    });
+    const intake = await Intake.open({
+      node: NODE,
+      store,
+      signer,
+      vault,
+      now: Date.now,
+      onCommitted: ({ records }) => sealer.add(records.map(({ leaf }) => leaf)),
+    });
+    intake.start();
+    sealer.start();
+    opening.move();
+    return new SealingRoom(store, intake, sealer, sealed);
+  }
+
+  /** Records a group of this many. */
+  async record(count: number): Promise<void> {
+    await this.intake.submitAll(Array.from({ length: count }, (_, i) => draftOf('s', { i })));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.intake[Symbol.asyncDispose]();
+    await this.sealer[Symbol.asyncDispose]();
+    await this.store[Symbol.asyncDispose]();
+  }
+}
+
+/** The envelopes that the store holds. Fails unless they are one signed chain without gap. */
+export async function requireChain(store: Store): Promise<Envelope[]> {
+  const envelopes: Envelope[] = [];
+  let prev: string | null = null;
+  let next = 1;
+  for await (const [, signed] of envelopeTable.under(store, [NODE])) {
+    const envelope = envelopeStatement.parse(signed.statement);
+    assert.ok(signatureHolds(nativeSuite, envelopeStatement, signed, signer.publicKey));
+    assert.equal([envelope.batch, envelope.first, envelope.prev], [envelopes.length + 1, next, prev]);
+    prev = hashText(nativeSuite, signed.statement);
+    next += envelope.size;
+    envelopes.push(envelope);
+  }
+  return envelopes;
+}
