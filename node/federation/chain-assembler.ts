@@ -9,7 +9,7 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { groupOperations, groupTable, recordIndex } from '../records/record-tables.ts';
+import { groupOperations, recordIndex } from '../records/record-tables.ts';
 import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
 import { type OpenBatch, emptyBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
 import type { Operation, Store } from '../store/store.ts';
@@ -190,10 +190,6 @@ export class ChainAssembler {
     const leaves = partial.records.map((record) => record.leaf);
     if (writeSha256(merkleRoot(nativeSuite, leaves)) !== partial.group.root) {
       throw new PeerStatementError('forged', `the records of group ${partial.group.first} are not those signed`);
-    }
-    const held = await groupTable.get(this.#store, this.#node, partial.group.first);
-    if (held !== undefined && held.statement !== partial.signed.statement) {
-      throw new ChainContradictionError('two groups for the same records', [held, partial.signed]);
     }
     await this.#requireFreshIds(partial);
     await this.#store.write([...groupOperations(partial), ...(this.#besides?.group(partial.records) ?? [])]);

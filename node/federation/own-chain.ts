@@ -63,7 +63,7 @@ export class OwnChain {
   /** A peer claims to hold this node's chain further than its own store does. */
   noteClaim(peer: NodeId, batch: number): void {
     this.#claims.set(peer, Math.max(batch, this.#claims.get(peer) ?? 0));
-    if (!this.#recovering) void this.#judgeLate(peer, batch);
+    if (!this.#recovering) void this.#judgeLate(peer);
   }
 
   /** This node's own signature stands under two stories. */
@@ -114,11 +114,12 @@ export class OwnChain {
     return this.#proven > this.#options.chains.head(this.#options.self).batch;
   }
 
+  /** Asks those who claim to lead for the very next batch: what they say of later ones is not needed, nor believed. */
   async #prove(): Promise<void> {
-    const { self, chains } = this.#options;
+    const next = this.#options.chains.head(this.#options.self).batch + 1;
     for (const [peer, batch] of this.#claims) {
-      if (batch <= Math.max(this.#proven, chains.head(self).batch)) continue;
-      if (await this.#isProven(peer, batch)) this.#proven = Math.max(this.#proven, batch);
+      if (this.#proven >= next) return;
+      if (batch >= next && (await this.#isProven(peer, next))) this.#proven = next;
     }
   }
 
@@ -135,10 +136,11 @@ export class OwnChain {
   }
 
   /** Records are being signed already: what came to light may be contradicted at any moment, so nothing more is. */
-  async #judgeLate(peer: NodeId, batch: number): Promise<void> {
+  async #judgeLate(peer: NodeId): Promise<void> {
     const { self, chains } = this.#options;
-    if (this.#halted !== null || !(await this.#isProven(peer, batch))) return;
-    if (batch > chains.head(self).batch) this.#halt('behind');
+    const next = chains.head(self).batch + 1;
+    if (this.#halted !== null || !(await this.#isProven(peer, next))) return;
+    if (next > chains.head(self).batch) this.#halt('behind');
   }
 
   #halt(reason: HaltReason): void {

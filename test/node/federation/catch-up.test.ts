@@ -1,0 +1,300 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
+import { Lanes } from '../../../node/federation/lanes.ts';
+import { decodeItem, encodeItem, pageRequest } from '../../../node/federation/page-forms.ts';
+import type { Transport } from '../../../node/federation/transport/contract.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import type { TestFederation } from '../../fixtures/federation.ts';
+import { FakeNetwork } from './fake-network.ts';
+import {
+  CHAIN_TABLES,
+  fastFederation,
+  MemberRooms,
+  rowsOf,
+  silent,
+  temporaryHome,
+  type TemporaryHome,
+  until,
+} from './member-rooms.ts';
+
+const [EU, US, CA] = [nodeId('eu'), nodeId('us'), nodeId('ca')];
+const SIX = Array.from({ length: 6 }, () => ({}));
+
+/** `jp` pulls what the others hold, over a wire whose clock the test moves. */
+class Pulling implements AsyncDisposable {
+  readonly federation: TestFederation;
+  readonly network = new FakeNetwork();
+  readonly batches: string[] = [];
+  readonly contradictions: string[] = [];
+  readonly unknownKeys: string[] = [];
+  catchUp: CatchUp;
+  now = 1_000_000;
+  readonly #rooms: readonly MemberRooms[];
+  readonly #home: TemporaryHome;
+
+  private constructor(federation: TestFederation, rooms: readonly MemberRooms[], home: TemporaryHome) {
+    this.federation = federation;
+    this.#rooms = rooms;
+    this.#home = home;
+    const transports = new Map(rooms.map((room) => [room, this.#connect(room)]));
+    const own = this.room('jp');
+    const transport = transports.get(own);
+    if (transport === undefined) throw new Error('jp has no transport');
+    this.catchUp = new CatchUp(this.#options(own, transport));
+  }
+
+  static async start(): Promise<Pulling> {
+    const federation = await fastFederation(['eu', 'us', 'ca', 'jp']);
+    const home = await temporaryHome();
+    const names = ['eu', 'us', 'ca', 'jp'];
+    const rooms = await Promise.all(names.map((name) => MemberRooms.open(home.path, federation, name)));
+    return new Pulling(federation, rooms, home);
+  }
+
+  room(name: string): MemberRooms {
+    const room = this.#rooms.find(({ node }) => node === name);
+    if (room === undefined) throw new Error(`no member ${name}`);
+    return room;
+  }
+
+  /** Seals a batch of `node`, held by the members named. */
+  async seal(node: string, holders: readonly string[], drafts: readonly object[] = SIX, groupSize = 3): Promise<void> {
+    const batch = await this.federation.sealBatch(
+      node,
+      drafts.map(() => ({})),
+      { witnesses: [], groupSize },
+    );
+    for (const holder of holders) await this.room(holder).hold(batch);
+  }
+
+  head(name: string): number {
+    return this.room('jp').chains.head(nodeId(name)).batch;
+  }
+
+  /** Pages asked of a member. */
+  asked(name: string): number {
+    return this.network.pages.filter(({ to }) => to === name).length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.catchUp[Symbol.asyncDispose]();
+    for (const room of this.#rooms) await room[Symbol.asyncDispose]();
+    await this.#home[Symbol.asyncDispose]();
+  }
+
+  #connect(room: MemberRooms): Transport {
+    const transport = this.network.transport(
+      room.node,
+      this.#rooms.map(({ node }) => node),
+      () => 'accept',
+    );
+    transport.serve('batches', (request) => room.pages.serve(pageRequest.decode(request)));
+    void transport.start();
+    return transport;
+  }
+
+  #options({ store, keys, chains }: MemberRooms, transport: Transport): CatchUpOptions {
+    return {
+      store,
+      keys,
+      chains,
+      transport,
+      lanes: new Lanes(),
+      now: () => this.now,
+      log: silent,
+      onBatch: async ({ envelope }) => void this.batches.push(`${envelope.node}/${envelope.batch}`),
+      onContradiction: async (node, peer) => void this.contradictions.push(`${node} by ${peer}`),
+      onUnknownKey: (peer) => void this.unknownKeys.push(peer),
+    };
+  }
+}
+
+test('a chain is pulled from its origin where the origin can be asked', async () => {
+  await using pulling = await Pulling.start();
+  for (let i = 0; i < 3; i++) await pulling.seal('eu', ['eu', 'us']);
+  pulling.catchUp.lead(EU, US, 3);
+  pulling.catchUp.lead(EU, EU, 3);
+  await pulling.catchUp.settled(EU);
+  assert.equal(pulling.batches, ['eu/1', 'eu/2', 'eu/3']);
+  assert.equal(
+    await rowsOf(pulling.room('jp').store, CHAIN_TABLES),
+    await rowsOf(pulling.room('eu').store, CHAIN_TABLES),
+  );
+});
+
+test('with the origin dead the chain comes from another peer', async () => {
+  await using pulling = await Pulling.start();
+  for (let i = 0; i < 3; i++) await pulling.seal('eu', ['eu', 'us']);
+  pulling.network.cut('eu');
+  pulling.catchUp.lead(EU, EU, 3);
+  pulling.catchUp.lead(EU, US, 3);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 3);
+  assert.ok(pulling.asked('us') > 0);
+});
+
+test('an origin that lies is left alone, and the chain comes whole from another peer', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal('eu', ['eu', 'us']);
+  pulling.network.distortions.set('eu', async function* (frames) {
+    for await (const frame of frames) {
+      const item = decodeItem(frame);
+      yield item.kind === 'records'
+        ? encodeItem({ ...item, texts: item.texts.map((text) => text.replace('"loans"', '"Loans"')) })
+        : frame;
+    }
+  });
+  pulling.catchUp.lead(EU, EU, 1);
+  pulling.catchUp.lead(EU, US, 1);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 1);
+  assert.equal(pulling.contradictions, []);
+  await pulling.seal('eu', ['eu']);
+  pulling.catchUp.lead(EU, EU, 2);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.asked('eu'), 1, 'not asked again within its rest');
+});
+
+test('an origin that is cut in the middle of a page costs nothing that was whole', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal(
+    'eu',
+    ['eu', 'us'],
+    Array.from({ length: 30 }, () => ({})),
+  );
+  pulling.network.distortions.set('eu', async function* (frames) {
+    let sent = 0;
+    for await (const frame of frames) {
+      if (sent++ > 12) throw new Error('the wire was cut');
+      yield frame;
+    }
+  });
+  pulling.catchUp.lead(EU, EU, 1);
+  pulling.catchUp.lead(EU, US, 1);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 1);
+  const [second] = pulling.network.pages.filter(({ to }) => to === 'us');
+  assert.equal(second?.request, { want: 'chain', node: 'eu', batch: 1, seq: 19 });
+});
+
+test('a peer that knew less than it said rests, without a busy loop, and is asked again when it speaks up later', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal('eu', ['eu', 'us']);
+  pulling.catchUp.lead(EU, US, 5);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 1);
+  assert.is(pulling.asked('us'), 2);
+  await pulling.seal('eu', ['eu', 'us']);
+  pulling.catchUp.lead(EU, US, 5);
+  await sleep(50);
+  assert.is(pulling.asked('us'), 2, 'it rests');
+  pulling.now += 6_000;
+  pulling.catchUp.lead(EU, US, 5);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 2);
+});
+
+test('with everybody dead nothing is asked over and over, and a peer that comes back is forgiven at once', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal('eu', ['eu']);
+  pulling.network.cut('eu');
+  let attempts = 0;
+  pulling.catchUp.lead(EU, EU, 1);
+  await pulling.catchUp.settled(EU);
+  for (; attempts < 20; attempts++) pulling.catchUp.lead(EU, EU, 1);
+  await sleep(50);
+  assert.equal(pulling.catchUp.active, []);
+  pulling.network.heal('eu');
+  pulling.catchUp.forgive(EU);
+  pulling.catchUp.lead(EU, EU, 1);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 1);
+});
+
+test('a rest ends by itself', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal('eu', ['eu']);
+  pulling.network.cut('eu');
+  pulling.catchUp.lead(EU, EU, 1);
+  await pulling.catchUp.settled(EU);
+  pulling.network.heal('eu');
+  pulling.now += 5_000;
+  await until('the wake-up', () => pulling.head('eu') === 1);
+});
+
+test('chains come side by side, and a peer has one page under way at a time', async () => {
+  await using pulling = await Pulling.start();
+  for (const node of ['eu', 'us', 'ca']) for (let i = 0; i < 4; i++) await pulling.seal(node, ['eu', 'us', 'ca']);
+  for (const node of [EU, US, CA]) for (const peer of [EU, US, CA]) pulling.catchUp.lead(node, peer, 4);
+  assert.equal([...pulling.catchUp.active].sort(), ['ca', 'eu', 'us']);
+  for (const node of [EU, US, CA]) await pulling.catchUp.settled(node);
+  assert.equal([pulling.head('eu'), pulling.head('us'), pulling.head('ca')], [4, 4, 4]);
+  assert.is(pulling.network.mostAtOnce, 1);
+});
+
+test('a chain whose origin contradicts itself is reported, not stored, and not pulled in a loop', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal('eu', ['eu']);
+  const batch = await pulling.federation.sealBatch('eu', SIX, { witnesses: [], envelope: { size: 5 } });
+  await pulling.room('eu').hold(batch);
+  pulling.catchUp.lead(EU, EU, 2);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 1);
+  assert.equal(pulling.contradictions, ['eu by eu']);
+  await sleep(30);
+  assert.is(pulling.asked('eu'), 1);
+});
+
+test('a page under a key that is not known here asks for the keys of the one who sent it', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.federation.rotateKey('eu');
+  const certificate = pulling.federation.certificates.at(-1);
+  for (const name of ['eu', 'us']) if (certificate) await pulling.room(name).keys.learnCertificate(certificate);
+  await pulling.seal('eu', ['eu', 'us']);
+  pulling.catchUp.lead(EU, US, 1);
+  await pulling.catchUp.settled(EU);
+  assert.equal(pulling.unknownKeys, ['us']);
+  assert.is(pulling.head('eu'), 0);
+});
+
+test('a batch of more than one page is pulled page after page: 5,000 records within five seconds', async () => {
+  await using pulling = await Pulling.start();
+  const drafts = Array.from({ length: 2_500 }, () => ({}));
+  await pulling.seal('eu', ['eu'], drafts, 50);
+  await pulling.seal('eu', ['eu'], drafts, 50);
+  const started = performance.now();
+  pulling.catchUp.lead(EU, EU, 2);
+  await pulling.catchUp.settled(EU);
+  const seconds = (performance.now() - started) / 1000;
+  assert.is(pulling.head('eu'), 2);
+  assert.ok(pulling.asked('eu') > 2, 'more pages than batches');
+  assert.ok(seconds < 5, `${seconds} s`);
+  console.log(
+    `catch-up: ${Math.round(5_000 / seconds)} records a second in groups of 50, ${pulling.asked('eu')} pages`,
+  );
+});
+
+test('disposed in the middle of a page, it ends', async () => {
+  await using pulling = await Pulling.start();
+  await pulling.seal(
+    'eu',
+    ['eu'],
+    Array.from({ length: 60 }, () => ({})),
+  );
+  pulling.network.distortions.set('eu', async function* (frames) {
+    for await (const frame of frames) {
+      await sleep(20);
+      yield frame;
+    }
+  });
+  pulling.catchUp.lead(EU, EU, 1);
+  await sleep(60);
+  await pulling.catchUp[Symbol.asyncDispose]();
+  assert.equal(pulling.catchUp.active, []);
+  pulling.catchUp.lead(EU, EU, 1);
+  assert.equal(pulling.catchUp.active, []);
+});
+
+test.run();

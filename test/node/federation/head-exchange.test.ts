@@ -1,0 +1,155 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
+import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { certifyKey } from '../../fixtures/federation-member.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import { MemberNetwork } from './member-network.ts';
+import { until } from './member-rooms.ts';
+
+const NODES = ['eu', 'us', 'jp'];
+
+test('after a partition, bodies and cosignatures converge though no gossip comes back', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start(...NODES);
+  network.wire.cut('jp');
+  for (const node of ['eu', 'us', 'jp']) for (let i = 0; i < 3; i++) await network.seal(node);
+  await network.cosigned('eu', 'us', 'eu', 3);
+  assert.is(network.rooms('jp').chains.head(network.id('eu')).batch, 0);
+  network.wire.heal('jp');
+  for (const name of NODES) for (const node of NODES) await network.holds(name, node, 3);
+  for (const name of NODES) {
+    for (const node of NODES) {
+      for (const witness of NODES) if (witness !== node) await network.cosigned(name, node, witness, 3);
+    }
+  }
+});
+
+test('certificates and revocations made behind a partition converge', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start(...NODES);
+  network.wire.cut('jp');
+  const us = network.rooms('us');
+  await network.federation.rotateKey('eu');
+  const revoked = network.federation.member('eu').key.signer.keyId;
+  for (const certificate of network.federation.certificates) await us.keys.learnCertificate(certificate);
+  await us.keys.learnRevocation(await network.federation.revokeKey('eu'));
+  network.wire.heal('jp');
+  const { directory } = network.rooms('jp').keys;
+  await until('the certificate', () => directory.get(network.id('eu'), revoked) !== undefined);
+  await until('the revocation', () => directory.revocation(network.id('eu'), revoked) !== undefined);
+});
+
+test('of two certificates for one key every member keeps the earlier, in memory and on the disk', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const us = await network.open('us', { certified: false });
+  const { node, identity, key } = network.federation.member('eu');
+  const late = await certifyKey(node, identity, key.signer, { validFrom: network.federation.tick(), seqFrom: 1 });
+  assert.ok(await us.keys.learnCertificate(late.signed));
+  assert.ok(await us.keys.learnCertificate(key.signed));
+  assert.not.ok(await us.keys.learnCertificate(late.signed));
+  assert.equal(us.keys.directory.get(node, key.signer.keyId)?.signed, key.signed);
+  const reopened = await FederationKeys.open(us.store, network.federation.rosters);
+  assert.equal(reopened.directory.get(node, key.signer.keyId)?.signed, key.signed);
+});
+
+test('cosignatures that come out of order, doubled and at once leave no gap', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const us = await network.open('us');
+  const batches: TestBatch[] = [];
+  for (let i = 0; i < 20; i++) batches.push(await network.batch('eu', { witnesses: ['jp'] }, 1));
+  const signed = batches.flatMap((batch) => batch.cosignatures);
+  const shuffled = signed.toSorted((a, b) => a.signature.localeCompare(b.signature));
+  await Promise.all([...shuffled, ...signed].map((cosignature) => us.cosignatures.learn(cosignature)));
+  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('jp')), 20);
+});
+
+test('a gap among a witness’s cosignatures is filled from a peer, and the mark moves past what was there', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('eu', 'us');
+  const batches: TestBatch[] = [];
+  for (let i = 0; i < 200; i++) batches.push(await network.batch('eu', { witnesses: ['jp'] }, 1));
+  network.wire.cut('us');
+  const [eu, us] = [network.rooms('eu'), network.rooms('us')];
+  for (const [i, batch] of batches.entries()) {
+    for (const cosignature of batch.cosignatures) {
+      await eu.cosignatures.learn(cosignature);
+      if (i % 3 !== 0) await us.cosignatures.learn(cosignature);
+    }
+  }
+  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('jp')), 0);
+  network.wire.heal('us');
+  await network.cosigned('us', 'eu', 'jp', 200);
+});
+
+test('two halves that were told two stories find out when they meet', async () => {
+  await using network = await MemberNetwork.create(['eu', 'us', 'jp', 'ca']);
+  await network.start('us', 'jp', 'ca');
+  network.wire.cut('us', 'jp');
+  network.wire.cut('us', 'ca');
+  const batch = await network.batch('eu');
+  await network.rooms('us').hold(batch);
+  const second = { ...batch.envelope, sealedAt: network.federation.tick() };
+  const { signer } = network.federation.member('eu').key;
+  const signed = await signStatement(envelopeStatement, second, signer);
+  await network.rooms('jp').hold(Object.assign(Object.create(batch), { envelope: second, signed }));
+  network.wire.heal('us', 'jp');
+  for (const name of ['us', 'jp', 'ca']) {
+    await until(`${name} to know`, () => network.rooms(name).equivocations.taints(network.id('eu'), 1));
+  }
+});
+
+test('a fork below the head is found when the longer half is pulled', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('us', 'jp');
+  network.wire.cut('us');
+  const first = await network.batch('eu');
+  const other = { ...first.envelope, sealedAt: network.federation.tick() };
+  const { signer } = network.federation.member('eu').key;
+  const signed = await signStatement(envelopeStatement, other, signer);
+  await network.rooms('us').hold(Object.assign(Object.create(first), { envelope: other, signed }));
+  await network.rooms('jp').hold(first);
+  await network.rooms('jp').hold(await network.batch('eu'));
+  network.wire.heal('us');
+  await until('us to know', () => network.rooms('us').equivocations.taints(network.id('eu'), 1));
+  assert.is(network.rooms('us').chains.head(network.id('eu')).batch, 1);
+});
+
+test('who was away when an equivocation was found learns of it before it cosigns', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('eu', 'us');
+  const batch = await network.seal('eu');
+  await network.holds('us', 'eu', 1);
+  const { signer } = network.federation.member('eu').key;
+  const second = await signStatement(
+    envelopeStatement,
+    { ...batch.envelope, sealedAt: network.federation.tick() },
+    signer,
+  );
+  await network.rooms('us').hear({ type: 'envelope', signed: second }, network.id('eu'));
+  await network.stop('eu');
+  await network.start('jp');
+  await network.holds('jp', 'eu', 1);
+  assert.equal(network.rooms('jp').equivocations.all(), [{ node: 'eu', batch: 1 }]);
+  assert.is(network.rooms('jp').cosignatures.watermark(network.id('eu'), network.id('jp')), 0);
+});
+
+test('a peer that claims heads which it cannot show changes nothing', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('us', 'jp');
+  network.wire.cut('us');
+  const batch = await network.batch('eu');
+  await network.rooms('us').hold(batch);
+  // A head in memory alone: the store behind it has no such envelope.
+  network
+    .rooms('jp')
+    .chains.advance({ ...batch, signed: { ...batch.signed, statement: `${batch.signed.statement} ` } });
+  network.wire.heal('us');
+  await until('the question', () =>
+    network.wire.pages.some(({ from, request }) => from === 'us' && request.want === 'envelope'),
+  );
+  assert.equal(network.rooms('us').equivocations.all(), []);
+});
+
+test.run();

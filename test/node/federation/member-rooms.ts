@@ -1,0 +1,164 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { Chains } from '../../../node/federation/chains.ts';
+import type { ChainBesides } from '../../../node/federation/chain-assembler.ts';
+import { Cosignatures } from '../../../node/federation/cosignatures.ts';
+import { Equivocations } from '../../../node/federation/equivocations.ts';
+import { Federation, type FederationOptions } from '../../../node/federation/federation.ts';
+import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { PageServer } from '../../../node/federation/page-server.ts';
+import { encodeGossip, type GossipMessage } from '../../../node/federation/gossip-forms.ts';
+import type { Verdict } from '../../../node/federation/transport/contract.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { groupOperations } from '../../../node/records/record-tables.ts';
+import { batchOperations } from '../../../node/sealing/batch-tables.ts';
+import { Store } from '../../../node/store/store.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { TileTree } from '../../../protocol/merkle/tiles.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import type { FakeNetwork } from './fake-network.ts';
+
+export const silent = pino({ level: 'silent' });
+const NO_ROWS: ChainBesides = { group: () => [], batch: () => [] };
+const PATIENCE_MS = 10_000;
+
+/** A federation whose members sign fast. */
+export function fastFederation(nodes: readonly string[] = ['us', 'eu', 'ca', 'sg', 'jp']): Promise<TestFederation> {
+  return TestFederation.create({ nodes, signerOf: nativeSigner });
+}
+
+export type RoomOptions = Partial<FederationOptions> & {
+  readonly network?: FakeNetwork;
+  /** Whether the certificates of all members are known from the start. Default: yes. */
+  readonly certified?: boolean;
+};
+
+/** One member's store and the federation rooms over it, on a folder of its own. */
+export class MemberRooms implements AsyncDisposable {
+  readonly node: NodeId;
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+  readonly equivocations: Equivocations;
+  readonly pages: PageServer;
+  readonly #federation: Federation | undefined;
+
+  private constructor(
+    parts: Pick<MemberRooms, 'node' | 'store' | 'keys' | 'chains' | 'cosignatures' | 'equivocations'>,
+    federation: Federation | undefined,
+  ) {
+    this.node = parts.node;
+    this.store = parts.store;
+    this.keys = parts.keys;
+    this.chains = parts.chains;
+    this.cosignatures = parts.cosignatures;
+    this.equivocations = parts.equivocations;
+    this.pages = new PageServer(parts);
+    this.#federation = federation;
+  }
+
+  /** Opens what the folder holds; with a network, the federation too, not yet started. */
+  static async open(
+    home: string,
+    test: TestFederation,
+    name: string,
+    { network, certified = true, ...options }: RoomOptions = {},
+  ): Promise<MemberRooms> {
+    const { node, key } = test.member(name);
+    const store = await Store.open(join(home, name));
+    const keys = await FederationKeys.open(store, test.rosters);
+    if (certified) for (const certificate of test.certificates) await keys.learnCertificate(certificate);
+    const names = test.members.map((member) => member.node);
+    const parts = {
+      node,
+      store,
+      keys,
+      chains: await Chains.open(store, names),
+      equivocations: await Equivocations.open(store, keys),
+      cosignatures: await Cosignatures.open(store, keys),
+    };
+    if (network === undefined) return new MemberRooms(parts, undefined);
+    const transport = network.transport(node, names, (_topic, data, from) => federation.receive(data, from));
+    const federation: Federation = new Federation({
+      ...parts,
+      self: node,
+      signer: key.signer,
+      transport,
+      now: Date.now,
+      log: silent,
+      ownChainWaitMs: 200,
+      besidesOwn: NO_ROWS,
+      onHalt: () => {},
+      ...options,
+    });
+    return new MemberRooms(parts, federation);
+  }
+
+  get federation(): Federation {
+    if (this.#federation === undefined) throw new Error('opened without a network');
+    return this.#federation;
+  }
+
+  /** Stores a batch as its origin would have. */
+  async hold(batch: TestBatch): Promise<void> {
+    await storeBatch(this.store, batch);
+    this.chains.advance(batch);
+  }
+
+  /** Takes a gossiped message. */
+  hear(message: GossipMessage, from: NodeId): Promise<Verdict> {
+    return this.federation.receive(encodeGossip(message), from);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#federation?.[Symbol.asyncDispose]();
+    await this.store[Symbol.asyncDispose]();
+  }
+}
+
+export async function storeBatch(store: Store, { groups, envelope, signed, records }: TestBatch): Promise<void> {
+  for (const group of groups) {
+    const texts = group.records.map(({ record, text }) => ({ id: record.id, text }));
+    await store.write(groupOperations({ ...group, records: texts }));
+  }
+  const tree = new TileTree(nativeSuite);
+  for (const { leaf } of records) tree.append(leaf);
+  await store.write(batchOperations({ envelope, signed }, tree.tiles()));
+}
+
+export type TemporaryHome = AsyncDisposable & { readonly path: string };
+
+export async function temporaryHome(): Promise<TemporaryHome> {
+  const path = await mkdtemp(join(tmpdir(), 'federation-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  patience = PATIENCE_MS,
+): Promise<void> {
+  const deadline = performance.now() + patience;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited ${patience} ms in vain for ${what}`);
+    await sleep(10);
+  }
+}
+
+/** Every row of a store, by key, as hex. */
+export async function rowsOf(store: Store, tables?: readonly string[]): Promise<Map<string, string>> {
+  const rows = new Map<string, string>();
+  for await (const [key, value] of store.range({})) {
+    const isWanted = tables === undefined || tables.some((table) => key.startsWith(`${table}/`));
+    if (isWanted) rows.set(key, Buffer.from(value).toString('hex'));
+  }
+  return rows;
+}
+
+/** Tables of a node's chain as every member holds them. */
+export const CHAIN_TABLES = ['envelope', 'batch-first', 'tile', 'group', 'body', 'record'];

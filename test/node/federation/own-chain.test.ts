@@ -1,0 +1,165 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { HaltReason } from '../../../node/federation/own-chain.ts';
+import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
+import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
+import { MemberNetwork } from './member-network.ts';
+import { CHAIN_TABLES, type MemberRooms, rowsOf, storeBatch, until } from './member-rooms.ts';
+
+const NODES = ['eu', 'us', 'jp'];
+const FOREVER = new AbortController().signal;
+
+/** `eu` made batches that `us` and `jp` hold; then its store was lost. */
+async function lost(batches: number): Promise<MemberNetwork> {
+  const network = await MemberNetwork.create(NODES);
+  await network.start('us', 'jp');
+  for (let i = 0; i < batches; i++) {
+    const batch = await network.batch('eu');
+    await network.rooms('us').hold(batch);
+    await network.rooms('jp').hold(batch);
+  }
+  return network;
+}
+
+interface Back {
+  readonly rooms: MemberRooms;
+  readonly halts: HaltReason[];
+}
+
+/** `eu` starts again, as far as asking for its own chain. */
+async function comeBack(network: MemberNetwork, options: Parameters<MemberNetwork['open']>[1] = {}): Promise<Back> {
+  const halts: HaltReason[] = [];
+  const rooms = await network.open('eu', { onHalt: (reason) => halts.push(reason), ...options });
+  await rooms.federation.start();
+  return { rooms, halts };
+}
+
+test('a node whose store was lost takes its own chain back, byte for byte, before it would sign', async () => {
+  await using network = await lost(4);
+  const { rooms, halts } = await comeBack(network, { certified: false });
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 4);
+  assert.equal(await rowsOf(rooms.store, CHAIN_TABLES), await rowsOf(network.rooms('us').store, CHAIN_TABLES));
+  assert.is(rooms.federation.halted, null);
+  assert.equal(halts, []);
+  const { node, key } = network.federation.member('eu');
+  assert.ok(rooms.keys.directory.get(node, key.signer.keyId), 'its own certificate came back too');
+});
+
+test('a store that was rolled back is brought forward, with the rows that are derived from own records', async () => {
+  await using network = await lost(0);
+  const eu = await network.open('eu');
+  const first = await network.batch('eu');
+  const second = await network.batch('eu');
+  for (const holder of [eu, network.rooms('us'), network.rooms('jp')]) await storeBatch(holder.store, first);
+  for (const name of ['us', 'jp']) {
+    network.rooms(name).chains.advance(first);
+    await network.rooms(name).hold(second);
+  }
+  await network.stop('eu');
+  const seqs: number[] = [];
+  const batches: number[] = [];
+  const { rooms } = await comeBack(network, {
+    besidesOwn: {
+      group: (records) => {
+        seqs.push(...records.map(({ record }) => record.seq));
+        return [{ type: 'put', key: `derived/${records.length}`, value: Uint8Array.of(1) }];
+      },
+      batch: ({ envelope }) => {
+        batches.push(envelope.batch);
+        return [];
+      },
+    },
+  });
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 1);
+  assert.equal([seqs, batches], [[4, 5, 6], [2]]);
+  assert.ok((await rowsOf(rooms.store, ['derived'])).size > 0);
+});
+
+test('where nobody has anything, a start goes on as soon as a quorum has answered', async () => {
+  await using network = await lost(0);
+  const { rooms } = await comeBack(network, { ownChainWaitMs: 20_000 });
+  const started = performance.now();
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 0);
+  assert.ok(performance.now() - started < 2_000);
+});
+
+test('a node alone waits its time and starts', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const { rooms } = await comeBack(network, { ownChainWaitMs: 150 });
+  const started = performance.now();
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 0);
+  const waited = performance.now() - started;
+  assert.ok(waited >= 145 && waited < 1_000, `${waited}`);
+});
+
+test('a start that is called off rejects and takes nothing up', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const { rooms } = await comeBack(network, { ownChainWaitMs: 60_000 });
+  const calledOff = AbortSignal.timeout(50);
+  await rooms.federation.recoverOwnChain(calledOff).then(
+    () => assert.unreachable(),
+    () => assert.ok(calledOff.aborted),
+  );
+});
+
+test('peers that claim more of our chain than they can show do not hold up the start, and what they can show is taken', async () => {
+  await using network = await lost(1);
+  const batch = network.federation.batches('eu')[0];
+  if (batch === undefined) throw new Error('no batch');
+  const envelope = { ...batch.envelope, batch: 90 };
+  for (const name of ['us', 'jp']) network.rooms(name).chains.advance({ envelope, signed: batch.signed });
+  const { rooms, halts } = await comeBack(network);
+  const started = performance.now();
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 1);
+  assert.ok(performance.now() - started < 3_000);
+  assert.equal(halts, []);
+});
+
+test('a peer that serves our chain falsely is passed over for one that does not', async () => {
+  await using network = await lost(3);
+  network.wire.distortions.set('us', async function* (frames) {
+    for await (const frame of frames) {
+      const item = decodeItem(frame);
+      yield item.kind === 'records' ? encodeItem({ ...item, texts: item.texts.toReversed() }) : frame;
+    }
+  });
+  const { rooms, halts } = await comeBack(network);
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 3);
+  assert.equal(halts, []);
+});
+
+test('a node whose store disagrees with its own signature at its peers signs nothing more, then and ever after', async () => {
+  await using network = await lost(2);
+  const eu = await network.open('eu');
+  const [first] = network.federation.batches('eu');
+  if (first === undefined) throw new Error('no batch');
+  const { signer } = network.federation.member('eu').key;
+  const envelope = { ...first.envelope, sealedAt: network.federation.tick() };
+  const signed = await signStatement(envelopeStatement, envelope, signer);
+  await storeBatch(eu.store, Object.assign(Object.create(first), { envelope, signed }));
+  await network.stop('eu');
+  for (let start = 0; start < 2; start++) {
+    const { rooms, halts } = await comeBack(network);
+    await rooms.federation.recoverOwnChain(FOREVER);
+    await until('the halt', () => rooms.federation.halted !== null);
+    assert.equal(halts, ['forked']);
+    await until('the proof', () => rooms.equivocations.taints(network.id('eu'), 1));
+    await network.stop('eu');
+  }
+  await until('us to know', () => network.rooms('us').equivocations.taints(network.id('eu'), 1));
+});
+
+test('a peer that comes later and holds more of our chain stops the node, on proof alone', async () => {
+  await using network = await lost(2);
+  network.wire.cut('eu');
+  const { rooms, halts } = await comeBack(network);
+  network.wire.cut('eu');
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER), 0);
+  assert.is(rooms.federation.halted, null);
+  network.wire.heal('eu', 'jp');
+  await until('the halt', () => rooms.federation.halted === 'behind');
+  assert.equal(halts, ['behind']);
+});
+
+test.run();

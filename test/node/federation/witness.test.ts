@@ -1,0 +1,106 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
+import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
+import { MemberNetwork } from './member-network.ts';
+import { storeBatch, until } from './member-rooms.ts';
+
+const NODES = ['eu', 'us', 'jp'];
+
+test('a batch is cosigned by every other member, who tell each other, and never by its own node', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start(...NODES);
+  const batch = await network.seal('eu');
+  for (const name of NODES) for (const witness of ['us', 'jp']) await network.cosigned(name, 'eu', witness, 1);
+  const eu = network.rooms('eu');
+  await eu.federation.witnessBacklog();
+  const cosignatures = await eu.cosignatures.of(network.id('eu'), 1);
+  const parsed = cosignatures.map(({ statement }) => cosignatureStatement.parse(statement));
+  assert.equal(
+    parsed.map(({ witness }) => witness),
+    ['jp', 'us'],
+  );
+  assert.ok(parsed.every(({ envelope }) => envelope === batch.hash));
+});
+
+test('an announced envelope alone is not cosigned: only a body that was checked is', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('us', 'jp');
+  const batch = await network.batch('eu');
+  // `jp` holds the batch and serves it with one record changed.
+  await network.rooms('jp').hold(batch);
+  network.wire.distortions.set('jp', async function* (frames) {
+    for await (const frame of frames) {
+      const item = decodeItem(frame);
+      yield item.kind === 'records'
+        ? encodeItem({ ...item, texts: item.texts.map((text) => text.replace('"loans"', '"Loans"')) })
+        : frame;
+    }
+  });
+  const us = network.rooms('us');
+  assert.is(await us.hear({ type: 'envelope', signed: batch.signed }, network.id('jp')), 'accept');
+  await until('the page', () =>
+    network.wire.pages.some(({ from, request }) => from === 'us' && request.want === 'chain'),
+  );
+  await until('the end of it', () => us.federation.catchingUp.length === 0);
+  assert.equal(await us.cosignatures.of(network.id('eu'), 1), []);
+  assert.is(us.chains.head(network.id('eu')).batch, 0);
+});
+
+test('a batch stored by a run that ended before it cosigned is cosigned at the next start', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const us = await network.open('us');
+  for (let i = 0; i < 3; i++) await storeBatch(us.store, await network.batch('eu'));
+  await network.stop('us');
+  await network.start('us');
+  assert.is(network.rooms('us').cosignatures.watermark(network.id('eu'), network.id('us')), 3);
+});
+
+test('a cosignature that could not be stored is made with the next batch', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('eu', 'us');
+  const { store, cosignatures } = network.rooms('us');
+  const write = store.write.bind(store);
+  store.write = (operations) =>
+    operations.some(({ key }) => key.startsWith('cosignature/'))
+      ? Promise.reject(new Error('the disk is full'))
+      : write(operations);
+  await network.seal('eu');
+  await network.holds('us', 'eu', 1);
+  await until('the failure', () => network.rooms('us').federation.catchingUp.length === 0);
+  assert.is(cosignatures.watermark(network.id('eu'), network.id('us')), 0);
+  store.write = write;
+  // It rests after the failure; coming back ends the rest.
+  network.wire.cut('us');
+  await network.seal('eu');
+  network.wire.heal('us');
+  await network.cosigned('us', 'eu', 'us', 2);
+});
+
+test('many calls at once make one cosignature a batch', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('us', 'jp');
+  const us = network.rooms('us');
+  for (let i = 0; i < 5; i++) await us.hold(await network.batch('eu'));
+  await Promise.all(Array.from({ length: 6 }, () => us.federation.witnessBacklog()));
+  await network.cosigned('jp', 'eu', 'us', 5);
+  const gossiped = network.wire.heard.filter(({ topic, from }) => topic === 'cosign' && from === 'us');
+  assert.is(gossiped.length, 5);
+});
+
+test('nothing is cosigned before this node’s own key is certified', async () => {
+  await using network = await MemberNetwork.create(NODES, { certified: false });
+  await network.open('us');
+  const us = network.rooms('us');
+  const [usCertificate, euCertificate] = ['us', 'eu'].map((name) => network.federation.member(name).key.signed);
+  if (usCertificate === undefined || euCertificate === undefined) throw new Error('no certificates');
+  await us.keys.learnCertificate(euCertificate);
+  await us.hold(await network.batch('eu'));
+  await us.federation.witnessBacklog();
+  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('us')), 0);
+  await us.keys.learnCertificate(usCertificate);
+  await us.federation.witnessBacklog();
+  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('us')), 1);
+});
+
+test.run();
