@@ -2,6 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { catchUp } from './federation/catch-up.ts';
+import { latency } from './federation/latency.ts';
+import { storage } from './federation/storage.ts';
+import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
 import { machineLine } from './machine.ts';
@@ -9,7 +13,7 @@ import type { Part } from './part.ts';
 import { sealing } from './sealing/sealing.ts';
 import { tableText } from './table.ts';
 
-const PARTS: readonly Part[] = [http, intake, sealing];
+const PARTS: readonly Part[] = [http, intake, sealing, catchUp, verification, latency, storage];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.

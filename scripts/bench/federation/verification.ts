@@ -1,0 +1,109 @@
+import pino from 'pino';
+import { openContext } from '../../../node/context.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { type Bundle, parseBundle } from '../../../protocol/bundle/bundle.ts';
+import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { recordId } from '../../../protocol/ids.ts';
+import type { JsonValue } from '../../../protocol/json/value.ts';
+import { nobleSuite } from '../../../protocol/suite/noble.ts';
+import type { Suite } from '../../../protocol/suite/suite.ts';
+import { quietConfig } from '../node-home.ts';
+import type { BenchOptions, Part, Result } from '../part.ts';
+import { median } from '../statistics.ts';
+import { count, ratio } from '../table.ts';
+import { type FilledCluster, fillCluster } from './filled-cluster.ts';
+
+const FULL = { records: 10_000, bundles: 50, rounds: 5, turnMs: 2_000 };
+const QUICK = { records: 500, bundles: 5, rounds: 1, turnMs: 300 };
+
+interface Way {
+  readonly name: string;
+  /** Verifies one record or bundle. Throws where it does not hold. */
+  readonly verify: () => Promise<void> | void;
+}
+
+/** Verdicts a second: on stored records of many batches, and on bundles with nothing remembered in between. */
+export const verification: Part = {
+  name: 'verification',
+  title: 'Verification: stored records, and bundles offline',
+  async run(options): Promise<Result> {
+    const { records, bundles: wanted } = options.quick ? QUICK : FULL;
+    let filled;
+    let bundles;
+    {
+      await using open = await fillCluster(options.home, records, options);
+      filled = open;
+      bundles = await fetchBundles(open, wanted);
+    }
+    const { cluster, ids } = filled;
+    const config = quietConfig(cluster.node(0), cluster.plan, cluster.home, cluster.rosterFile);
+    await using context = await openContext(config, pino({ level: 'silent' }));
+    const pin = context.keys.rosters.genesis;
+    const offline = (suite: Suite) => () => {
+      if (!verifyBundle(suite, pick(bundles), { pin }).verified) throw new Error('a bundle is not verified');
+    };
+    const stored = async () => {
+      const verdict = await context.verifier.verifyRecord(recordId(pick(ids)));
+      if (verdict?.verified !== true) throw new Error('a record is not verified');
+    };
+    const ways = [
+      { name: 'stored record, native', verify: stored },
+      { name: 'bundle offline, native', verify: offline(nativeSuite) },
+      { name: 'bundle offline, noble', verify: offline(nobleSuite) },
+    ];
+    const rates = await measure(ways, options);
+    const noble = rates.at(-1) ?? Number.NaN;
+    return {
+      table: [
+        ['', 'verdicts/s', 'against noble'],
+        ...ways.map(({ name }, i) => [name, count(rates[i] ?? 0), ratio((rates[i] ?? 0) / noble)]),
+      ],
+      notes: [
+        `Random records of ${count(records)} in their batches, one at a time, anchored and cosigned. A stored record is read, its`,
+        'payload decrypted and all five checks made; signatures that many records share (envelope, cosignatures, keys) are',
+        'remembered once checked. A bundle is checked whole, every signature and roster in it, and nothing is remembered.',
+      ],
+    };
+  },
+};
+
+async function measure(ways: readonly Way[], { quick, say, signal }: BenchOptions): Promise<number[]> {
+  const { rounds, turnMs } = quick ? QUICK : FULL;
+  const rates = ways.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, { name, verify }] of ways.entries()) {
+      signal.throwIfAborted();
+      const started = performance.now();
+      let verdicts = 0;
+      while (performance.now() - started < turnMs) {
+        await verify();
+        verdicts++;
+      }
+      const rate = (verdicts * 1000) / (performance.now() - started);
+      rates[i]?.push(rate);
+      say(`${name}: ${count(rate)}/s`);
+    }
+  }
+  return rates.map(median);
+}
+
+async function fetchBundles({ cluster, client, ids }: FilledCluster, wanted: number): Promise<Bundle[]> {
+  const bundles: Bundle[] = [];
+  for (let i = 0; i < wanted; i++) {
+    const answer = await client.get(`${cluster.node(0).baseUrl}/v1/bundles/${pick(ids)}?disclosure=1`);
+    if (!isJson(answer)) throw new Error('a bundle is a JSON object');
+    bundles.push(parseBundle(answer));
+  }
+  return bundles;
+}
+
+/** The client parsed it from JSON text. */
+function isJson(value: unknown): value is JsonValue {
+  return typeof value === 'object' && value !== null;
+}
+
+function pick<Item>(items: readonly Item[]): Item {
+  const item = items[Math.floor(Math.random() * items.length)];
+  if (item === undefined) throw new RangeError('nothing to pick from');
+  return item;
+}
