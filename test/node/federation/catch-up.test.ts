@@ -175,7 +175,7 @@ test('an origin that is cut in the middle of a page costs nothing that was whole
   pulling.catchUp.lead(EU, US, 1);
   await pulling.catchUp.settled(EU);
   assert.is(pulling.head('eu'), 1);
-  const [second] = pulling.network.pages.filter(({ to }) => to === 'us');
+  const second = pulling.network.pages.find(({ to }) => to === 'us');
   assert.equal(second?.request, { want: 'chain', node: 'eu', batch: 1, seq: 19 });
 });
 

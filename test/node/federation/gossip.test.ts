@@ -42,8 +42,9 @@ test('each kind of message is accepted where it holds, and again when it comes t
     { type: 'revocation', signed: revocation },
     { type: 'equivocation', proof: { first: batch.signed, second } },
   ];
-  for (const message of [...messages, ...messages])
+  for (const message of [...messages, ...messages]) {
     assert.is(await us.hear(message, network.id('eu')), 'accept', message.type);
+  }
   assert.is(us.cosignatures.watermark(network.id('eu'), network.id('jp')), 1);
   assert.is((await us.cosignatures.of(network.id('eu'), 1)).length, 1);
   assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1 }]);

@@ -90,7 +90,7 @@ export class MemberNetwork implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const name of [...this.#rooms.keys()]) await this.stop(name);
+    for (const name of this.#rooms.keys()) await this.stop(name);
     await this.home[Symbol.asyncDispose]();
   }
 }

@@ -1,0 +1,167 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { recordText } from '../../../protocol/statement/record.ts';
+import type { PageItem } from '../../../node/federation/page-forms.ts';
+import { assemblerOf, at, NINE, Rebuilding, withItem, withTexts } from './rebuilding.ts';
+
+/** A page that its sender changed, the fault that it is refused with, and the groups before it that count all the same. */
+interface HostilePage {
+  readonly name: string;
+  readonly change: (page: PageItem[], rebuilding: Rebuilding) => PageItem[] | Promise<PageItem[]>;
+  readonly fault: string;
+  readonly stored: readonly number[];
+}
+
+const HOSTILE: readonly HostilePage[] = [
+  {
+    name: 'a record whose body was changed',
+    change: (page) => withTexts(page, 1, (texts) => texts.map((text) => text.replace('"loans"', '"Loans"'))),
+    fault: 'forged',
+    stored: [1],
+  },
+  {
+    name: 'a record that is no canonical text',
+    change: (page) => withTexts(page, 1, (texts) => texts.map((text) => ` ${text}`)),
+    fault: 'malformed',
+    stored: [1],
+  },
+  {
+    name: 'two records in each other’s place',
+    change: (page) => withTexts(page, 1, ([a = '', b = '', c = '']) => [b, a, c]),
+    fault: 'malformed',
+    stored: [1],
+  },
+  {
+    name: 'a record of another node',
+    change: (page, { federation }) => {
+      const foreign = federation.records('us').append({}, federation.tick());
+      return withTexts(page, 0, ([, ...rest]) => [foreign.text, ...rest]);
+    },
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'a record with another number than its place has',
+    change: (page) =>
+      withTexts(page, 0, ([a = '', ...rest]) => [recordText.write({ ...recordText.parse(a), seq: 2 }), ...rest]),
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'groups in another order',
+    change: (page) => {
+      const [first, second] = [at(page, 'group', 0), at(page, 'group', 1)];
+      return [...page.slice(0, first), ...page.slice(second, second + 2), ...page.slice(first, second)];
+    },
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'a group left out',
+    change: (page) => page.toSpliced(at(page, 'group', 1), 2),
+    fault: 'malformed',
+    stored: [1],
+  },
+  {
+    name: 'a group of another member',
+    change: async (page, { federation }) => {
+      const foreign = await federation.sealBatch('us', NINE, { witnesses: [] });
+      const signed = foreign.groups[0]?.signed;
+      return signed === undefined ? page : withItem(page, at(page, 'group'), { kind: 'group', signed });
+    },
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'a group under a signature that does not hold',
+    change: (page) => {
+      const [a, b] = [page[at(page, 'group', 0)], page[at(page, 'group', 1)]];
+      if (a?.kind !== 'group' || b?.kind !== 'group') throw new Error('no groups');
+      const signed = { statement: b.signed.statement, signature: a.signed.signature };
+      return withItem(page, at(page, 'group', 1), { kind: 'group', signed });
+    },
+    fault: 'forged',
+    stored: [1],
+  },
+  {
+    name: 'an envelope under a signature that does not hold',
+    change: (page) => {
+      const [envelope, group] = [page[0], page[1]];
+      if (envelope?.kind !== 'envelope' || group?.kind !== 'group') throw new Error('another page');
+      const signed = { ...envelope.signed, signature: group.signed.signature };
+      return withItem(page, 0, { kind: 'envelope', signed });
+    },
+    fault: 'forged',
+    stored: [],
+  },
+  {
+    name: 'an envelope that was not asked for',
+    change: async (page, rebuilding) => {
+      const { signed } = await rebuilding.seal(NINE);
+      return withItem(page, 0, { kind: 'envelope', signed });
+    },
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'an envelope in the middle of a group',
+    change: (page) => {
+      const [envelope] = page;
+      return envelope === undefined ? page : page.toSpliced(at(page, 'records'), 0, envelope);
+    },
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'records outside a group',
+    change: (page) => page.toSpliced(at(page, 'group'), 1),
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'a group before its envelope',
+    change: (page) => page.slice(1),
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'a group in the middle of a group',
+    change: (page) => page.toSpliced(at(page, 'records'), 1),
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'more records than the group has',
+    change: (page) => withTexts(page, 0, (texts) => [...texts, ...texts]),
+    fault: 'malformed',
+    stored: [],
+  },
+  {
+    name: 'a cosignature among the groups',
+    change: (page) => {
+      const [envelope] = page;
+      return envelope?.kind === 'envelope'
+        ? [...page.slice(0, 3), { kind: 'cosignature', signed: envelope.signed }]
+        : page;
+    },
+    fault: 'malformed',
+    stored: [1],
+  },
+];
+
+for (const { name, change, fault, stored } of HOSTILE) {
+  test(`refused as ${fault}, and only whole signed groups stay: ${name}`, async () => {
+    await using rebuilding = await Rebuilding.start();
+    await rebuilding.seal(NINE);
+    const page = await rebuilding.page();
+    assert.is(await rebuilding.take(await change(page, rebuilding)), fault);
+    assert.equal(await rebuilding.stored(), stored);
+    assert.is(rebuilding.own.chains.head(rebuilding.origin.node).batch, 0);
+    // The honest page still makes the batch whole.
+    rebuilding.assembler = await assemblerOf(rebuilding.own, rebuilding.origin);
+    const honest = await rebuilding.page();
+    assert.match(await rebuilding.take(honest), /^batches 1/);
+  });
+}
+
+test.run();

@@ -1,0 +1,160 @@
+import { utf8 } from '../../../protocol/bytes.ts';
+import { writeSha256 } from '../../../protocol/hash.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
+import { merkleRoot } from '../../../protocol/merkle/tree.ts';
+import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
+import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
+import * as assert from 'uvu/assert';
+import { ChainAssembler, ChainContradictionError } from '../../../node/federation/chain-assembler.ts';
+import { decodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
+import { PeerStatementError } from '../../../node/federation/statement-check.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { TestFederation } from '../../fixtures/federation.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import {
+  CHAIN_TABLES,
+  fastFederation,
+  MemberRooms,
+  rowsOf,
+  temporaryHome,
+  type TemporaryHome,
+} from './member-rooms.ts';
+
+export const NINE = Array.from({ length: 9 }, () => ({}));
+
+/** `eu` made a chain; `us` assembles it from pages. */
+export class Rebuilding implements AsyncDisposable {
+  readonly federation: TestFederation;
+  readonly home: TemporaryHome;
+  readonly origin: MemberRooms;
+  own: MemberRooms;
+  assembler: ChainAssembler;
+
+  private constructor(
+    federation: TestFederation,
+    home: TemporaryHome,
+    origin: MemberRooms,
+    own: MemberRooms,
+    assembler: ChainAssembler,
+  ) {
+    this.federation = federation;
+    this.home = home;
+    this.origin = origin;
+    this.own = own;
+    this.assembler = assembler;
+  }
+
+  static async start(): Promise<Rebuilding> {
+    const federation = await fastFederation(['eu', 'us']);
+    const home = await temporaryHome();
+    const origin = await MemberRooms.open(home.path, federation, 'eu');
+    const own = await MemberRooms.open(home.path, federation, 'us');
+    return new Rebuilding(federation, home, origin, own, await assemblerOf(own, origin));
+  }
+
+  /** Closes the store and opens it again, as after a crash. */
+  async reopen(): Promise<void> {
+    await this.own[Symbol.asyncDispose]();
+    this.own = await MemberRooms.open(this.home.path, this.federation, 'us');
+    this.assembler = await assemblerOf(this.own, this.origin);
+  }
+
+  async seal(
+    drafts: Parameters<TestFederation['sealBatch']>[1],
+    options: Parameters<TestFederation['sealBatch']>[2] = {},
+  ) {
+    const batch = await this.federation.sealBatch('eu', drafts, { witnesses: [], ...options });
+    await this.origin.hold(batch);
+    return batch;
+  }
+
+  /** The page that the origin gives to what is wanted. */
+  async page(): Promise<PageItem[]> {
+    const frames = this.origin.pages.serve({ want: 'chain', node: this.origin.node, ...this.assembler.wanted });
+    const items: PageItem[] = [];
+    for await (const frame of frames) items.push(decodeItem(frame));
+    return items;
+  }
+
+  /** Takes a page; answers how it ended: the batches that became whole, or the fault. */
+  async take(items: readonly PageItem[]): Promise<string> {
+    this.assembler.beginPage();
+    const whole: number[] = [];
+    try {
+      for (const item of items) {
+        const batch = await this.assembler.take(item);
+        if (batch !== undefined) whole.push(batch.envelope.batch);
+      }
+    } catch (error) {
+      if (error instanceof PeerStatementError) return error.fault;
+      if (error instanceof ChainContradictionError) return 'contradiction';
+      throw error;
+    }
+    return `batches ${whole.join(' ')}`.trim();
+  }
+
+  /** Numbers of the first records of the groups that were stored; each must be the origin's own, byte for byte. */
+  async stored(): Promise<number[]> {
+    const origin = await rowsOf(this.origin.store, CHAIN_TABLES);
+    const own = await rowsOf(this.own.store, CHAIN_TABLES);
+    for (const [key, value] of own) assert.is(value, origin.get(key), key);
+    return [...own.keys()].flatMap((key) => (key.startsWith('group/') ? Number(key.split('/')[2]) : []));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.own[Symbol.asyncDispose]();
+    await this.origin[Symbol.asyncDispose]();
+    await this.home[Symbol.asyncDispose]();
+  }
+}
+
+export function assemblerOf({ store, keys, chains }: MemberRooms, { node }: MemberRooms): Promise<ChainAssembler> {
+  return ChainAssembler.recover({ node, store, keys, chains });
+}
+
+/** Index of a page's item of a kind, the n-th of them. */
+export function at(items: readonly PageItem[], kind: PageItem['kind'], n = 0): number {
+  return items.flatMap((item, i) => (item.kind === kind ? i : []))[n] ?? -1;
+}
+
+/** The page with one item replaced. */
+export function withItem(items: readonly PageItem[], index: number, item: PageItem): PageItem[] {
+  return items.toSpliced(index, 1, item);
+}
+
+/** The page with the texts of its n-th frame of records changed. */
+export function withTexts(
+  items: readonly PageItem[],
+  n: number,
+  change: (texts: readonly string[]) => string[],
+): PageItem[] {
+  const index = at(items, 'records', n);
+  const item = items[index];
+  if (item?.kind !== 'records') throw new Error('no such frame');
+  return withItem(items, index, { kind: 'records', texts: change(item.texts) });
+}
+
+/** A group over any texts, under the origin's own signature. */
+export function signGroup(
+  federation: TestFederation,
+  first: number,
+  texts: readonly string[],
+): Promise<SignedStatement> {
+  const { node, key } = federation.member('eu');
+  const leaves = texts.map((text) => leafHash(nativeSuite, utf8(text)));
+  const group: Group = {
+    v: 1,
+    type: 'group',
+    node,
+    first,
+    size: texts.length,
+    root: writeSha256(merkleRoot(nativeSuite, leaves)),
+    keyId: key.signer.keyId,
+    signedAt: federation.tick(),
+  };
+  return signStatement(groupStatement, group, key.signer);
+}
+
+export function textsOf(batch: TestBatch): string[] {
+  return batch.records.map(({ text }) => text);
+}
