@@ -62,7 +62,7 @@ function appOptions({ accounts, log, metrics, config, keys }: NodeContext) {
 }
 
 function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
-  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, payload } = context;
+  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, payload, log } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = keys.rosters.member(config.id)?.region ?? config.id;
   const attesting = attestingOf(context, topicId);
@@ -70,7 +70,7 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route
     attestRoute(attesting),
     tieredAttestRoute(attesting),
     statusRoute({ evidence, view, topic: topicId, now }),
-    verifyRoute(verifier, topicId),
+    verifyRoute(verifier, topicId, log),
     bundleRoute({ keys, evidence, payload }),
     verifyBundleRoute(verifier),
     healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health }),

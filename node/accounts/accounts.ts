@@ -45,6 +45,8 @@ export class AccountError extends Error {
 export class Accounts {
   readonly #store: Store;
   readonly #known = new Map<string, Authentication>();
+  /** Counts the changes, so that what was read before one is not remembered after it. */
+  #changes = 0;
 
   constructor(store: Store) {
     this.#store = store;
@@ -55,8 +57,9 @@ export class Accounts {
     const digest = hash('sha256', apiKey, 'hex');
     const known = this.#known.get(digest);
     if (known !== undefined) return known;
+    const changes = this.#changes;
     const found = await this.#read(digest);
-    if (found !== 'unknown') this.#remember(digest, found);
+    if (found !== 'unknown' && changes === this.#changes) this.#remember(digest, found);
     return found;
   }
 
@@ -71,6 +74,7 @@ export class Accounts {
       accountTable.put([account.id], account),
       apiKeyTable.put([digest], { account: account.id, revoked: false }),
     ]);
+    this.#changes++;
     this.#known.clear();
   }
 

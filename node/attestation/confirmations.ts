@@ -13,6 +13,7 @@ export class Confirmations {
 
   /** Resolves when the record `seq` is confirmed, the time is up, or the signal ends the wait. */
   wait(seq: number, milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const waiters = this.#waiting.get(seq) ?? new Set();
       this.#waiting.set(seq, waiters);

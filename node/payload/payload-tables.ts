@@ -2,7 +2,7 @@ import type { RecordId } from '../../protocol/ids.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
 import type { Operation, Store } from '../store/store.ts';
 import { bytesCodec, Table } from '../store/table.ts';
-import type { OpenedPayload, PayloadVault, SealedPayload } from './payload-vault.ts';
+import { type OpenedPayload, PayloadDamagedError, type PayloadVault, type SealedPayload } from './payload-vault.ts';
 
 const ROW_RECORDS = 64;
 /** Bytes of ciphertext after which a row is full, so that reading one payload never reads many large ones. */
@@ -36,7 +36,7 @@ export function payloadOperations(
   return operations;
 }
 
-/** Salt and payload of an own record, or `erased`. Throws `PayloadDamagedError` or `RangeError` on damage. */
+/** Salt and payload of an own record, or `erased`. Throws `PayloadDamagedError`. */
 export async function readPayload(
   store: Store,
   vault: PayloadVault,
@@ -46,7 +46,16 @@ export async function readPayload(
   const seed = await payloadKeyTable.get(store, id);
   if (seed === undefined) return 'erased';
   const row = await payloadTable.last(store, [], seq);
-  const ciphertext = row === undefined ? undefined : splitFrames(row[1])[seq - Number(row[0])];
-  if (ciphertext === undefined) throw new RangeError(`the payload of ${id} is missing`);
+  const ciphertext = row === undefined ? undefined : frameOf(row[1], seq - Number(row[0]));
+  if (ciphertext === undefined) throw new PayloadDamagedError(`the payload of ${id} is missing`);
   return vault.open(id, { seed, ciphertext });
+}
+
+/** Undefined where the row is damaged or too short. */
+function frameOf(row: Uint8Array, index: number): Uint8Array | undefined {
+  try {
+    return splitFrames(row)[index];
+  } catch {
+    return undefined;
+  }
 }

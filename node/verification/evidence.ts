@@ -28,8 +28,24 @@ export interface Evidence {
   readonly bundle: Bundle;
 }
 
-/** Gathers the evidence about a record of any node; undefined where this node has not got it. */
+/** What the store holds about a record cannot be read as it was written: a record, receipt, envelope, tile or index row. */
+export class EvidenceDamagedError extends Error {
+  override readonly name = 'EvidenceDamagedError';
+}
+
+/**
+ * Gathers the evidence about a record of any node; undefined where this node has not got it. Throws
+ * `EvidenceDamagedError`.
+ */
 export async function readEvidence(sources: EvidenceSources, id: RecordId): Promise<Evidence | undefined> {
+  try {
+    return await gather(sources, id);
+  } catch (error) {
+    throw new EvidenceDamagedError(`the stored evidence about ${id} cannot be read`, { cause: error });
+  }
+}
+
+async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence | undefined> {
   const { store } = sources;
   const stored = await readRecord(store, id);
   if (stored === undefined) return undefined;

@@ -1,12 +1,12 @@
 import { type Bundle, parseBundle } from '../../protocol/bundle/bundle.ts';
 import { openBundle } from '../../protocol/bundle/opened-bundle.ts';
-import type { AnchoringStatus, PayloadState, Verdict } from '../../protocol/bundle/verdict.ts';
+import type { AnchoringStatus, Finding, PayloadState, Verdict } from '../../protocol/bundle/verdict.ts';
 import { judge, verifyBundle } from '../../protocol/bundle/verify.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { OpenedPayload } from '../payload/payload-vault.ts';
+import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
 import { disclosureOf } from './bundles.ts';
 import { cachingSuite } from './caching-suite.ts';
 import type { Evidence } from './evidence.ts';
@@ -27,6 +27,12 @@ export interface RecordVerdict extends Verdict {
   readonly evidence: Evidence;
 }
 
+const DAMAGED_PAYLOAD: Finding = {
+  check: 'payloadHashMatch',
+  code: 'payload-mismatch',
+  detail: 'the stored payload is not the one that was encrypted',
+};
+
 /** Verifies records from the stored bytes, and bundles that anyone brings, by the same five checks. */
 export class Verifier {
   readonly #options: VerifierOptions;
@@ -36,12 +42,15 @@ export class Verifier {
     this.#options = options;
   }
 
-  /** Verdict on a record of any node; undefined where no node at hand knows it. */
+  /**
+   * Verdict on a record of any node; undefined where no node at hand knows it. Throws `EvidenceDamagedError` where the
+   * stored evidence cannot even be read.
+   */
   async verifyRecord(id: RecordId): Promise<RecordVerdict | undefined> {
-    const { keys, payload, status } = this.#options;
+    const { keys, status } = this.#options;
     const evidence = await this.#options.evidence(id);
     if (evidence === undefined) return undefined;
-    const [answer, known] = [await payload(evidence), await status(evidence)];
+    const [answer, known] = [await this.#payloadOf(evidence), await status(evidence)];
     const bundle: Bundle =
       typeof answer === 'string' ? evidence.bundle : { ...evidence.bundle, disclosure: disclosureOf(answer) };
     const opened = openBundle(this.#suite, bundle, { rosters: keys.rosters, keys: keys.directory });
@@ -56,11 +65,21 @@ export class Verifier {
         proofWalk &&
         bundleBinding &&
         sigValid &&
-        (payloadHashMatch || typeof answer === 'string'),
-      payloadState: typeof answer === 'string' ? answer : 'available',
+        (payloadHashMatch || (typeof answer === 'string' && answer !== 'damaged')),
+      payloadState: typeof answer === 'string' && answer !== 'damaged' ? answer : 'available',
+      problems: answer === 'damaged' ? [...verdict.problems, DAMAGED_PAYLOAD] : verdict.problems,
       status: known,
       evidence,
     };
+  }
+
+  async #payloadOf(evidence: Evidence): Promise<PayloadAnswer | 'damaged'> {
+    try {
+      return await this.#options.payload(evidence);
+    } catch (error) {
+      if (error instanceof PayloadDamagedError) return 'damaged';
+      throw error;
+    }
   }
 
   /** Verdict on a bundle, pinned to this node's federation. Throws `BundleError` where it is malformed. */

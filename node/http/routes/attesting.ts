@@ -53,7 +53,7 @@ export async function submitOnce(attesting: Attesting, context: Context, draft: 
     throw new Problem('invalid-field', detail, { errors: [fieldError(['Idempotency-Key'], 'maxLength', detail)] });
   }
   if (key === '') return (await attesting.intake.submit(draft)).record;
-  const request = hash('sha256', `${context.path}\n${draft.payload}`, 'hex');
+  const request = hash('sha256', `${draft.claims.channel}\n${draft.payload}`, 'hex');
   try {
     const idempotency = { key: hash('sha256', key, 'hex'), request };
     return (await attesting.intake.submit({ ...draft, idempotency })).record;
@@ -97,6 +97,8 @@ export async function settle(
   const gone = new AbortController();
   const onClose = () => gone.abort();
   context.res.once('close', onClose);
+  // The caller may have hung up while its record was being written.
+  if (context.res.destroyed || context.req.socket.destroyed) gone.abort();
   const status = await waitFor(record, applied * 1000, gone.signal);
   context.res.off('close', onClose);
   return { body: { ...answer, status }, headers: { 'Preference-Applied': `wait=${applied}` } };

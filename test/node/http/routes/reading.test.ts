@@ -1,0 +1,264 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
+import { bodyTable, groupTable } from '../../../../node/records/record-tables.ts';
+import { nodeId } from '../../../../protocol/ids.ts';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { isTimestamp } from '../../../../protocol/time.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { API_KEYS, until } from '../../../fixtures/test-node.ts';
+import { BUNDLE_VERDICT_FIELDS, STATUS_FIELDS, VERDICT_FIELDS } from '../answer-fields.ts';
+import { requireProblem } from '../problem-shape.ts';
+
+const NODE = nodeId('eu');
+const SHA256 = /^sha256:[0-9a-f]{64}$/;
+const network = await TestNetwork.start({ ledger: 'local' });
+const node = network.node();
+test.after(() => network[Symbol.asyncDispose]());
+let unique = 0;
+
+const confirmed = await node.attest(
+  { n: ++unique, output: 'yes' },
+  { modelId: 'm', modelVersion: '1', riskLevel: 'low' },
+);
+const tiered = String((await node.post('/v1/tiered-attest', { sourceId: 's', data: {} })).body.attestationId);
+await node.seal();
+await until('the first batch is confirmed', async () => (await statusOf(confirmed)).status === 'confirmed');
+
+async function statusOf(id: string): Promise<JsonObject> {
+  return (await node.get(`/v1/status/${id}`)).body;
+}
+
+async function verdictOf(id: string): Promise<JsonObject> {
+  const { status, body, text } = await node.get(`/v1/verify/${id}`, { key: null });
+  assert.is(status, 200, text);
+  return body;
+}
+
+test('the status of a record that waits', async () => {
+  const direct = await statusOf(await node.attest({ n: ++unique }));
+  assert.equal(Object.keys(direct).toSorted(), STATUS_FIELDS);
+  assert.is(direct.success, true);
+  assert.is(direct.status, 'pending');
+  assert.is(direct.tier, 1);
+  assert.is(direct.delayed, false);
+  for (const name of [
+    'anchoredAt',
+    'confirmedAt',
+    'batchId',
+    'leafIndex',
+    'merkleRoot',
+    'transactionId',
+    'hcsSequence',
+  ]) {
+    assert.is(direct[name], null, name);
+  }
+  assert.is(direct.consensusTimestamp, null);
+  assert.equal(direct.history, [{ status: 'pending', at: direct.submittedAt ?? '' }]);
+  const leaf = String((await node.post('/v1/tiered-attest', { sourceId: 's', data: {} })).body.attestationId);
+  assert.is((await statusOf(leaf)).status, 'buffered');
+});
+
+test('the status of a confirmed record', async () => {
+  const status = await statusOf(confirmed);
+  assert.equal(Object.keys(status).toSorted(), STATUS_FIELDS);
+  assert.is(status.status, 'confirmed');
+  assert.match(String(status.batchId), /^bat_eu_[0-9A-HJKMNP-TV-Z]{26}$/);
+  assert.is(status.leafIndex, 0);
+  assert.is((await statusOf(tiered)).leafIndex, 1);
+  assert.match(String(status.merkleRoot), SHA256);
+  assert.is(status.topic, network.ledger.topicId);
+  assert.match(String(status.transactionId), /^0\.0\.1001[@-]\d+/);
+  assert.is(status.hcsSequence, '1');
+  assert.match(String(status.consensusTimestamp), /^\d+\.\d{9}$/);
+  for (const name of ['anchoredAt', 'confirmedAt', 'submittedAt', 'anchorExpectedBy']) {
+    assert.ok(isTimestamp(String(status[name])), name);
+  }
+  const steps = Array.isArray(status.history) ? status.history : [];
+  assert.equal(
+    steps.map((step) => (typeof step === 'object' && step !== null && 'status' in step ? step.status : '')),
+    ['pending', 'anchored', 'confirmed'],
+  );
+});
+
+test('any valid key may ask for the status of any record', async () => {
+  assert.is((await node.get(`/v1/status/${confirmed}`, { key: API_KEYS.enterprise })).status, 200);
+});
+
+test('the verdict on a confirmed record carries both field sets, for anyone', async () => {
+  const verdict = await verdictOf(confirmed);
+  assert.equal(Object.keys(verdict).toSorted(), VERDICT_FIELDS);
+  assert.equal([verdict.found, verdict.verified, verdict.sigValid], [true, true, true]);
+  assert.is(verdict.seqNum, 1);
+  assert.is(verdict.hcsSequence, '1');
+  assert.is(verdict.securityLevel, 'ML-DSA-65');
+  assert.is(verdict.source, 'merkle-forest');
+  assert.is(verdict.status, 'confirmed');
+  assert.is(verdict.ledger, network.ledger.network);
+  assert.is(verdict.payloadState, 'available');
+  assert.equal(verdict.cryptoVerification, { verified: true, checks: checks(true) });
+  assert.equal(verdict.complianceStatus, {
+    article12_1: true,
+    article12_2: true,
+    article12_3b: false,
+    article14: false,
+  });
+  assert.ok(isTimestamp(String(verdict.confirmedAt)));
+  assert.match(String(verdict.sourceIdHash), SHA256);
+  assert.equal(verdict.problems, []);
+  assert.is((await verdictOf(tiered)).verified, true);
+});
+
+test('the verdict on a record that waits: everything holds but the ledger', async () => {
+  const verdict = await verdictOf(await node.attest({ n: ++unique }));
+  assert.equal(Object.keys(verdict).toSorted(), VERDICT_FIELDS);
+  assert.equal([verdict.verified, verdict.sigValid, verdict.status], [false, true, 'pending']);
+  assert.equal([verdict.seqNum, verdict.confirmedAt, verdict.hcsSequence], [null, null, null]);
+  assert.equal(verdict.cryptoVerification, { verified: false, checks: checks(true) });
+});
+
+test('the public verdict shows no payload, source or account', async () => {
+  const secret = 'nobody-may-read-this';
+  const id = await node.attest({ secret }, { sourceId: secret });
+  for (const text of [(await node.get(`/v1/verify/${id}`, { key: null })).text, (await node.get('/metrics')).text]) {
+    assert.not.match(text, secret);
+    assert.not.match(text, 'developer');
+  }
+});
+
+test('an erased payload leaves the proof', async () => {
+  const id = await sealedRecord();
+  await node.context.store.write([payloadKeyTable.del(id)]);
+  const verdict = await verdictOf(id);
+  assert.equal([verdict.verified, verdict.payloadState, verdict.verifiedScope], [true, 'erased', 'record-only']);
+  assert.equal(verdict.cryptoVerification, { verified: true, checks: { ...checks(true), payloadHashMatch: false } });
+  requireProblem(await node.get(`/v1/bundles/${id}?disclosure=1`), 'scope-forbidden', 'erased');
+});
+
+test('a changed byte of a stored record is a verdict of false, whether it can still be read or not', async () => {
+  for (const [from, to] of [
+    ['"eventType":"DECISION"', '"eventType":"DECISIOM"'],
+    ['"eventType":"DECISION"', '"eventType:"DECISION"'],
+    ['"kind":"decision"', '"kind":"decisioN"'],
+  ] as const) {
+    const id = await sealedRecord();
+    const seq = node.context.intake.recorded;
+    const body = (await bodyTable.get(node.context.store, NODE, seq)) ?? '';
+    assert.ok(body.includes(from));
+    await node.context.store.write([bodyTable.put([NODE, seq], body.replace(from, to))]);
+    const verdict = await verdictOf(id);
+    assert.equal([verdict.found, verdict.verified], [true, false], to);
+    assert.equal(Object.keys(verdict).toSorted(), VERDICT_FIELDS);
+    assert.equal(Object.values(verdict.complianceStatus ?? {}), [false, false, false, false]);
+    assert.ok(Array.isArray(verdict.problems) && verdict.problems.length > 0);
+    await node.context.store.write([bodyTable.put([NODE, seq], body)]);
+    assert.is((await verdictOf(id)).verified, true);
+  }
+});
+
+test('a changed receipt or payload is a verdict of false', async () => {
+  const id = await sealedRecord();
+  const seq = node.context.intake.recorded;
+  const { store } = node.context;
+  const receipt = await groupTable.get(store, NODE, seq);
+  if (receipt === undefined) throw new Error('no receipt');
+  const statement = receipt.statement.replace('"size":1', '"size":2');
+  await store.write([groupTable.put([NODE, seq], { ...receipt, statement })]);
+  assert.is((await verdictOf(id)).verified, false);
+  await store.write([groupTable.put([NODE, seq], receipt)]);
+  const seed = await payloadKeyTable.get(store, id);
+  await store.write([payloadKeyTable.put([id], new Uint8Array(32))]);
+  const verdict = await verdictOf(id);
+  assert.equal([verdict.verified, verdict.payloadState, verdict.sigValid], [false, 'available', true]);
+  await store.write([payloadKeyTable.put([id], seed ?? new Uint8Array())]);
+  assert.is((await verdictOf(id)).verified, true);
+});
+
+test('a bundle is for its owner', async () => {
+  const { status, body, headers } = await node.get(`/v1/bundles/${confirmed}`);
+  assert.is(status, 200);
+  assert.match(headers.get('content-type') ?? '', /^application\/json/);
+  assert.is(body.format, 'meridian-bundle/1');
+  assert.is(body.disclosure, undefined);
+  for (const query of ['', '?partial=1', '?disclosure=1']) {
+    const answer = await node.get(`/v1/bundles/${confirmed}${query}`, { key: API_KEYS.enterprise });
+    requireProblem(answer, 'scope-forbidden', query);
+  }
+});
+
+test('a bundle of a record that waits is 409 unless a partial one is asked for', async () => {
+  const id = await node.attest({ n: ++unique });
+  requireProblem(await node.get(`/v1/bundles/${id}`), 'not-yet-anchored', 'open');
+  requireProblem(await node.get(`/v1/bundles/${id}?partial=0`), 'not-yet-anchored', 'not one');
+  const { body } = await node.get(`/v1/bundles/${id}?partial=1`);
+  assert.equal([body.batch, body.anchor], [null, null]);
+  const judged = await node.post('/v1/bundles/verify', body, { key: null });
+  assert.equal([judged.status, judged.body.verified, judged.body.status], [200, false, 'pending']);
+  assert.equal(judged.body.checks, { ...checks(true), payloadHashMatch: false });
+});
+
+test('a bundle is judged for anyone, and every change of it is found', async () => {
+  const { body: bundle } = await node.get(`/v1/bundles/${confirmed}?disclosure=1`);
+  const whole = await node.post('/v1/bundles/verify', bundle, { key: null });
+  assert.equal(Object.keys(whole.body).toSorted(), BUNDLE_VERDICT_FIELDS);
+  assert.equal([whole.body.verified, whole.body.payloadState], [true, 'available']);
+  assert.equal(whole.body.checks, checks(true));
+  assert.equal(whole.body.problems, []);
+  const record = String(bundle.record).replace('"riskLevel":"low"', '"riskLevel":"hig"');
+  const changed = await node.post('/v1/bundles/verify', { ...bundle, record }, { key: null });
+  assert.equal([changed.status, changed.body.verified], [200, false]);
+  assert.ok(Array.isArray(changed.body.problems) && changed.body.problems.length > 0);
+});
+
+test('a malformed bundle is 400', async () => {
+  const { body: bundle } = await node.get(`/v1/bundles/${confirmed}`);
+  const malformed: JsonObject[] = [
+    {},
+    { ...bundle, format: 'meridian-bundle/2' },
+    { ...bundle, extra: 1 },
+    { ...bundle, record: {} },
+    { ...bundle, cosignatures: null },
+    { ...bundle, rosters: [] },
+    { ...bundle, anchor: { ...Object(bundle.anchor), sequence: 1 } },
+    { ...bundle, receipt: { ...Object(bundle.receipt), signature: 'not base64url!' } },
+  ];
+  for (const [index, value] of malformed.entries()) {
+    requireProblem(await node.post('/v1/bundles/verify', value, { key: null }), 'bundle-malformed', `bundle ${index}`);
+  }
+});
+
+test('Prefer: wait answers with the status reached', async () => {
+  const before = node.context.intake.recorded;
+  const soon = node.post(
+    '/v1/attest',
+    { sourceId: 's', data: { n: ++unique } },
+    { headers: { prefer: 'respond-async, wait=20' } },
+  );
+  await until('the record is there', () => node.context.intake.recorded > before);
+  await node.seal();
+  const { status, body, headers } = await soon;
+  assert.equal([status, body.status], [200, 'confirmed']);
+  assert.is(headers.get('preference-applied'), 'wait=20');
+  const started = performance.now();
+  const late = await node.post('/v1/tiered-attest', { sourceId: 's', data: {} }, { headers: { prefer: 'wait=1' } });
+  assert.is(late.body.status, 'buffered');
+  assert.ok(performance.now() - started >= 900);
+  for (const prefer of ['wait', 'wait=-1', 'wait=0', 'waiting=5', 'wait=x']) {
+    const answer = await node.post('/v1/tiered-attest', { sourceId: 's', data: {} }, { headers: { prefer } });
+    assert.equal([answer.body.status, answer.headers.get('preference-applied')], ['buffered', null], prefer);
+  }
+});
+
+async function sealedRecord(): Promise<string> {
+  await node.seal();
+  const id = await node.attest({ n: ++unique });
+  await node.seal();
+  await until(`${id} is confirmed`, async () => (await verdictOf(id)).status === 'confirmed');
+  return id;
+}
+
+function checks(value: boolean): JsonObject {
+  return { leafRederived: value, payloadHashMatch: value, proofWalk: value, bundleBinding: value, sigValid: value };
+}
+
+test.run();
