@@ -117,9 +117,12 @@ class ChainWalk {
     }
     const { leaves, records } = deriveGroup(this.#check, key, group, texts);
     report.count('records', records.length);
-    await this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq })));
-    await this.#sources.take(records);
-    await this.#payloads?.take(group, records);
+    // Side by side: each mostly waits for LevelDB.
+    await Promise.all([
+      this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq }))),
+      this.#sources.take(records),
+      this.#payloads?.take(group, records),
+    ]);
     return leaves;
   }
 }

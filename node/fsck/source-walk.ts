@@ -8,7 +8,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
-import { IndexWalk } from './index-walk.ts';
+import { type ExpectedRow, IndexWalk } from './index-walk.ts';
 import { recordAt, textAt } from './record-at.ts';
 import { decodeRow, readRows } from './rows.ts';
 
@@ -17,12 +17,17 @@ export const SOURCE_TABLES = [sourceHeadTable, sourceRecordTable];
 /** Sources whose last record is kept in memory. Past it, the one seen longest ago makes room. */
 const MAX_SOURCES = 50_000;
 
-interface LastOfSource {
+interface PlaceInSource {
   readonly sourceSeq: number;
   readonly leaf: Sha256Hash | null;
 }
 
-const BEFORE_FIRST: LastOfSource = { sourceSeq: 0, leaf: null };
+interface LastOfSource extends PlaceInSource {
+  /** Key part of the source; derived once a source, not once a record. */
+  readonly source: string;
+}
+
+const BEFORE_FIRST: PlaceInSource = { sourceSeq: 0, leaf: null };
 
 /**
  * The gapless counter and hash link of every source, along one chain. Of the node's own chain all of it is proven,
@@ -44,16 +49,18 @@ export class SourceWalk {
   }
 
   async take(records: readonly DerivedRecord[]): Promise<void> {
+    const rows: ExpectedRow<number>[] = [];
     for (const { record, leaf, key } of records) {
-      const source = sourceKey(record.sourceId);
-      const name = `${record.account}/${source}`;
-      const last = this.#last.get(name) ?? (await this.#recall(record, source));
+      const name = `${record.account}/${record.sourceId}`;
+      const known = this.#last.get(name);
+      const source = known?.source ?? sourceKey(record.sourceId);
+      const last = known ?? (await this.#recall(record, source));
       if (last !== undefined && !follows(record, last)) this.#broken(key, record);
-      this.#remember(name, { sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
+      this.#remember(name, { source, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
       if (this.#isOwn && record.sourceSeq === 1) this.#check.report.count('sources');
+      rows.push({ key: sourceRecordTable.key(record.account, source, record.sourceSeq), value: record.seq });
     }
-    if (!this.#isOwn) return;
-    await this.#index.expect(records.map(({ record }) => ({ key: indexKey(record), value: record.seq })));
+    if (this.#isOwn) await this.#index.expect(rows);
   }
 
   /** After the last record of the own chain: heads stand at the end of their sources, and no row is left over. */
@@ -90,7 +97,7 @@ export class SourceWalk {
   }
 
   /** The record before, where memory does not have it. Undefined where that cannot be told. */
-  async #recall(record: AttestationRecord, source: string): Promise<LastOfSource | undefined> {
+  async #recall(record: AttestationRecord, source: string): Promise<PlaceInSource | undefined> {
     if (record.sourceSeq === 1 || !this.#evicted) return BEFORE_FIRST;
     if (!this.#isOwn) return undefined;
     const sourceSeq = record.sourceSeq - 1;
@@ -125,7 +132,7 @@ export class SourceWalk {
   }
 }
 
-function follows(record: AttestationRecord, last: LastOfSource): boolean {
+function follows(record: AttestationRecord, last: PlaceInSource): boolean {
   return record.sourceSeq === last.sourceSeq + 1 && record.sourcePrev === last.leaf;
 }
 
