@@ -1,0 +1,82 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';
+import { requireProblem } from '../problem-shape.ts';
+
+const network = await TestNetwork.start();
+const node = network.node();
+test.after(() => network[Symbol.asyncDispose]());
+
+function keyed(path: string, body: JsonObject, key: string, apiKey: string = API_KEYS.developer): Promise<HttpAnswer> {
+  return node.post(path, body, { key: apiKey, headers: { 'idempotency-key': key } });
+}
+
+test('a second identical attestation is 409 and names the first', async () => {
+  const body = { sourceId: 's', data: { case: 'twin' } };
+  const first = await node.post('/v1/attest', body);
+  const spelt = await node.post('/v1/attest', ' {"data":{"case":"\\u0074win"},"sourceId":"s"}');
+  requireProblem(spelt, 'duplicate-attestation', 'the same in other spelling');
+  assert.is(spelt.body.existingAttestationId, first.body.attestationId);
+  requireProblem(await node.post('/verify/v1/attest', body), 'duplicate-attestation', 'the other mount');
+  for (const other of [
+    { ...body, sourceId: 't' },
+    { ...body, data: { case: 'twin', n: 1 } },
+    { ...body, modelId: 'm' },
+    { ...body, extra: 1 },
+  ]) {
+    assert.is((await node.post('/v1/attest', other)).status, 200);
+  }
+  assert.is((await node.post('/v1/attest', body, { key: API_KEYS.enterprise })).status, 200, 'another account');
+  assert.is((await node.post('/v1/tiered-attest', body)).status, 200, 'the tiered endpoint has no such rule');
+});
+
+test('of twins at the same moment one is accepted', async () => {
+  const body = { sourceId: 's', data: { case: 'race' } };
+  const answers = await Promise.all(Array.from({ length: 12 }, () => node.post('/v1/attest', body)));
+  const [accepted, ...more] = answers.filter(({ status }) => status === 200);
+  assert.is(more.length, 0);
+  for (const answer of answers.filter(({ status }) => status !== 200)) {
+    assert.is(answer.body.existingAttestationId, accepted?.body.attestationId);
+  }
+});
+
+test('the same idempotency key and request are answered with the first record again', async () => {
+  for (const path of ['/v1/attest', '/v1/tiered-attest']) {
+    const body = { sourceId: 's', data: { case: path } };
+    const first = await keyed(path, body, `key of ${path}`);
+    const again = await keyed(path, body, `key of ${path}`);
+    assert.equal([again.status, again.body], [first.status, first.body]);
+    const elsewhere = await keyed(`/verify${path}`, body, `key of ${path}`);
+    assert.equal([elsewhere.status, elsewhere.body.attestationId], [200, first.body.attestationId]);
+  }
+});
+
+test('the same idempotency key with another request is 409', async () => {
+  const body = { sourceId: 's', data: { case: 'conflict' } };
+  assert.is((await keyed('/v1/attest', body, 'k1')).status, 200);
+  requireProblem(await keyed('/v1/attest', { ...body, modelId: 'm' }, 'k1'), 'idempotency-conflict', 'another body');
+  requireProblem(await keyed('/v1/tiered-attest', body, 'k1'), 'idempotency-conflict', 'another endpoint');
+  assert.is((await keyed('/v1/attest', body, 'k1', API_KEYS.enterprise)).status, 200, 'keys belong to an account');
+});
+
+test('a refused request does not use its idempotency key up', async () => {
+  requireProblem(await keyed('/v1/attest', { sourceId: 's' }, 'k2'), 'missing-field', 'no data');
+  assert.is((await keyed('/v1/attest', { sourceId: 's', data: { case: 'k2' } }, 'k2')).status, 200);
+});
+
+test('an idempotency key has at most 128 characters', async () => {
+  const body = { sourceId: 's', data: { case: 'long key' } };
+  requireProblem(await keyed('/v1/attest', body, 'k'.repeat(129)), 'invalid-field', 'too long', 'Idempotency-Key');
+  assert.is((await keyed('/v1/attest', body, 'k'.repeat(128))).status, 200);
+});
+
+test('requests with one key at the same moment make one record', async () => {
+  const body = { sourceId: 's', data: {} };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => keyed('/v1/tiered-attest', body, 'k3')));
+  assert.is(new Set(answers.map((answer) => answer.body.attestationId)).size, 1);
+  assert.ok(answers.every(({ status }) => status === 200));
+});
+
+test.run();
