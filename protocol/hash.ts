@@ -44,7 +44,14 @@ export function hashBytes(hash: Sha256Hash | Sha384Hash): Uint8Array {
   return decodeHex(hash.slice(PREFIX_LENGTH));
 }
 
+/** The written form of the SHA-256 of the concatenated parts. */
+export function hashParts(suite: Pick<Suite, 'sha256Hex'>, ...parts: readonly Uint8Array[]): Sha256Hash {
+  const text = `sha256:${suite.sha256Hex(...parts)}`;
+  if (!isSha256Hash(text)) throw new HashFormatError('a SHA-256 digest has 64 hex digits');
+  return text;
+}
+
 /** Hash of a signed statement: SHA-256 of its UTF-8 text. */
-export function hashText(suite: Pick<Suite, 'sha256'>, text: string): Sha256Hash {
-  return writeSha256(suite.sha256(utf8(text)));
+export function hashText(suite: Pick<Suite, 'sha256Hex'>, text: string): Sha256Hash {
+  return hashParts(suite, utf8(text));
 }

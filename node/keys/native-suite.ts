@@ -11,6 +11,10 @@ const PKCS8_SEED_HEADER = Buffer.from('3034020100300b060960864801650304031204228
 /** Imported public keys kept ready; a federation has a few dozen. */
 const MAX_CACHED_KEYS = 1024;
 
+/** Larger inputs are put together in a buffer of their own. In bytes. */
+const SCRATCH_BYTES = 64 << 10;
+const SCRATCH = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
+
 const signOffThread = promisify(sign);
 const keyCache = new Map<string, KeyObject>();
 
@@ -18,6 +22,7 @@ const keyCache = new Map<string, KeyObject>();
 export const nativeSuite: Suite = {
   name: 'native',
   sha256: (...parts) => digest('sha256', parts),
+  sha256Hex: (...parts) => hash('sha256', gather(parts), 'hex'),
   sha384: (...parts) => digest('sha384', parts),
   verify(publicKey, message, signature, context) {
     if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
@@ -40,9 +45,20 @@ export function nativeSigner(seed: Uint8Array): Signer {
 }
 
 function digest(algorithm: 'sha256' | 'sha384', parts: readonly Uint8Array[]): Uint8Array {
+  return hash(algorithm, gather(parts), 'buffer');
+}
+
+/** The parts as one piece. Hashing is synchronous and done with it before the next call, so small ones share a buffer. */
+function gather(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return hash(algorithm, only, 'buffer');
-  return hash(algorithm, Buffer.concat(parts), 'buffer');
+  if (parts.length === 1 && only !== undefined) return only;
+  let at = 0;
+  for (const part of parts) {
+    if (at + part.length > SCRATCH.length) return Buffer.concat(parts);
+    SCRATCH.set(part, at);
+    at += part.length;
+  }
+  return SCRATCH.subarray(0, at);
 }
 
 function importPublicKey(raw: Uint8Array): KeyObject {

@@ -14,6 +14,7 @@ export function cachingSuite(suite: Suite): Suite {
   return {
     name: `caching ${suite.name}`,
     sha256: suite.sha256,
+    sha256Hex: suite.sha256Hex,
     sha384: suite.sha384,
     verify(publicKey, message, signature, context) {
       const lengths = utf8(`${context}/${publicKey.length}/${signature.length}/`);

@@ -57,6 +57,6 @@ export function federationDigest(genesis: Sha256Hash): string {
 }
 
 /** Hash of a roster's statement. Of the genesis roster, it is the federation's fingerprint. */
-export function rosterHash(suite: Pick<Suite, 'sha256'>, roster: Pick<SignedRoster, 'statement'>): Sha256Hash {
+export function rosterHash(suite: Pick<Suite, 'sha256Hex'>, roster: Pick<SignedRoster, 'statement'>): Sha256Hash {
   return hashText(suite, roster.statement);
 }

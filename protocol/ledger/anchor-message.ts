@@ -42,7 +42,7 @@ const statementAnchorText = canonicalText('anchor message', StatementAnchorShape
 
 /** The message that anchors a batch: everything a reader needs to match it with the envelope. */
 export function batchAnchor(
-  suite: Pick<Suite, 'sha256'>,
+  suite: Pick<Suite, 'sha256Hex'>,
   federation: string,
   envelope: Envelope,
   text: string,

@@ -1,5 +1,5 @@
 import { concatBytes, utf8 } from '../bytes.ts';
-import { type Sha256Hash, writeSha256 } from '../hash.ts';
+import { hashParts, type Sha256Hash } from '../hash.ts';
 import { canonicalize, joinMembers } from '../json/canonical.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { isJsonObject } from '../json/value.ts';
@@ -20,18 +20,18 @@ const PREFIXES: Readonly<Record<CommitmentWord, Uint8Array>> = {
 
 /** SHA-256(word ‖ 0x00 ‖ salt ‖ UTF-8(text)): hiding as long as the 32-byte salt is secret, binding always. */
 export function commitText(
-  suite: Pick<Suite, 'sha256'>,
+  suite: Pick<Suite, 'sha256Hex'>,
   word: CommitmentWord,
   salt: Uint8Array,
   text: string,
 ): Sha256Hash {
   if (salt.length !== SALT_BYTES) throw new RangeError(`a salt has ${SALT_BYTES} bytes`);
-  return writeSha256(suite.sha256(PREFIXES[word], salt, utf8(text)));
+  return hashParts(suite, PREFIXES[word], salt, utf8(text));
 }
 
 /** Commitment to the RFC 8785 text of a value. */
 export function commit(
-  suite: Pick<Suite, 'sha256'>,
+  suite: Pick<Suite, 'sha256Hex'>,
   word: CommitmentWord,
   salt: Uint8Array,
   value: JsonValue,
@@ -63,7 +63,7 @@ export function decisionTexts(data: JsonObject): DecisionTexts {
   };
 }
 
-export function commitDecision(suite: Pick<Suite, 'sha256'>, salt: Uint8Array, texts: DecisionTexts): DecisionHashes {
+export function commitDecision(suite: Pick<Suite, 'sha256Hex'>, salt: Uint8Array, texts: DecisionTexts): DecisionHashes {
   return {
     dataHash: commitText(suite, 'meridian/data/1', salt, texts.data),
     inputHash: commitText(suite, 'meridian/input/1', salt, texts.input),
@@ -73,7 +73,7 @@ export function commitDecision(suite: Pick<Suite, 'sha256'>, salt: Uint8Array, t
 
 /** Whether a disclosed payload and salt are what a record committed to: the whole, and each part that it claims. */
 export function payloadMatches(
-  suite: Pick<Suite, 'sha256'>,
+  suite: Pick<Suite, 'sha256Hex'>,
   committed: { readonly payloadHash: Sha256Hash; readonly claims: DecisionHashes },
   salt: Uint8Array,
   payload: JsonValue,

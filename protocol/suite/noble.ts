@@ -1,6 +1,6 @@
 import { sha256, sha384 } from '@noble/hashes/sha2.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
-import { utf8 } from '../bytes.ts';
+import { encodeHex, utf8 } from '../bytes.ts';
 import { writeSha256 } from '../hash.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
 
@@ -8,6 +8,7 @@ import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './su
 export const nobleSuite: Suite = {
   name: 'noble',
   sha256: (...parts) => digest(sha256.create(), parts),
+  sha256Hex: (...parts) => encodeHex(digest(sha256.create(), parts)),
   sha384: (...parts) => digest(sha384.create(), parts),
   verify(publicKey, message, signature, context) {
     if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;

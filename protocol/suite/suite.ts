@@ -22,6 +22,8 @@ export interface Suite {
   readonly name: string;
   /** SHA-256 of the concatenation of the parts: 32 bytes. */
   sha256(...parts: readonly Uint8Array[]): Uint8Array;
+  /** The same digest as 64 lower-case hex digits: the form that statements carry, and the faster one to make natively. */
+  sha256Hex(...parts: readonly Uint8Array[]): string;
   /** SHA-384 of the concatenation of the parts: 48 bytes. */
   sha384(...parts: readonly Uint8Array[]): Uint8Array;
   /** ML-DSA-65 verification (FIPS 204 algorithm 3). False, never a throw, on keys or signatures of a wrong length. */
