@@ -116,9 +116,13 @@ export class CatchUp implements AsyncDisposable {
     await lanes.run(peer, async () => {
       assembler.beginPage();
       const options = { signal: this.#closing.signal };
-      for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), options)) {
-        const whole = await assembler.take(decodeItem(frame));
-        if (whole !== undefined) await this.#options.onBatch(whole, peer);
+      try {
+        for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), options)) {
+          const whole = await assembler.take(decodeItem(frame));
+          if (whole !== undefined) await this.#options.onBatch(whole, peer);
+        }
+      } finally {
+        await assembler.endPage();
       }
     });
     return assembler.wanted.batch > batch || assembler.wanted.seq > seq;

@@ -19,6 +19,9 @@ import type { FederationKeys } from './federation-keys.ts';
 import type { PageItem } from './page-forms.ts';
 import { openStatement, PeerStatementError } from './statement-check.ts';
 
+/** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
+const WRITE_RECORDS = 1_024;
+
 /** The node signed groups and an envelope that do not fit together: its own contradiction, not the sender's. */
 export class ChainContradictionError extends Error {
   override readonly name = 'ChainContradictionError';
@@ -65,8 +68,8 @@ interface PartialGroup {
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's text, every group
  * signature and root is checked before the group is stored, every batch root and link before the batch is.
  *
- * Crash order: whole groups first, each signed by its origin and useful by itself; the envelope with its tiles last. A
- * crash between leaves groups without their batch, from which `recover` goes on.
+ * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope with
+ * its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover` goes on.
  */
 export class ChainAssembler {
   readonly #node: NodeId;
@@ -77,6 +80,9 @@ export class ChainAssembler {
   #open: OpenBatch;
   #envelope: StoredBatch | undefined;
   #partial: PartialGroup | undefined;
+  /** Whole, checked groups that are not on the disk yet, in order. */
+  #unwritten: PartialGroup[] = [];
+  readonly #unwrittenIds = new Set<RecordId>();
 
   private constructor({ node, store, keys, chains, besides }: AssemblerOptions, open: OpenBatch) {
     this.#node = node;
@@ -98,6 +104,12 @@ export class ChainAssembler {
     return { batch: this.#chains.head(this.#node).batch + 1, seq: this.#open.first + this.#open.tree.size };
   }
 
+  /** Puts on the disk what the page brought. Call after each page, however it ended. Throws where the store does. */
+  async endPage(): Promise<void> {
+    if (this.#unwritten.length === 0) return;
+    await this.#write([]);
+  }
+
   /** Forgets what an earlier page left unfinished. Call before each page. */
   beginPage(): void {
     this.#envelope = undefined;
@@ -105,7 +117,7 @@ export class ChainAssembler {
   }
 
   /**
-   * Takes one item of a page. Resolves to a batch when the item completed one, now on the disk.
+   * Takes one item of a page. Resolves to a batch when the item completed one, now on the disk with all its groups.
    * Throws `PeerStatementError` (the sender's fault) or `ChainContradictionError` (the origin's).
    */
   async take(item: PageItem): Promise<StoredBatch | undefined> {
@@ -192,20 +204,25 @@ export class ChainAssembler {
       throw new PeerStatementError('forged', `the records of group ${partial.group.first} are not those signed`);
     }
     await this.#requireFreshIds(partial);
-    await this.#store.write([...groupOperations(partial), ...(this.#besides?.group(partial.records) ?? [])]);
+    this.#unwritten.push(partial);
+    for (const { id } of partial.records) this.#unwrittenIds.add(id);
     for (const leaf of leaves) this.#open.tree.append(leaf);
-    return this.#complete();
+    const batch = await this.#complete();
+    if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();
+    return batch;
   }
 
   /** An id names one record for ever: a later one under the same id would stand in its place at every verification. */
   async #requireFreshIds({ group, signed, records }: PartialGroup): Promise<void> {
     const rows = await this.#store.getMany(records.map(({ id }) => recordIndex.key(id)));
-    const seen = new Set<RecordId>();
+    const inGroup = new Set<RecordId>();
     records.forEach(({ id }, i) => {
       const row = rows[i];
-      const isTaken = row !== undefined && recordIndex.decode(row) !== group.first + i;
-      if (isTaken || seen.has(id)) throw new ChainContradictionError(`record id ${id} is given twice`, [signed]);
-      seen.add(id);
+      const isStored = row !== undefined && recordIndex.decode(row) !== group.first + i;
+      if (isStored || this.#unwrittenIds.has(id) || inGroup.has(id)) {
+        throw new ChainContradictionError(`record id ${id} is given twice`, [signed]);
+      }
+      inGroup.add(id);
     });
   }
 
@@ -219,11 +236,22 @@ export class ChainAssembler {
         batch.signed,
       ]);
     }
-    await this.#store.write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
+    await this.#write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
     this.#open = emptyBatch(batch.envelope.first + batch.envelope.size);
     this.#envelope = undefined;
     return batch;
+  }
+
+  /** Writes the groups that wait, and more rows with them. */
+  async #write(more: readonly Operation[]): Promise<void> {
+    const groups = this.#unwritten.flatMap((group) => [
+      ...groupOperations(group),
+      ...(this.#besides?.group(group.records) ?? []),
+    ]);
+    await this.#store.write([...groups, ...more]);
+    this.#unwritten = [];
+    this.#unwrittenIds.clear();
   }
 
   #requireEnvelope(): Envelope {

@@ -81,25 +81,17 @@ export class PageServer {
 
   /** Groups of a node from `seq` up to `end`, each with its frames: the statement, then its records. */
   async *#groups(node: NodeId, seq: number, end: number): AsyncGenerator<{ group: Group; frames: Uint8Array[] }> {
-    for await (const [, signed] of groupTable.under(this.#store, [node], { from: seq })) {
-      const group = groupStatement.parse(signed.statement);
-      if (group.first >= end) return;
-      const frames = [encodeItem({ kind: 'group', signed })];
-      let texts: string[] = [];
-      let characters = 0;
-      const flush = () => {
-        if (texts.length > 0) frames.push(encodeItem({ kind: 'records', texts }));
-        texts = [];
-        characters = 0;
-      };
-      for await (const text of readRecordTexts(this.#store, node, group.first, group.size)) {
-        if (characters + text.length > FRAME_CHARACTERS) flush();
-        texts.push(text);
-        characters += text.length;
-        if (texts.length >= FRAME_RECORDS) flush();
+    // One reading for the records of all groups: a busy chain's groups are small.
+    let texts: AsyncGenerator<string> | undefined;
+    try {
+      for await (const [, signed] of groupTable.under(this.#store, [node], { from: seq })) {
+        const group = groupStatement.parse(signed.statement);
+        if (group.first >= end) return;
+        texts ??= readRecordTexts(this.#store, node, group.first, end - group.first);
+        yield { group, frames: [encodeItem({ kind: 'group', signed }), ...(await recordFrames(texts, group.size))] };
       }
-      flush();
-      yield { group, frames };
+    } finally {
+      await texts?.return(undefined);
     }
   }
 
@@ -110,4 +102,26 @@ export class PageServer {
       if (++sent >= PAGE_COSIGNATURES) return;
     }
   }
+}
+
+/** Frames of the next `count` records. */
+async function recordFrames(records: AsyncGenerator<string>, count: number): Promise<Uint8Array[]> {
+  const frames: Uint8Array[] = [];
+  let texts: string[] = [];
+  let characters = 0;
+  const flush = () => {
+    if (texts.length > 0) frames.push(encodeItem({ kind: 'records', texts }));
+    texts = [];
+    characters = 0;
+  };
+  for (let left = count; left > 0; left--) {
+    const next = await records.next();
+    if (next.done === true) break;
+    if (characters + next.value.length > FRAME_CHARACTERS) flush();
+    texts.push(next.value);
+    characters += next.value.length;
+    if (texts.length >= FRAME_RECORDS) flush();
+  }
+  flush();
+  return frames;
 }

@@ -89,6 +89,8 @@ export class Rebuilding implements AsyncDisposable {
       if (error instanceof PeerStatementError) return error.fault;
       if (error instanceof ChainContradictionError) return 'contradiction';
       throw error;
+    } finally {
+      await this.assembler.endPage();
     }
     return `batches ${whole.join(' ')}`.trim();
   }

@@ -1,0 +1,99 @@
+import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
+import { Lanes } from '../../../node/federation/lanes.ts';
+import { pageRequest } from '../../../node/federation/page-forms.ts';
+import type { Transport } from '../../../node/federation/transport/contract.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import type { TestFederation } from '../../fixtures/federation.ts';
+import { FakeNetwork } from './fake-network.ts';
+import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from './member-rooms.ts';
+
+export const SIX = Array.from({ length: 6 }, () => ({}));
+
+/** `jp` pulls what the others hold, over a wire whose clock the test moves. */
+export class Pulling implements AsyncDisposable {
+  readonly federation: TestFederation;
+  readonly network = new FakeNetwork();
+  readonly batches: string[] = [];
+  readonly contradictions: string[] = [];
+  readonly unknownKeys: string[] = [];
+  catchUp: CatchUp;
+  now = 1_000_000;
+  readonly #rooms: readonly MemberRooms[];
+  readonly #home: TemporaryHome;
+
+  private constructor(federation: TestFederation, rooms: readonly MemberRooms[], home: TemporaryHome) {
+    this.federation = federation;
+    this.#rooms = rooms;
+    this.#home = home;
+    const transports = new Map(rooms.map((room) => [room, this.#connect(room)]));
+    const own = this.room('jp');
+    const transport = transports.get(own);
+    if (transport === undefined) throw new Error('jp has no transport');
+    this.catchUp = new CatchUp(this.#options(own, transport));
+  }
+
+  static async start(): Promise<Pulling> {
+    const federation = await fastFederation(['eu', 'us', 'ca', 'jp']);
+    const home = await temporaryHome();
+    const names = ['eu', 'us', 'ca', 'jp'];
+    const rooms = await Promise.all(names.map((name) => MemberRooms.open(home.path, federation, name)));
+    return new Pulling(federation, rooms, home);
+  }
+
+  room(name: string): MemberRooms {
+    const room = this.#rooms.find(({ node }) => node === name);
+    if (room === undefined) throw new Error(`no member ${name}`);
+    return room;
+  }
+
+  /** Seals a batch of `node`, held by the members named. */
+  async seal(node: string, holders: readonly string[], drafts: readonly object[] = SIX, groupSize = 3): Promise<void> {
+    const batch = await this.federation.sealBatch(
+      node,
+      drafts.map(() => ({})),
+      { witnesses: [], groupSize },
+    );
+    for (const holder of holders) await this.room(holder).hold(batch);
+  }
+
+  head(name: string): number {
+    return this.room('jp').chains.head(nodeId(name)).batch;
+  }
+
+  /** Pages asked of a member. */
+  asked(name: string): number {
+    return this.network.pages.filter(({ to }) => to === name).length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.catchUp[Symbol.asyncDispose]();
+    for (const room of this.#rooms) await room[Symbol.asyncDispose]();
+    await this.#home[Symbol.asyncDispose]();
+  }
+
+  #connect(room: MemberRooms): Transport {
+    const transport = this.network.transport(
+      room.node,
+      this.#rooms.map(({ node }) => node),
+      () => 'accept',
+    );
+    transport.serve('batches', (request) => room.pages.serve(pageRequest.decode(request)));
+    void transport.start();
+    return transport;
+  }
+
+  #options({ store, keys, chains }: MemberRooms, transport: Transport): CatchUpOptions {
+    return {
+      store,
+      keys,
+      chains,
+      transport,
+      lanes: new Lanes(),
+      now: () => this.now,
+      log: silent,
+      onBatch: async ({ envelope }) => void this.batches.push(`${envelope.node}/${envelope.batch}`),
+      onContradiction: async (node, peer) => void this.contradictions.push(`${node} by ${peer}`),
+      onUnknownKey: (peer) => void this.unknownKeys.push(peer),
+    };
+  }
+}
