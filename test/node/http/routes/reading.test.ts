@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
 import { bodyTable, groupTable } from '../../../../node/records/record-tables.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
-import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { isTimestamp } from '../../../../protocol/time.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, until } from '../../../fixtures/test-node.ts';
@@ -219,8 +219,8 @@ test('a malformed bundle is 400', async () => {
     { ...bundle, record: {} },
     { ...bundle, cosignatures: null },
     { ...bundle, rosters: [] },
-    { ...bundle, anchor: { ...Object(bundle.anchor), sequence: 1 } },
-    { ...bundle, receipt: { ...Object(bundle.receipt), signature: 'not base64url!' } },
+    { ...bundle, anchor: { ...member(bundle, 'anchor'), sequence: 1 } },
+    { ...bundle, receipt: { ...member(bundle, 'receipt'), signature: 'not base64url!' } },
   ];
   for (const [index, value] of malformed.entries()) {
     requireProblem(await node.post('/v1/bundles/verify', value, { key: null }), 'bundle-malformed', `bundle ${index}`);
@@ -255,6 +255,12 @@ async function sealedRecord(): Promise<string> {
   await node.seal();
   await until(`${id} is confirmed`, async () => (await verdictOf(id)).status === 'confirmed');
   return id;
+}
+
+function member(of: JsonObject, name: string): JsonObject {
+  const value = of[name];
+  if (value === undefined || !isJsonObject(value)) throw new TypeError(`${name} is no object`);
+  return value;
 }
 
 function checks(value: boolean): JsonObject {
