@@ -22,6 +22,10 @@ export function isTimestamp(text: string): text is Timestamp {
   return Number.isFinite(at) && new Date(at).toISOString() === text;
 }
 
+function hasForm(text: string): text is Timestamp {
+  return STRICT.test(text);
+}
+
 export function isConsensusTimestamp(text: string): text is ConsensusTimestamp {
   return CONSENSUS.test(text);
 }
@@ -30,7 +34,8 @@ export function isConsensusTimestamp(text: string): text is ConsensusTimestamp {
 export function timestampOf(epochMilliseconds: number): Timestamp {
   const at = new Date(Math.floor(epochMilliseconds));
   const text = Number.isNaN(at.getTime()) ? '' : at.toISOString();
-  if (!isTimestamp(text)) throw new TimeError('time outside the years 0000 to 9999');
+  // A Date only writes times that exist, so the form is all that can be wrong: a year of more than four digits.
+  if (!hasForm(text)) throw new TimeError('time outside the years 0000 to 9999');
   return text;
 }
 

@@ -6,6 +6,7 @@ import type { TieredAttestRequest } from '../../protocol/api/tiered-attest.ts';
 import { canonicalize, joinMembers } from '../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
 import { type DecisionTexts, decisionTexts } from '../../protocol/payload/commitment.ts';
+import type { Facts } from '../../protocol/statement/claims.ts';
 import type { Channel, Claims } from '../../protocol/statement/record.ts';
 import type { Draft } from '../intake/draft.ts';
 
@@ -24,13 +25,8 @@ export interface DecisionBody<Request> {
 /** The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. */
 export function attestDraft(account: string, { request, body, additional }: DecisionBody<AttestRequest>): Draft {
   const texts = bodyTexts(body, request.data, additional);
-  const claims = {
-    ...optional('modelId', request.modelId),
-    ...optional('modelVersion', request.modelVersion),
-    ...optional('riskLevel', request.riskLevel),
-    ...optional('confidenceScore', request.confidenceScore),
-    ...optional('environment', request.environment),
-  };
+  const { modelId, modelVersion, riskLevel, confidenceScore, environment } = request;
+  const claims = { modelId, modelVersion, riskLevel, confidenceScore, environment };
   return {
     ...decisionDraft(account, 'direct', request, claims, texts),
     duplicateKey: hash('sha256', joinMembers(texts.members), 'hex'),
@@ -41,13 +37,13 @@ export function attestDraft(account: string, { request, body, additional }: Deci
 export function tieredDraft(account: string, { request, body, additional }: DecisionBody<TieredAttestRequest>): Draft {
   const { model_ref: model, complianceMeta: meta } = request;
   const claims = {
-    ...optional('modelId', model?.model_id),
-    ...optional('modelVersion', model?.model_version),
-    ...optional('thirdPartyModel', model?.third_party_model),
-    ...optional('systemId', model?.system_id),
-    ...optional('riskLevel', meta?.riskLevel),
-    ...optional('jurisdiction', meta?.jurisdiction),
-    ...optional('eventType', meta?.serviceEventType),
+    modelId: model?.model_id,
+    modelVersion: model?.model_version,
+    thirdPartyModel: model?.third_party_model,
+    systemId: model?.system_id,
+    riskLevel: meta?.riskLevel,
+    jurisdiction: meta?.jurisdiction,
+    eventType: meta?.serviceEventType,
   };
   return decisionDraft(account, 'tiered', request, claims, bodyTexts(body, request.data, additional));
 }
@@ -69,7 +65,7 @@ function decisionDraft(
   account: string,
   channel: Channel,
   request: Shared,
-  claims: Omit<Claims, 'channel'>,
+  claims: Omit<Facts, 'channel'>,
   texts: BodyTexts,
 ): Draft {
   const { matched = request.data.matched } = request;
@@ -82,11 +78,11 @@ function decisionDraft(
     payload: joinMembers(texts.members),
     decision: texts.decision,
     claims: {
-      channel,
-      eventType: DEFAULT_EVENT,
       ...claims,
-      ...optional('matched', typeof matched === 'boolean' ? matched : undefined),
-      ...optional('referenceDatabase', referenceDatabases(reference)),
+      channel,
+      eventType: claims.eventType ?? DEFAULT_EVENT,
+      matched: typeof matched === 'boolean' ? matched : undefined,
+      referenceDatabase: reference === undefined ? undefined : referenceDatabases(reference),
     },
     links: {},
   };

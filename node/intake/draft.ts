@@ -1,5 +1,6 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { commitDecision, commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
+import { claimsOf, type Facts } from '../../protocol/statement/claims.ts';
 import type { AttestationRecord, Claims, Links } from '../../protocol/statement/record.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -17,7 +18,7 @@ export interface Draft {
   readonly payload: string;
   /** Texts of the decision inside it, whose parts are committed to one by one. */
   readonly decision: DecisionTexts;
-  readonly claims: Omit<Claims, 'dataHash' | 'inputHash' | 'outputHash'>;
+  readonly claims: Facts;
   readonly links: Links;
   /** Set where a second identical request must be refused; unique for the account. */
   readonly duplicateKey?: string;
@@ -47,7 +48,7 @@ export function prepareDraft(
     draft,
     id,
     payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, draft.payload),
-    claims: { ...draft.claims, ...commitDecision(nativeSuite, salt, draft.decision) },
+    claims: claimsOf({ ...draft.claims, ...commitDecision(nativeSuite, salt, draft.decision) }),
     sealed: vault.seal(id, salt, draft.payload),
   };
 }

@@ -65,20 +65,21 @@ function buildRecord(
   heads: TentativeHeads,
 ): BuiltRecord {
   const head = heads.get(draft);
+  // Members stand in canonical order, so that the text costs one native call.
   const record: AttestationRecord = {
-    v: 1,
+    account: draft.account,
+    claims,
     id,
     kind: draft.kind,
-    node,
-    seq,
-    account: draft.account,
-    sourceId: draft.sourceId,
-    sourceSeq: (head?.sourceSeq ?? 0) + 1,
-    sourcePrev: head?.leaf ?? null,
-    submittedAt,
-    payloadHash,
-    claims,
     links: draft.links,
+    node,
+    payloadHash,
+    seq,
+    sourceId: draft.sourceId,
+    sourcePrev: head?.leaf ?? null,
+    sourceSeq: (head?.sourceSeq ?? 0) + 1,
+    submittedAt,
+    v: 1,
   };
   const text = recordText.write(record);
   const leaf = leafHash(nativeSuite, utf8(text));

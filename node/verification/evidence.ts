@@ -50,10 +50,15 @@ async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence 
   const stored = await readRecord(store, id);
   if (stored === undefined) return undefined;
   const { record, text } = stored;
-  const receipt = await readGroup(store, record.node, record.seq);
+  const [receipt, batch] = await Promise.all([
+    readGroup(store, record.node, record.seq),
+    readBatchOf(store, record.node, record.seq),
+  ]);
   if (receipt === undefined) throw new RangeError(`the receipt of ${id} is missing`);
-  const batch = await readBatchOf(store, record.node, record.seq);
-  const leaves = await groupLeaves(store, receipt.group, batch);
+  const [leaves, sealed] = await Promise.all([
+    groupLeaves(store, receipt.group, batch),
+    batchEvidence(sources, record, batch),
+  ]);
   const path = inclusionPath(nativeSuite, leaves, record.seq - receipt.group.first);
   return {
     record,
@@ -62,7 +67,7 @@ async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence 
       format: BUNDLE_FORMAT,
       record: text,
       receipt: { ...receipt.signed, path: path.map(writeSha256) },
-      ...(await batchEvidence(sources, record, batch)),
+      ...sealed,
       keys: [],
       revocations: [],
       rosters: [],
@@ -78,14 +83,16 @@ async function batchEvidence(
   if (stored === undefined) return { batch: null, anchor: null, cosignatures: [] };
   const { envelope, signed } = stored;
   const hash = hashText(nativeSuite, signed.statement);
-  const path = await readBatchPath(store, envelope, record.seq);
+  const [path, found, anchor] = await Promise.all([
+    readBatchPath(store, envelope, record.seq),
+    cosignaturesOf(envelope.node, envelope.batch),
+    anchorOf(envelope.node, envelope.batch, hash),
+  ]);
   // A cosignature of a rival envelope is evidence against the node, not for this record.
-  const cosignatures = (await cosignaturesOf(envelope.node, envelope.batch)).filter((cosignature) =>
-    cosignature.statement.includes(hash),
-  );
+  const cosignatures = found.filter((cosignature) => cosignature.statement.includes(hash));
   return {
     batch: { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) },
-    anchor: (await anchorOf(envelope.node, envelope.batch, hash)) ?? null,
+    anchor: anchor ?? null,
     cosignatures,
   };
 }

@@ -63,7 +63,11 @@ export function decisionTexts(data: JsonObject): DecisionTexts {
   };
 }
 
-export function commitDecision(suite: Pick<Suite, 'sha256Hex'>, salt: Uint8Array, texts: DecisionTexts): DecisionHashes {
+export function commitDecision(
+  suite: Pick<Suite, 'sha256Hex'>,
+  salt: Uint8Array,
+  texts: DecisionTexts,
+): DecisionHashes {
   return {
     dataHash: commitText(suite, 'meridian/data/1', salt, texts.data),
     inputHash: commitText(suite, 'meridian/input/1', salt, texts.input),
