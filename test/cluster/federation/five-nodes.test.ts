@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -17,6 +18,7 @@ const SAMPLE = 30;
 const PATIENCE_MS = 30_000;
 /** What a node that was away for 2,000 records may take to have them. */
 const RETURN_MS = 5_000;
+const FSCK = join(import.meta.dirname, '../../../scripts/fsck.ts');
 
 const cluster = await ClusterProcesses.create();
 /** Ids of the first 300 records of `eu`. */
@@ -157,11 +159,21 @@ test('a node whose store was emptied rebuilds every chain from its peers, its ow
   await cluster.grantKeys(['jp']);
   const [next = ''] = await record('jp', 1);
   for (const node of NODES) {
-    await until(`${node} to verify the next`, async () => (await get(node, `/v1/verify/${next}`)).verified === true, PATIENCE_MS);
+    await until(
+      `${node} to verify the next`,
+      async () => (await get(node, `/v1/verify/${next}`)).verified === true,
+      PATIENCE_MS,
+    );
     assert.is(await recordsAt(node, 'jp'), JP_RECORDS + 1);
     assert.equal((await get(node, '/v1/federation')).equivocations, []);
   }
   for (const id of sampleOf(ids)) assert.is((await get('jp', `/v1/verify/${id}`)).verified, true);
+});
+
+test('the rebuilt store is whole', async () => {
+  await cluster.end('jp');
+  const fsck = spawnSync(process.execPath, [FSCK, cluster.nodeHome('jp')], { encoding: 'utf8' });
+  assert.is(fsck.status, 0, fsck.stdout + fsck.stderr);
 });
 
 test.run();
