@@ -17,8 +17,13 @@ export class EncodingError extends Error {
 
 /** UTF-8 bytes of a well-formed string. Throws `EncodingError` on a lone surrogate, which UTF-8 cannot hold. */
 export function utf8(text: string): Uint8Array {
+  return encoder.encode(wellFormed(text));
+}
+
+/** The text itself. Throws `EncodingError` on a lone surrogate, for which UTF-8 encoders put another character. */
+export function wellFormed(text: string): string {
   if (!text.isWellFormed()) throw new EncodingError('text holds a lone surrogate');
-  return encoder.encode(text);
+  return text;
 }
 
 /** The text of UTF-8 bytes. Throws `EncodingError` where the bytes are not well-formed UTF-8. */

@@ -1,5 +1,5 @@
-import { decodeHex, encodeHex, utf8 } from './bytes.ts';
-import type { Suite } from './suite/suite.ts';
+import { decodeHex, encodeHex, wellFormed } from './bytes.ts';
+import type { Hashable, Suite } from './suite/suite.ts';
 
 /** `sha256:` and 64 lower-case hex digits. */
 export type Sha256Hash = string & { readonly __brand: 'Sha256Hash' };
@@ -45,7 +45,7 @@ export function hashBytes(hash: Sha256Hash | Sha384Hash): Uint8Array {
 }
 
 /** The written form of the SHA-256 of the concatenated parts. */
-export function hashParts(suite: Pick<Suite, 'sha256Hex'>, ...parts: readonly Uint8Array[]): Sha256Hash {
+export function hashParts(suite: Pick<Suite, 'sha256Hex'>, ...parts: readonly Hashable[]): Sha256Hash {
   const text = `sha256:${suite.sha256Hex(...parts)}`;
   if (!isSha256Hash(text)) throw new HashFormatError('a SHA-256 digest has 64 hex digits');
   return text;
@@ -53,5 +53,5 @@ export function hashParts(suite: Pick<Suite, 'sha256Hex'>, ...parts: readonly Ui
 
 /** Hash of a signed statement: SHA-256 of its UTF-8 text. */
 export function hashText(suite: Pick<Suite, 'sha256Hex'>, text: string): Sha256Hash {
-  return hashParts(suite, utf8(text));
+  return hashParts(suite, wellFormed(text));
 }

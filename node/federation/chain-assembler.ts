@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
@@ -194,7 +193,7 @@ export class ChainAssembler {
     } catch (error) {
       throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable record');
     }
-    partial.records.push({ id: record.id, text, record, leaf: leafHash(nativeSuite, utf8(text)) });
+    partial.records.push({ id: record.id, text, record, leaf: leafHash(nativeSuite, text) });
   }
 
   async #finishGroup(partial: PartialGroup): Promise<StoredBatch | undefined> {

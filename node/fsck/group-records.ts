@@ -1,4 +1,4 @@
-import { equalBytes, utf8 } from '../../protocol/bytes.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
 import { hashBytes } from '../../protocol/hash.ts';
 import { nodeOfRecord } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
@@ -29,7 +29,7 @@ export function deriveGroup(check: Check, key: string, group: Group, texts: read
   const leaves: Uint8Array[] = [];
   const records: DerivedRecord[] = [];
   texts.forEach(({ item: text, key: bodyKey }, i) => {
-    const leaf = leafHash(nativeSuite, utf8(text));
+    const leaf = leafHash(nativeSuite, text);
     leaves.push(leaf);
     const record = readRecord(check, bodyKey, text, group.first + i);
     if (record === undefined) return;

@@ -1,4 +1,3 @@
-import { utf8 } from '../../protocol/bytes.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
@@ -122,7 +121,7 @@ export class SourceWalk {
   async #leafOf(account: string, source: string, sourceSeq: number): Promise<Sha256Hash | undefined> {
     const seq = await this.#seqOf(account, source, sourceSeq);
     const text = seq === undefined ? undefined : await textAt(this.#check.store, this.#node, seq);
-    return text === undefined ? undefined : writeSha256(leafHash(nativeSuite, utf8(text)));
+    return text === undefined ? undefined : writeSha256(leafHash(nativeSuite, text));
   }
 
   async #seqOf(account: string, source: string, sourceSeq: number): Promise<number | undefined> {

@@ -1,4 +1,3 @@
-import { utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
@@ -82,7 +81,7 @@ function buildRecord(
     v: 1,
   };
   const text = recordText.write(record);
-  const leaf = leafHash(nativeSuite, utf8(text));
+  const leaf = leafHash(nativeSuite, text);
   heads.move(draft, { sourceId: draft.sourceId, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
   return { record, text, leaf };
 }

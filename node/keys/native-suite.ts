@@ -2,7 +2,14 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
 import { promisify } from 'node:util';
 import { utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
-import { PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from '../../protocol/suite/suite.ts';
+import {
+  type Hashable,
+  PUBLIC_KEY_BYTES,
+  SEED_BYTES,
+  SIGNATURE_BYTES,
+  type Signer,
+  type Suite,
+} from '../../protocol/suite/suite.ts';
 
 /** DER headers of an ML-DSA-65 SubjectPublicKeyInfo and of a seed-only PKCS #8 key (RFC 9881). */
 const SPKI_HEADER = Buffer.from('308207b2300b0609608648016503040312038207a100', 'hex');
@@ -45,21 +52,29 @@ export function nativeSigner(seed: Uint8Array): Signer {
 }
 
 /** By way of a one-byte-a-character string, which Node makes and reads several times faster than a buffer. */
-function digest(algorithm: 'sha256' | 'sha384', parts: readonly Uint8Array[]): Uint8Array {
+function digest(algorithm: 'sha256' | 'sha384', parts: readonly Hashable[]): Uint8Array {
   return Buffer.from(hash(algorithm, gather(parts), 'binary'), 'binary');
 }
 
 /** The parts as one piece. Hashing is synchronous and done with it before the next call, so small ones share a buffer. */
-function gather(parts: readonly Uint8Array[]): Uint8Array {
+function gather(parts: readonly Hashable[]): Hashable {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
   let at = 0;
   for (const part of parts) {
-    if (at + part.length > SCRATCH.length) return Buffer.concat(parts);
-    SCRATCH.set(part, at);
-    at += part.length;
+    if (at + mostBytes(part) > SCRATCH.length) return Buffer.concat(parts.map((piece) => Buffer.from(piece)));
+    if (typeof part === 'string') at += SCRATCH.write(part, at, 'utf8');
+    else {
+      SCRATCH.set(part, at);
+      at += part.length;
+    }
   }
   return SCRATCH.subarray(0, at);
+}
+
+/** A UTF-16 unit is at most three bytes of UTF-8. */
+function mostBytes(part: Hashable): number {
+  return typeof part === 'string' ? 3 * part.length : part.length;
 }
 
 function importPublicKey(raw: Uint8Array): KeyObject {

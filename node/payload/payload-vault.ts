@@ -42,7 +42,7 @@ export class PayloadVault {
   seal(id: RecordId, salt: Uint8Array, text: string): SealedPayload {
     const seed = randomBytesPooled(SEED_BYTES);
     const cipher = createCipheriv(CIPHER, this.#dataKey(id, seed), NONCE);
-    const body = cipher.update(Buffer.concat([salt, utf8(text)]));
+    const body = cipher.update(Buffer.concat([salt, Buffer.from(text)]));
     cipher.final();
     return { seed, ciphertext: Buffer.concat([body, cipher.getAuthTag()]) };
   }

@@ -1,4 +1,3 @@
-import { utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
@@ -45,7 +44,7 @@ async function takeLeaves(texts: AsyncGenerator<string>, count: number): Promise
   while (leaves.length < count) {
     const next = await texts.next();
     if (next.done === true) break;
-    leaves.push(leafHash(nativeSuite, utf8(next.value)));
+    leaves.push(leafHash(nativeSuite, next.value));
   }
   return leaves;
 }

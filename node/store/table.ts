@@ -1,4 +1,4 @@
-import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import { decodeUtf8, utf8, wellFormed } from '../../protocol/bytes.ts';
 import type { Operation, RangeOptions, Store } from './store.ts';
 
 /** How a table's values are written. Reading a value that is not of the form throws. */
@@ -8,7 +8,7 @@ export interface Codec<Value> {
 }
 
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
-export const textCodec: Codec<string> = { encode: utf8, decode: decodeUtf8 };
+export const textCodec: Codec<string> = { encode: (text) => Buffer.from(wellFormed(text)), decode: decodeUtf8 };
 export const numberCodec: Codec<number> = {
   encode: (value) => utf8(String(value)),
   decode: (bytes) => {

@@ -1,6 +1,5 @@
 import type { Bundle, BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import { BUNDLE_FORMAT } from '../../protocol/bundle/bundle.ts';
-import { utf8 } from '../../protocol/bytes.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
@@ -102,7 +101,7 @@ async function groupLeaves(store: Store, group: Group, batch: StoredBatch | unde
   const leaves: Uint8Array[] = [];
   if (batch === undefined) {
     for await (const text of readRecordTexts(store, group.node, group.first, group.size)) {
-      leaves.push(leafHash(nativeSuite, utf8(text)));
+      leaves.push(leafHash(nativeSuite, text));
     }
     return leaves;
   }

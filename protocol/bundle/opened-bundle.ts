@@ -1,4 +1,3 @@
-import { utf8 } from '../bytes.ts';
 import { KeyDirectory, KeyError } from '../keys/key-directory.ts';
 import { RosterChain } from '../keys/roster-chain.ts';
 import { type AnchorMessage, parseAnchorMessage } from '../ledger/anchor-message.ts';
@@ -48,7 +47,7 @@ export function openBundle(suite: Suite, bundle: Bundle, known?: KnownFederation
   return {
     bundle,
     record,
-    leaf: record === null ? null : leafHash(suite, utf8(bundle.record)),
+    leaf: record === null ? null : leafHash(suite, bundle.record),
     group: read('bundleBinding', 'statement-malformed', () => groupStatement.parse(bundle.receipt.statement)),
     envelope: read('bundleBinding', 'statement-malformed', () =>
       bundle.batch === null ? null : envelopeStatement.parse(bundle.batch.envelope),

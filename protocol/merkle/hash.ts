@@ -1,4 +1,4 @@
-import type { Suite } from '../suite/suite.ts';
+import type { Hashable, Suite } from '../suite/suite.ts';
 
 export type Sha256 = Pick<Suite, 'sha256'>;
 
@@ -6,7 +6,7 @@ export type Sha256 = Pick<Suite, 'sha256'>;
 const LEAF_PREFIX = Uint8Array.of(0);
 const NODE_PREFIX = Uint8Array.of(1);
 
-export function leafHash(suite: Sha256, entry: Uint8Array): Uint8Array {
+export function leafHash(suite: Sha256, entry: Hashable): Uint8Array {
   return suite.sha256(LEAF_PREFIX, entry);
 }
 

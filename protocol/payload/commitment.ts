@@ -1,4 +1,4 @@
-import { concatBytes, utf8 } from '../bytes.ts';
+import { concatBytes, utf8, wellFormed } from '../bytes.ts';
 import { hashParts, type Sha256Hash } from '../hash.ts';
 import { canonicalize, joinMembers } from '../json/canonical.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
@@ -26,7 +26,7 @@ export function commitText(
   text: string,
 ): Sha256Hash {
   if (salt.length !== SALT_BYTES) throw new RangeError(`a salt has ${SALT_BYTES} bytes`);
-  return hashParts(suite, PREFIXES[word], salt, utf8(text));
+  return hashParts(suite, PREFIXES[word], salt, wellFormed(text));
 }
 
 /** Commitment to the RFC 8785 text of a value. */

@@ -2,7 +2,7 @@ import { sha256, sha384 } from '@noble/hashes/sha2.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
 import { encodeHex, utf8 } from '../bytes.ts';
 import { writeSha256 } from '../hash.ts';
-import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
+import { type Hashable, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
 
 /** The portable suite: pure JavaScript, for browsers, the offline verifier, and as the second opinion in tests. */
 export const nobleSuite: Suite = {
@@ -31,7 +31,7 @@ interface Hasher {
   digest(): Uint8Array;
 }
 
-function digest(hasher: Hasher, parts: readonly Uint8Array[]): Uint8Array {
-  for (const part of parts) hasher.update(part);
+function digest(hasher: Hasher, parts: readonly Hashable[]): Uint8Array {
+  for (const part of parts) hasher.update(typeof part === 'string' ? utf8(part) : part);
   return hasher.digest();
 }

@@ -14,6 +14,9 @@ export const PUBLIC_KEY_BYTES = 1952;
 export const SIGNATURE_BYTES = 3309;
 export const SEED_BYTES = 32;
 
+/** What is hashed: bytes, or well-formed text, which stands for its UTF-8 bytes. */
+export type Hashable = Uint8Array | string;
+
 /**
  * The hashing and signature checking that `protocol/` needs. Pure and synchronous. `protocol/suite/noble.ts` runs
  * anywhere; a node injects a native one. Every implementation gives the same answers on the same bytes.
@@ -21,11 +24,11 @@ export const SEED_BYTES = 32;
 export interface Suite {
   readonly name: string;
   /** SHA-256 of the concatenation of the parts: 32 bytes. */
-  sha256(...parts: readonly Uint8Array[]): Uint8Array;
+  sha256(...parts: readonly Hashable[]): Uint8Array;
   /** The same digest as 64 lower-case hex digits: the form that statements carry, and the faster one to make natively. */
-  sha256Hex(...parts: readonly Uint8Array[]): string;
+  sha256Hex(...parts: readonly Hashable[]): string;
   /** SHA-384 of the concatenation of the parts: 48 bytes. */
-  sha384(...parts: readonly Uint8Array[]): Uint8Array;
+  sha384(...parts: readonly Hashable[]): Uint8Array;
   /** ML-DSA-65 verification (FIPS 204 algorithm 3). False, never a throw, on keys or signatures of a wrong length. */
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array, context: SigningContext): boolean;
 }

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,6 +19,8 @@ const DECISIONS = existsSync(REAL_DECISIONS) ? REAL_DECISIONS : join(ROOT, 'test
 const NODES: readonly string[] = ['us', 'eu', 'ca', 'sg', 'jp'];
 const SAMPLE = 200;
 const BUNDLES = 50;
+/** Records of a sending that is killed half-way. */
+const KILLED = 600;
 /** Records that a node misses while it is down. */
 const MISSED = 2_000;
 const SETTLE_MS = 20_000;
@@ -41,6 +43,20 @@ travels('every decision of a file is accepted and confirmed, and none is sent tw
   assert.match(second.output, `${lines} records: 0 accepted now, ${lines} before, 0 refused`);
   sample = pick(await acceptedIds('eu'), SAMPLE);
   console.log(first.output.trim());
+});
+
+travels('a sending that was killed half-way goes on, and the node holds each record once', async () => {
+  const file = join(cluster.home, 'killed.jsonl');
+  const bodies = Array.from({ length: KILLED }, (_, i) => JSON.stringify({ sourceId: 'killed', data: { input: i } }));
+  await writeFile(file, `${bodies.join('\n')}\n`);
+  const before = await recordsMade('ca');
+  const sending = spawn(process.execPath, attestArguments('ca', file), { stdio: 'ignore' });
+  while ((await recordsMade('ca')) < before + KILLED / 4) await sleep(20);
+  sending.kill('SIGKILL');
+  const resumed = attestFile('ca', file);
+  assert.is(resumed.status, 0, resumed.output);
+  assert.match(resumed.output, /, [1-9]\d* before, 0 refused/);
+  assert.is(await recordsMade('ca'), before + KILLED);
 });
 
 travels('a random sample holds all five checks on each of the five nodes', async () => {
@@ -106,15 +122,23 @@ interface VerifyBody {
 }
 
 function attestFile(node: string, file: string) {
-  const script = join(ROOT, 'scripts/attest.ts');
-  const flags = [`--url=${cluster.node(node).baseUrl}/verify`, `--api-key=${cluster.demoKeys.bench}`];
-  const state = `--state=${stateFile(node, file)}`;
-  const run = spawnSync(process.execPath, [script, file, ...flags, state], { encoding: 'utf8' });
+  const run = spawnSync(process.execPath, attestArguments(node, file), { encoding: 'utf8' });
   return { status: run.status, output: run.stdout + run.stderr };
 }
 
+function attestArguments(node: string, file: string): string[] {
+  const flags = [`--url=${cluster.node(node).baseUrl}/verify`, `--api-key=${cluster.demoKeys.bench}`];
+  return [join(ROOT, 'scripts/attest.ts'), file, ...flags, `--state=${stateFile(node, file)}`];
+}
+
 function stateFile(node: string, file: string): string {
-  return join(cluster.home, `${file === DECISIONS ? 'decisions' : 'missed'}-${node}.state`);
+  return join(cluster.home, `${basename(file)}-${node}.state`);
+}
+
+/** Records that a node has made, from its own metrics. */
+async function recordsMade(node: string): Promise<number> {
+  const text = await (await fetch(`${cluster.node(node).baseUrl}/metrics`)).text();
+  return Number(/^meridian_records\{[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
 async function acceptedIds(node: string): Promise<string[]> {
