@@ -8,6 +8,9 @@ const NOT_IN_ALPHABET = 255;
 const BASE64URL_VALUES = new Uint8Array(128).fill(NOT_IN_ALPHABET);
 for (let i = 0; i < BASE64URL_ALPHABET.length; i++) BASE64URL_VALUES[BASE64URL_ALPHABET.charCodeAt(i)] = i;
 
+/** What is hashed: bytes, or well-formed text, which stands for its UTF-8 bytes. */
+export type Hashable = Uint8Array | string;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

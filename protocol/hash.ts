@@ -1,5 +1,4 @@
-import { decodeHex, encodeHex, wellFormed } from './bytes.ts';
-import type { Hashable, Suite } from './suite/suite.ts';
+import { decodeHex, encodeHex, type Hashable, wellFormed } from './bytes.ts';
 
 /** `sha256:` and 64 lower-case hex digits. */
 export type Sha256Hash = string & { readonly __brand: 'Sha256Hash' };
@@ -12,6 +11,11 @@ export const SHA384_PATTERN = '^sha384:[0-9a-f]{96}$';
 const SHA256 = new RegExp(SHA256_PATTERN);
 const SHA384 = new RegExp(SHA384_PATTERN);
 const PREFIX_LENGTH = 'sha256:'.length;
+
+/** The part of a suite that writes hashes. */
+interface HexDigest {
+  sha256Hex(...parts: readonly Hashable[]): string;
+}
 
 export class HashFormatError extends Error {
   override readonly name = 'HashFormatError';
@@ -45,13 +49,13 @@ export function hashBytes(hash: Sha256Hash | Sha384Hash): Uint8Array {
 }
 
 /** The written form of the SHA-256 of the concatenated parts. */
-export function hashParts(suite: Pick<Suite, 'sha256Hex'>, ...parts: readonly Hashable[]): Sha256Hash {
+export function hashParts(suite: HexDigest, ...parts: readonly Hashable[]): Sha256Hash {
   const text = `sha256:${suite.sha256Hex(...parts)}`;
   if (!isSha256Hash(text)) throw new HashFormatError('a SHA-256 digest has 64 hex digits');
   return text;
 }
 
 /** Hash of a signed statement: SHA-256 of its UTF-8 text. */
-export function hashText(suite: Pick<Suite, 'sha256Hex'>, text: string): Sha256Hash {
+export function hashText(suite: HexDigest, text: string): Sha256Hash {
   return hashParts(suite, wellFormed(text));
 }

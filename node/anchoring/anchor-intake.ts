@@ -2,7 +2,8 @@ import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
 import { type BatchAnchor, parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from './anchors.ts';
 import type { LinkedMessage } from './topic-links.ts';
 

@@ -7,7 +7,8 @@ import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-me
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
 import { anchorOfBatch, type AnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';

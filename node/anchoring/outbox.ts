@@ -2,7 +2,8 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Closed, CountShape, OrdinalShape, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import type { PreparedTransaction, TransactionId } from './ledger-client.ts';
 

@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
 /** What anchoring may cost. Over a limit, anchors wait for the next window; none is lost. */

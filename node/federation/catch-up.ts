@@ -7,7 +7,7 @@ import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from './lanes.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */

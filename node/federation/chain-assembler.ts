@@ -11,12 +11,14 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { groupOperations, recordIndex } from '../records/record-tables.ts';
 import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
 import { type OpenBatch, emptyBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { PageItem } from './page-forms.ts';
-import { openStatement, PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
+import { openStatement } from './statement-check.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
 const WRITE_RECORDS = 1_024;

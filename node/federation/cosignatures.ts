@@ -11,7 +11,8 @@ import type { Store } from '../store/store.ts';
 import { numberCodec, Table } from '../store/table.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { Lanes } from './lanes.ts';
-import { openStatement, PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
+import { openStatement } from './statement-check.ts';
 
 /** (node, batch, witness) → cosignature. */
 export const cosignatureTable = new Table('cosignature', statementCodec);

@@ -6,7 +6,8 @@ import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import { openStatement, PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
+import { openStatement } from './statement-check.ts';
 
 /** Two different envelopes for one batch number, both signed by the node: proof for anyone that it told two stories. */
 export const EquivocationShape = Type.Object(

@@ -9,7 +9,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 
 const compiled = Compile(SignedRosterShape);
 

@@ -4,7 +4,7 @@ import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { EquivocationShape } from './equivocations.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 
 const MessageShape = Type.Union([
   Closed({ type: Type.Literal('envelope'), signed: SignedStatementShape }),

@@ -8,7 +8,7 @@ import type { Cosignatures } from './cosignatures.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 import type { Verdict } from './transport/contract.ts';
 
 /** Announced envelopes kept a node, ahead of their bodies: a rival of one of them is an equivocation too. */

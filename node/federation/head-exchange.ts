@@ -10,7 +10,7 @@ import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from './lanes.ts';
 import { decodeItem, type PageRequest, pageRequest, type Status, status } from './page-forms.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */

@@ -4,7 +4,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Chains } from './chains.ts';
 import type { RivalSearch } from './rival-search.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** How long a starting node asks its peers how far its own chain goes. In milliseconds. */

@@ -4,7 +4,7 @@ import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 
 /** Bytes after which a page ends at the next group. */
 export const PAGE_BYTES = 1 << 20;

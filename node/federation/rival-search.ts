@@ -4,7 +4,7 @@ import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from './lanes.ts';
 import { decodeItem, pageRequest } from './page-forms.ts';
-import { PeerStatementError } from './statement-check.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
 
 export interface RivalSearchOptions {

@@ -1,7 +1,8 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { StatementKind, SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import { openStatement, PeerStatementError } from '../federation/statement-check.ts';
+import { PeerStatementError } from '../federation/peer-statement-error.ts';
+import { openStatement } from '../federation/statement-check.ts';
 import type { PayloadVault } from '../payload/payload-vault.ts';
 import type { Table } from '../store/table.ts';
 import { reasonOf, type RowSource } from './rows.ts';

@@ -1,15 +1,8 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
-import { utf8 } from '../../protocol/bytes.ts';
+import { type Hashable, utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
-import {
-  type Hashable,
-  PUBLIC_KEY_BYTES,
-  SEED_BYTES,
-  SIGNATURE_BYTES,
-  type Signer,
-  type Suite,
-} from '../../protocol/suite/suite.ts';
+import { PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from '../../protocol/suite/suite.ts';
 
 /** DER headers of an ML-DSA-65 SubjectPublicKeyInfo and of a seed-only PKCS #8 key (RFC 9881). */
 const SPKI_HEADER = Buffer.from('308207b2300b0609608648016503040312038207a100', 'hex');

@@ -1,6 +1,7 @@
 import type { RecordId } from '../../protocol/ids.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import { bytesCodec, Table } from '../store/table.ts';
 import { type OpenedPayload, PayloadDamagedError, type PayloadVault, type SealedPayload } from './payload-vault.ts';
 

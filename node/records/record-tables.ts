@@ -2,7 +2,7 @@ import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { statementCodec } from '../store/statement-codec.ts';
-import type { Operation } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
 import { numberCodec, Table, textCodec } from '../store/table.ts';
 
 /** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */

@@ -5,7 +5,8 @@ import { type Envelope, envelopeStatement } from '../../protocol/statement/envel
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { statementCodec } from '../store/statement-codec.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import { bytesCodec, numberCodec, Table } from '../store/table.ts';
 
 /** (node, batch) → signed envelope. */

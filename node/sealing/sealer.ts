@@ -6,7 +6,8 @@ import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { Operation, Store } from '../store/store.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
 import { batchOperations, readHead, type StoredBatch } from './batch-tables.ts';
 import { emptyBatch, type OpenBatch, recoverOpenBatch } from './open-batch.ts';
 

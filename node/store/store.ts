@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
+import type { Operation } from './operation.ts';
 import { WriteLane } from './write-lane.ts';
 
 export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed';
@@ -14,11 +15,6 @@ export class StoreError extends Error {
     this.code = code;
   }
 }
-
-/** One change of an atomic write. Keys are text; a table gives each its prefix. */
-export type Operation =
-  | { readonly type: 'put'; readonly key: string; readonly value: Uint8Array }
-  | { readonly type: 'del'; readonly key: string };
 
 export interface RangeOptions {
   readonly gte?: string;

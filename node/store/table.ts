@@ -1,5 +1,6 @@
 import { decodeUtf8, utf8, wellFormed } from '../../protocol/bytes.ts';
-import type { Operation, RangeOptions, Store } from './store.ts';
+import type { Operation } from './operation.ts';
+import type { RangeOptions, Store } from './store.ts';
 
 /** How a table's values are written. Reading a value that is not of the form throws. */
 export interface Codec<Value> {

@@ -1,4 +1,4 @@
-import type { Operation } from './store.ts';
+import type { Operation } from './operation.ts';
 
 interface Waiting {
   readonly operations: readonly Operation[];

@@ -1,4 +1,5 @@
-import type { Hashable, Suite } from '../suite/suite.ts';
+import type { Hashable } from '../bytes.ts';
+import type { Suite } from '../suite/suite.ts';
 
 export type Sha256 = Pick<Suite, 'sha256'>;
 

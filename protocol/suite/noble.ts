@@ -1,8 +1,8 @@
 import { sha256, sha384 } from '@noble/hashes/sha2.js';
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js';
-import { encodeHex, utf8 } from '../bytes.ts';
+import { encodeHex, type Hashable, utf8 } from '../bytes.ts';
 import { writeSha256 } from '../hash.ts';
-import { type Hashable, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from './suite.ts';
 
 /** The portable suite: pure JavaScript, for browsers, the offline verifier, and as the second opinion in tests. */
 export const nobleSuite: Suite = {

@@ -1,3 +1,4 @@
+import type { Hashable } from '../bytes.ts';
 import type { Sha256Hash } from '../hash.ts';
 
 /** ML-DSA context strings (FIPS 204 §5.2): one per kind of statement, so no signature can stand for another kind. */
@@ -13,9 +14,6 @@ export type SigningContext =
 export const PUBLIC_KEY_BYTES = 1952;
 export const SIGNATURE_BYTES = 3309;
 export const SEED_BYTES = 32;
-
-/** What is hashed: bytes, or well-formed text, which stands for its UTF-8 bytes. */
-export type Hashable = Uint8Array | string;
 
 /**
  * The hashing and signature checking that `protocol/` needs. Pure and synchronous. `protocol/suite/noble.ts` runs

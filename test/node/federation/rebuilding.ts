@@ -7,7 +7,7 @@ import { type SignedStatement, signStatement } from '../../../protocol/statement
 import * as assert from 'uvu/assert';
 import { ChainAssembler, ChainContradictionError } from '../../../node/federation/chain-assembler.ts';
 import { decodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
-import { PeerStatementError } from '../../../node/federation/statement-check.ts';
+import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';

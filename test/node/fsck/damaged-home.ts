@@ -4,7 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck, type FsckResult } from '../../../node/fsck/fsck.ts';
 import type { Finding } from '../../../node/fsck/report.ts';
-import { type Operation, Store } from '../../../node/store/store.ts';
+import type { Operation } from '../../../node/store/operation.ts';
+import { Store } from '../../../node/store/store.ts';
 
 export type Row = readonly [key: string, value: Uint8Array];
 /** Changes rows through LevelDB itself, so that every checksum of the files holds. */

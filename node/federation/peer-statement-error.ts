@@ -1,0 +1,15 @@
+/**
+ * `malformed` and `forged` are the sender's fault whatever else is true; `unknown-key` and `unknown-member` may be
+ * cured by a certificate or roster that has not arrived yet.
+ */
+export type StatementFault = 'malformed' | 'forged' | 'unknown-key' | 'unknown-member';
+
+export class PeerStatementError extends Error {
+  override readonly name = 'PeerStatementError';
+  readonly fault: StatementFault;
+
+  constructor(fault: StatementFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
