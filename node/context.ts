@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import type { SignedStatement } from '../protocol/statement/statement.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
@@ -17,12 +16,13 @@ import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
+import { certifyOwnKey, requireMembership } from './federation/own-membership.ts';
 import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
 import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Intake } from './intake/intake.ts';
-import { certifySigningKey, type NodeKeys, readNodeKeys } from './keys/node-keys.ts';
+import { readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { readPayload } from './payload/payload-tables.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
@@ -68,6 +68,12 @@ export interface NodeContext extends AsyncDisposable {
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
 }
 
+interface VerificationRooms extends Pick<NodeContext, 'config' | 'store' | 'keys' | 'log' | 'transport' | 'anchoring'> {
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+  readonly vault: PayloadVault;
+}
+
 export class ContextError extends Error {
   override readonly name = 'ContextError';
 }
@@ -80,7 +86,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const store = opening.use(await Store.open(join(config.home, 'store')));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;
-  requireMember(config, keys, own);
+  requireMembership(self, keys, own.identity);
 
   const members = keys.rosters.current.members;
   const chains = await Chains.open(
@@ -101,7 +107,12 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federation: keys.rosters.federation,
       config: ledgerConfig(config, keys),
       random: overrides.random ?? Math.random,
-      onConfirmed: (batch) => void noteConfirmed(store, self, batch, confirmations),
+      onConfirmed: (batch) => {
+        noteConfirmed(store, self, batch, confirmations).catch((error: unknown) => {
+          // Callers who wait are answered when their time is up.
+          log.warn({ err: error, batch }, 'a confirmation was not passed on');
+        });
+      },
     }),
   );
   const transport = createTransport({
@@ -160,36 +171,12 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       await Promise.all([intake.reload(), sealer.reload()]);
       await anchoring.readTopic(READ_TOPIC_MS, signal);
     }
-    const certificate = await ensureCertificate(config, keys, own, intake.recorded + 1, now());
+    const certificate = await certifyOwnKey(self, keys, own, intake.recorded + 1, now());
     if (certificate !== undefined) await federation.announceKey(certificate);
     await federation.witnessBacklog();
   };
 
-  const sources = {
-    store,
-    anchorOf: anchoring.anchorOf.bind(anchoring),
-    cosignaturesOf: cosignatures.of.bind(cosignatures),
-  };
-  const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
-  const exchange = new RecordExchange({
-    ...rooms,
-    self,
-    transport,
-    anchorOf: sources.anchorOf,
-    evidence: (id) => readEvidence(sources, id),
-    payload: async (id) => {
-      if (config.payloadResidency === 'region') return 'withheld';
-      const evidence = await readEvidence(sources, id);
-      return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
-    },
-  });
-  // The last look: the record's batch may have arrived while its node was being asked.
-  const evidence = async (id: RecordId) =>
-    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
-  const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
-    record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
-  const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
-  const verifier = new Verifier({ keys, evidence, payload, status: async (found) => (await view.of(found)).status });
+  const verification = openVerification({ ...rooms, config, transport, anchoring, vault });
   metrics.watch({
     records: () => intake.recorded,
     queueDepth: () => intake.queued,
@@ -216,23 +203,43 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     transport,
     federation,
     resumeChain,
-    verifier,
-    view,
     confirmations,
     metrics,
-    evidence,
-    payload,
+    ...verification,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
 
-/** The roster must name this node with the very identity key that its home holds. */
-function requireMember(config: NodeConfig, keys: FederationKeys, { identity }: NodeKeys): void {
-  const member = keys.rosters.current.members.find(({ node }) => node === config.id);
-  if (member === undefined) throw new ContextError(`the roster does not name ${config.id}`);
-  if (member.identityKey !== Buffer.from(identity.publicKey).toString('base64url')) {
-    throw new ContextError(`the identity key of ${config.id} is not the one in the roster`);
-  }
+/** How records are proved: from this store, with the help of the nodes that made them. */
+function openVerification(rooms: VerificationRooms): Pick<NodeContext, 'verifier' | 'view' | 'evidence' | 'payload'> {
+  const { config, store, keys, vault, transport, anchoring, cosignatures } = rooms;
+  const self = config.id;
+  const sources = {
+    store,
+    anchorOf: anchoring.anchorOf.bind(anchoring),
+    cosignaturesOf: cosignatures.of.bind(cosignatures),
+  };
+  const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
+  const exchange = new RecordExchange({
+    ...rooms,
+    self,
+    transport,
+    anchorOf: sources.anchorOf,
+    evidence: (id) => readEvidence(sources, id),
+    payload: async (id) => {
+      if (config.payloadResidency === 'region') return 'withheld';
+      const evidence = await readEvidence(sources, id);
+      return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
+    },
+  });
+  // The last look: the record's batch may have arrived while its node was being asked.
+  const evidence = async (id: RecordId) =>
+    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
+  const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
+    record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
+  const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
+  const verifier = new Verifier({ keys, evidence, payload, status: async (found) => (await view.of(found)).status });
+  return { verifier, view, evidence, payload };
 }
 
 /** The roster names network and topic; the operator's configuration says how to reach them and who pays. */
@@ -247,23 +254,6 @@ function ledgerConfig({ ledger, production }: NodeConfig, keys: FederationKeys):
   }
   const mirrors = ledger.mirrors.length === 0 && publicMirror !== undefined ? [publicMirror] : ledger.mirrors;
   return { ...ledger, mirrors, network, topicId };
-}
-
-/**
- * Certifies the signing key at its first start, and returns the certificate where it is new. It is on the disk before
- * anything is signed with the key.
- */
-async function ensureCertificate(
-  config: NodeConfig,
-  keys: FederationKeys,
-  own: NodeKeys,
-  seqFrom: number,
-  now: number,
-): Promise<SignedStatement | undefined> {
-  if (keys.directory.get(config.id, own.signer.keyId) !== undefined) return undefined;
-  const certificate = await certifySigningKey(config.id, own, timestampOf(now), seqFrom);
-  await keys.learnCertificate(certificate);
-  return certificate;
 }
 
 function onSealed(

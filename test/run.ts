@@ -5,7 +5,7 @@ import { schedule } from './runner/schedule.ts';
 import { runTestFile, type FileResult } from './runner/test-file.ts';
 
 const FILES_AT_ONCE = 2;
-const FILE_DEADLINE_MS = 180_000;
+const FILE_DEADLINE_MS = 420_000;
 
 const interrupt = new AbortController();
 process.on('SIGINT', () => interrupt.abort());
