@@ -38,7 +38,6 @@ const StatusShape = Closed({
 export type Status = Static<typeof StatusShape>;
 
 const RecordRequestShape = Closed({ id: RecordIdShape });
-export type RecordRequest = Static<typeof RecordRequestShape>;
 
 const PayloadAnswerShape = Type.Union([
   Closed({ state: Type.Literal('available'), salt: Type.String(), text: Type.String() }),

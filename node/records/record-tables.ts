@@ -1,4 +1,4 @@
-import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { RecordId } from '../../protocol/ids.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { statementCodec } from '../store/statement-codec.ts';
@@ -38,5 +38,3 @@ export function groupOperations({ group, signed, records }: SignedGroup): Operat
 export function splitBody(row: string): string[] {
   return row.split('\n');
 }
-
-export type RecordKey = { readonly node: NodeId; readonly seq: number };

@@ -1,9 +1,9 @@
 import type { AttestationRecord } from '../statement/record.ts';
 
-/** Rule set `evidence-rules/1`: what signed records show, never what a payload says and never a legal judgement. */
-export const RULE_SET = 'evidence-rules/1';
-
-/** Evidence recorded for a clause of the EU AI Act. Booleans, never null: what is not shown is false. */
+/**
+ * Rule set `evidence-rules/1`: what signed records show, never what a payload says and never a legal judgement.
+ * Evidence recorded for a clause of the EU AI Act. Booleans, never null: what is not shown is false.
+ */
 export interface ComplianceStatus {
   readonly article12_1: boolean;
   readonly article12_2: boolean;

@@ -3,11 +3,11 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import { type AnchoringView, waitingStatus } from '../../attestation/anchoring-view.ts';
 import { batchId } from '../../attestation/batch-id.ts';
+import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import type { KeyRoute } from '../route.ts';
 import { recordNotFound, recordParameter } from './record-parameter.ts';
 
-const LEAF_TIER = 1;
 
 export interface StatusSources {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;

@@ -1,4 +1,5 @@
 import { TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
+import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
 import { tieredDraft } from '../../attestation/decision-drafts.ts';
 import { readJsonBody } from '../body.ts';
@@ -18,8 +19,6 @@ import {
 const validate = validator(TieredAttestRequestShape, { model_ref: 'model-binding-invalid' });
 const KNOWN = new Set(Object.keys(TieredAttestRequestShape.properties));
 
-/** A record is a leaf in the Merkle forest; a message of its own on the ledger would be tier 0. */
-const LEAF_TIER = 1;
 /** ISO 3166-1 or 3166-2 codes, and `EU`. Others are signed all the same. */
 const JURISDICTION = /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/;
 
