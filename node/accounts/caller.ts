@@ -1,0 +1,21 @@
+import type { Account } from './accounts.ts';
+import type { Scope } from './scopes.ts';
+
+/** Who makes a request: an account, by one of its keys. */
+export interface Caller {
+  readonly account: Account;
+  readonly key: CallerKey;
+}
+
+export interface CallerKey {
+  /** `key_eu_01J…`; says nothing about the key itself. */
+  readonly id: string;
+  readonly scopes: readonly Scope[];
+  /** The only sources that the key may write and read; null: all of the account's. */
+  readonly sources: readonly string[] | null;
+}
+
+/** Whether a key reaches a source of its account. */
+export function reaches(key: CallerKey, sourceId: string): boolean {
+  return key.sources === null || key.sources.includes(sourceId);
+}
