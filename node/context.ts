@@ -8,8 +8,10 @@ import { Accounts } from './accounts/accounts.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
+import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
+import type { HashedRecord } from './federation/chain-assembler.ts';
 import { Chains } from './federation/chains.ts';
 import { Cosignatures } from './federation/cosignatures.ts';
 import { Equivocations } from './federation/equivocations.ts';
@@ -24,10 +26,12 @@ import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.t
 import { Intake } from './intake/intake.ts';
 import { readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
+import type { RecordCounter } from './records/record-counter.ts';
 import { readPayload } from './payload/payload-tables.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
+import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
 import { type Evidence, readEvidence } from './verification/evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
@@ -98,6 +102,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
+  const counters: readonly RecordCounter[] = [];
   const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
 
   const anchoring = opening.use(
@@ -133,7 +138,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       transport,
       ownChainWaitMs: config.peerWaitMs,
       besidesOwn: {
-        group: (records) => [...sourceRecordOperations(records), ...sourceHeadOperations(records)],
+        group: (records) => rowsOfOwn(records, counters),
         batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       },
       onHalt: () => {
@@ -160,6 +165,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       signer: own.signer,
       vault,
+      projections: OWN_PROJECTIONS,
+      counters,
       onCommitted: (group) => {
         metrics.countGroup();
         sealer.add(group.records.map((record) => record.leaf));
@@ -254,6 +261,24 @@ function ledgerConfig({ ledger, production }: NodeConfig, keys: FederationKeys):
   }
   const mirrors = ledger.mirrors.length === 0 && publicMirror !== undefined ? [publicMirror] : ledger.mirrors;
   return { ...ledger, mirrors, network, topicId };
+}
+
+/** What this node derives from its own records, of records that it takes back from its peers. */
+async function rowsOfOwn(
+  hashed: readonly HashedRecord[],
+  counters: readonly RecordCounter[],
+): Promise<readonly Operation[]> {
+  const records = hashed.map(({ record }) => record);
+  for (const counter of counters) {
+    counter.forget();
+    await counter.load(records);
+  }
+  return [
+    ...sourceRecordOperations(hashed),
+    ...sourceHeadOperations(hashed),
+    ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
+    ...counters.flatMap((counter) => counter.operations(records)),
+  ];
 }
 
 function onSealed(

@@ -7,7 +7,8 @@ import { canonicalize, joinMembers } from '../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
 import { type DecisionTexts, decisionTexts } from '../../protocol/payload/commitment.ts';
 import type { Facts } from '../../protocol/statement/claims.ts';
-import type { Channel, Claims } from '../../protocol/statement/record.ts';
+import type { Claims } from '../../protocol/statement/record.ts';
+import type { Channel } from '../../protocol/statement/vocabulary.ts';
 import type { Draft } from '../intake/draft.ts';
 
 const DEFAULT_EVENT = 'DECISION';
@@ -72,7 +73,6 @@ function decisionDraft(
   const reference = request.referenceDatabase ?? request.data.referenceDatabase;
   return {
     kind: 'decision',
-    prefix: 'att',
     account,
     sourceId: request.sourceId,
     payload: joinMembers(texts.members),

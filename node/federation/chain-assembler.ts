@@ -42,7 +42,7 @@ export interface HashedRecord {
 
 /** Rows that land in the chain's own writes, beside its own: what a node derives from its own records and batches. */
 export interface ChainBesides {
-  readonly group: (records: readonly HashedRecord[]) => readonly Operation[];
+  readonly group: (records: readonly HashedRecord[]) => Promise<readonly Operation[]>;
   readonly batch: (batch: StoredBatch) => readonly Operation[];
 }
 
@@ -55,7 +55,6 @@ export interface AssemblerOptions {
 }
 
 interface PartialRecord extends HashedRecord {
-  readonly id: RecordId;
   readonly text: string;
 }
 
@@ -195,7 +194,7 @@ export class ChainAssembler {
     } catch (error) {
       throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable record');
     }
-    partial.records.push({ id: record.id, text, record, leaf: leafHash(nativeSuite, text) });
+    partial.records.push({ text, record, leaf: leafHash(nativeSuite, text) });
   }
 
   async #finishGroup(partial: PartialGroup): Promise<StoredBatch | undefined> {
@@ -206,7 +205,7 @@ export class ChainAssembler {
     }
     await this.#requireFreshIds(partial);
     this.#unwritten.push(partial);
-    for (const { id } of partial.records) this.#unwrittenIds.add(id);
+    for (const { record } of partial.records) this.#unwrittenIds.add(record.id);
     for (const leaf of leaves) this.#open.tree.append(leaf);
     const batch = await this.#complete();
     if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();
@@ -215,9 +214,9 @@ export class ChainAssembler {
 
   /** An id names one record for ever: a later one under the same id would stand in its place at every verification. */
   async #requireFreshIds({ group, signed, records }: PartialGroup): Promise<void> {
-    const rows = await this.#store.getMany(records.map(({ id }) => recordIndex.key(id)));
+    const rows = await this.#store.getMany(records.map(({ record }) => recordIndex.key(record.id)));
     const inGroup = new Set<RecordId>();
-    records.forEach(({ id }, i) => {
+    records.forEach(({ record: { id } }, i) => {
       const row = rows[i];
       const isStored = row !== undefined && recordIndex.decode(row) !== group.first + i;
       if (isStored || this.#unwrittenIds.has(id) || inGroup.has(id)) {
@@ -246,11 +245,9 @@ export class ChainAssembler {
 
   /** Writes the groups that wait, and more rows with them. */
   async #write(more: readonly Operation[]): Promise<void> {
-    const groups = this.#unwritten.flatMap((group) => [
-      ...groupOperations(group),
-      ...(this.#besides?.group(group.records) ?? []),
-    ]);
-    await this.#store.write([...groups, ...more]);
+    const records = this.#unwritten.flatMap((group) => group.records);
+    const besides = records.length === 0 ? [] : ((await this.#besides?.group(records)) ?? []);
+    await this.#store.write([...this.#unwritten.flatMap(groupOperations), ...besides, ...more]);
     this.#unwritten = [];
     this.#unwrittenIds.clear();
   }

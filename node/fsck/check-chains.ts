@@ -1,12 +1,15 @@
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { OWN_PROJECTIONS } from '../compliance/projections.ts';
+import { linkProjection } from '../records/link-tables.ts';
 import { bodyTable, groupTable, recordIndex, splitBody } from '../records/record-tables.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
 import { type Check, checkSigned, type TableCheck } from './check.ts';
 import { deriveGroup } from './group-records.ts';
 import { IndexWalk } from './index-walk.ts';
 import { PAYLOAD_TABLES, PayloadWalk } from './payload-walk.ts';
+import { ProjectionWalk } from './projection-walk.ts';
 import { recordAt } from './record-at.ts';
 import { RowCursor } from './row-cursor.ts';
 import { RowRuns } from './row-runs.ts';
@@ -18,11 +21,26 @@ import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
  * batches over them. One walk in order of seq with all tables side by side, in the memory of one batch.
  */
 export const chainCheck: TableCheck = {
-  tables: [groupTable, bodyTable, recordIndex, ...BATCH_TABLES, ...SOURCE_TABLES, ...PAYLOAD_TABLES],
+  tables: [
+    groupTable,
+    bodyTable,
+    recordIndex,
+    linkProjection.table,
+    ...BATCH_TABLES,
+    ...SOURCE_TABLES,
+    ...PAYLOAD_TABLES,
+    ...OWN_PROJECTIONS.map(({ table }) => table),
+  ],
   async run(check) {
     const index = new IndexWalk(check, recordIndex);
-    for (const node of await nodesOf(check)) await new ChainWalk(check, node, index).run();
+    const links = new ProjectionWalk(check, linkProjection);
+    const own = OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection));
+    for (const node of await nodesOf(check)) {
+      const projections = node === check.own ? [links, ...own] : [links];
+      await new ChainWalk(check, node, index, projections).run();
+    }
     if (check.own === null) await findOwnerless(check);
+    for (const projection of [links, ...own]) await projection.finish();
     await index.finish(async ({ parts, value }) => {
       const id = parts.join('/');
       if (!isRecordId(id) || value === undefined) return false;
@@ -54,13 +72,15 @@ class ChainWalk {
   readonly #node: NodeId;
   readonly #index: IndexWalk<number>;
   readonly #groups: RowCursor<SignedStatement>;
+  readonly #projections: readonly ProjectionWalk[];
   readonly #bodies: RowRuns<string, string>;
   readonly #sources: SourceWalk;
   /** Null for a peer's chain. */
   readonly #payloads: PayloadWalk | null;
   #next = 1;
 
-  constructor(check: Check, node: NodeId, index: IndexWalk<number>) {
+  constructor(check: Check, node: NodeId, index: IndexWalk<number>, projections: readonly ProjectionWalk[]) {
+    this.#projections = projections;
     this.#check = check;
     this.#node = node;
     this.#index = index;
@@ -121,6 +141,7 @@ class ChainWalk {
     await Promise.all([
       this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq }))),
       this.#sources.take(records),
+      ...this.#projections.map((projection) => projection.take(records.map(({ record }) => record))),
       this.#payloads?.take(group, records),
     ]);
     return leaves;

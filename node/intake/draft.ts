@@ -1,25 +1,29 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { commitDecision, commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
-import { claimsOf, type Facts } from '../../protocol/statement/claims.ts';
+import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/statement/claims.ts';
 import type { AttestationRecord, Claims, Links } from '../../protocol/statement/record.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
 import { randomBytesPooled } from '../randomness.ts';
-import { type IdPrefix, newRecordId } from '../records/record-id.ts';
+import type { Operation } from '../store/operation.ts';
+import { newRecordId } from '../records/record-id.ts';
 
 /** What a caller wants witnessed, already validated: intake adds identity, order, time, commitments and signature. */
 export interface Draft {
   readonly kind: AttestationRecord['kind'];
-  readonly prefix: IdPrefix;
   readonly account: string;
   readonly sourceId: string;
   /** RFC 8785 text of all of the request. */
   readonly payload: string;
-  /** Texts of the decision inside it, whose parts are committed to one by one. */
-  readonly decision: DecisionTexts;
+  /** Texts of the decision inside it, whose parts are committed to one by one; absent where it is about no decision. */
+  readonly decision?: DecisionTexts;
   readonly claims: Facts;
-  readonly links: Links;
+  readonly links: LinkFacts;
+  /** Where something signed before already commits to the payload with it. Otherwise a fresh one is made. */
+  readonly salt?: Uint8Array;
+  /** Rows that hold exactly when the record does, and that do not follow from its text. */
+  readonly besides?: (id: RecordId) => readonly Operation[];
   /** Set where a second identical request must be refused; unique for the account. */
   readonly duplicateKey?: string;
   /** Set where the caller may send the request again and wants the first answer: hashes of its key and its request. */
@@ -32,6 +36,7 @@ export interface PreparedDraft {
   readonly id: RecordId;
   readonly payloadHash: Sha256Hash;
   readonly claims: Claims;
+  readonly links: Links;
   readonly sealed: SealedPayload;
 }
 
@@ -42,13 +47,15 @@ export function prepareDraft(
   vault: PayloadVault,
   epochMilliseconds: number,
 ): PreparedDraft {
-  const id = newRecordId(draft.prefix, node, epochMilliseconds);
-  const salt = randomBytesPooled(SALT_BYTES);
+  const id = newRecordId(node, epochMilliseconds);
+  const salt = draft.salt ?? randomBytesPooled(SALT_BYTES);
+  const hashes = draft.decision === undefined ? {} : commitDecision(nativeSuite, salt, draft.decision);
   return {
     draft,
     id,
     payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, draft.payload),
-    claims: claimsOf({ ...draft.claims, ...commitDecision(nativeSuite, salt, draft.decision) }),
+    claims: claimsOf({ ...draft.claims, ...hashes }),
+    links: linksOf(draft.links),
     sealed: vault.seal(id, salt, draft.payload),
   };
 }

@@ -58,7 +58,7 @@ export async function buildGroup(
 
 function buildRecord(
   node: NodeId,
-  { draft, id, payloadHash, claims }: PreparedDraft,
+  { draft, id, payloadHash, claims, links }: PreparedDraft,
   seq: number,
   submittedAt: Timestamp,
   heads: TentativeHeads,
@@ -70,7 +70,7 @@ function buildRecord(
     claims,
     id,
     kind: draft.kind,
-    links: draft.links,
+    links,
     node,
     payloadHash,
     seq,

@@ -1,8 +1,10 @@
-import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { payloadOperations } from '../payload/payload-tables.ts';
 import type { PayloadVault } from '../payload/payload-vault.ts';
+import type { Projection } from '../records/projection.ts';
+import type { RecordCounter } from '../records/record-counter.ts';
 import { groupOperations, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { Operation } from '../store/operation.ts';
@@ -20,6 +22,9 @@ export interface IntakeOptions {
   readonly signer: Signer;
   readonly vault: PayloadVault;
   readonly now: () => number;
+  /** What is derived from each of this node's records; its rows land in their write. */
+  readonly projections: readonly Projection[];
+  readonly counters: readonly RecordCounter[];
   /** Told of every group once it is on the disk, in order of seq, before its callers are answered. */
   readonly onCommitted: (group: BuiltGroup) => void;
 }
@@ -153,11 +158,19 @@ export class Intake implements AsyncDisposable {
 
   async #write(group: BuiltGroup, submissions: readonly Submission[]): Promise<BuiltGroup | undefined> {
     const drafts = submissions.flatMap((submission) => submission.drafts);
+    const { store, counters } = this.#options;
+    const records = group.records.map(({ record }) => record);
     try {
-      await this.#options.store.write([...rowsOf(group, drafts), ...this.#once.operations(drafts)]);
+      await Promise.all(counters.map((counter) => counter.load(records)));
+      await store.write([
+        ...rowsOf(group, drafts, this.#options.projections),
+        ...this.#once.operations(drafts),
+        ...counters.flatMap((counter) => counter.operations(records)),
+      ]);
     } catch (error) {
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
     }
+    for (const counter of counters) counter.committed();
     this.#next = group.group.first + group.group.size;
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
@@ -189,13 +202,14 @@ function refuse(submissions: readonly Submission[], error: IntakeError): undefin
   for (const submission of submissions) submission.reject(error);
 }
 
-function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[]): Operation[] {
+function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[], projections: readonly Projection[]): Operation[] {
   const { records, heads } = group;
-  const ids: { id: RecordId; text: string }[] = records.map(({ record, text }) => ({ id: record.id, text }));
   return [
-    ...groupOperations({ group: group.group, signed: group.signed, records: ids }),
+    ...groupOperations(group),
     ...payloadOperations(group.group.first, drafts),
     ...heads.operations(),
     ...sourceRecordOperations(records),
+    ...records.flatMap(({ record }) => projections.flatMap(({ rowsOf }) => rowsOf(record))),
+    ...drafts.flatMap(({ draft, id }) => draft.besides?.(id) ?? []),
   ];
 }

@@ -1,9 +1,10 @@
-import type { RecordId } from '../../protocol/ids.ts';
 import type { Group } from '../../protocol/statement/group.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Operation } from '../store/operation.ts';
 import { numberCodec, Table, textCodec } from '../store/table.ts';
+import { linkOperations } from './link-tables.ts';
 
 /** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */
 const BODY_ROW_RECORDS = 64;
@@ -20,7 +21,7 @@ export interface SignedGroup {
   readonly group: Group;
   readonly signed: SignedStatement;
   /** In order of seq, from `group.first`. */
-  readonly records: readonly { readonly id: RecordId; readonly text: string }[];
+  readonly records: readonly { readonly record: AttestationRecord; readonly text: string }[];
 }
 
 /** All rows of a group, for one atomic write. */
@@ -29,7 +30,9 @@ export function groupOperations({ group, signed, records }: SignedGroup): Operat
   for (let at = 0; at < records.length; at += BODY_ROW_RECORDS) {
     const row = records.slice(at, at + BODY_ROW_RECORDS);
     operations.push(bodyTable.put([group.node, group.first + at], row.map((record) => record.text).join('\n')));
-    row.forEach((record, i) => operations.push(recordIndex.put([record.id], group.first + at + i)));
+    row.forEach(({ record }, i) => {
+      operations.push(recordIndex.put([record.id], group.first + at + i), ...linkOperations(record));
+    });
   }
   return operations;
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { ENVIRONMENTS, RISK_LEVELS } from '../statement/record.ts';
+import { ENVIRONMENTS, RISK_LEVELS } from '../statement/vocabulary.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
 
 /** `POST /v1/attest`: one decision. Members beside these are kept under `additional` and named in `warnings`. */

@@ -1,14 +1,30 @@
 import Type, { type Static } from 'typebox';
-import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
+import {
+  Base64urlShape,
+  Closed,
+  CountShape,
+  NodeIdShape,
+  OrdinalShape,
+  RecordIdShape,
+  Sha256Shape,
+  TimestampShape,
+} from '../shapes.ts';
 import { canonicalText } from './statement.ts';
+import {
+  ACTION_STATUSES,
+  CHANNELS,
+  CUSTODIES,
+  ENVIRONMENTS,
+  INCIDENT_CRITERIA,
+  KEY_EVENTS,
+  LOCK_SCOPES,
+  RECORD_KINDS,
+  REVIEW_OUTCOMES,
+  SEVERITIES,
+} from './vocabulary.ts';
 
-export const RECORD_KINDS = ['decision'] as const;
-export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
-export const ENVIRONMENTS = ['production', 'staging', 'test'] as const;
-
-/** `direct` records come from `POST /v1/attest` and wait as `pending`; `tiered` ones wait as `buffered`. */
-export const CHANNELS = ['direct', 'tiered'] as const;
-export type Channel = (typeof CHANNELS)[number];
+/** A person, told apart from others of the same account and node, and not named: HMAC-SHA-256. */
+export const PSEUDONYM_PATTERN = '^hmac-sha256:[0-9a-f]{64}$';
 
 const ReferenceDatabaseShape = Closed({
   id: Type.String(),
@@ -33,11 +49,71 @@ export const ClaimsShape = Closed({
   dataHash: Type.Optional(Sha256Shape),
   inputHash: Type.Optional(Sha256Shape),
   outputHash: Type.Optional(Sha256Shape),
+
+  /** With the event `NOT_APPLICABLE`: the clause that the caller holds not to concern its source. */
+  framework: Type.Optional(Type.String()),
+  clause: Type.Optional(Type.String()),
+
+  /** Names of the documented request members that were given, sorted: what a record of governance has on file. */
+  given: Type.Optional(Type.Array(Type.String())),
+
+  /** The agent that a record is about or was made for, and its signature over the `agent` statement. */
+  agentId: Type.Optional(Type.String()),
+  agentKeyId: Type.Optional(Sha256Shape),
+  agentPublicKey: Type.Optional(Base64urlShape),
+  agentSignature: Type.Optional(Base64urlShape),
+  custody: Type.Optional(Type.Enum([...CUSTODIES])),
+
+  /** End of a session: decisions as the caller counted them, and as the node did. */
+  decisionCount: Type.Optional(CountShape),
+  recordedDecisionCount: Type.Optional(CountShape),
+
+  reviewer: Type.Optional(Type.String({ pattern: PSEUDONYM_PATTERN })),
+  reviewOutcome: Type.Optional(Type.Enum([...REVIEW_OUTCOMES])),
+
+  severity: Type.Optional(Type.Enum([...SEVERITIES])),
+  criteria: Type.Optional(Type.Array(Type.Enum([...INCIDENT_CRITERIA]))),
+  clockStart: Type.Optional(TimestampShape),
+  notificationDueAt: Type.Optional(TimestampShape),
+
+  retentionDays: Type.Optional(OrdinalShape),
+  scope: Type.Optional(Type.Array(Type.Enum([...LOCK_SCOPES]))),
+  legalHold: Type.Optional(Type.Boolean()),
+
+  residualRisk: Type.Optional(Type.String()),
+  overallRating: Type.Optional(Type.String()),
+  actionStatus: Type.Optional(Type.Enum([...ACTION_STATUSES])),
+  /** Of a corrective action, from 1. */
+  revision: Type.Optional(OrdinalShape),
+
+  keyEvent: Type.Optional(Type.Enum([...KEY_EVENTS])),
+  /** UTC day, entries and head of an account's key-use log. */
+  auditDay: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  auditEntries: Type.Optional(CountShape),
+  auditHead: Type.Optional(Sha256Shape),
 });
 export type Claims = Static<typeof ClaimsShape>;
 
+/** Most records that one link member names. */
+export const MAX_LINKED = 100;
+const ManyIds = Type.Array(RecordIdShape, { minItems: 1, maxItems: MAX_LINKED });
+
 /** Ids of other records that this one is about. */
-export const LinksShape = Closed({ session: Type.Optional(RecordIdShape) });
+export const LinksShape = Closed({
+  /** The registration or rotation that made the agent's key known. */
+  agent: Type.Optional(RecordIdShape),
+  /** First revision of the corrective action that this is a further step of. */
+  correctiveAction: Type.Optional(RecordIdShape),
+  erased: Type.Optional(ManyIds),
+  incident: Type.Optional(RecordIdShape),
+  /** The retention lock whose legal hold this releases. */
+  lock: Type.Optional(RecordIdShape),
+  /** The record that a human looked at again. */
+  original: Type.Optional(RecordIdShape),
+  related: Type.Optional(ManyIds),
+  session: Type.Optional(RecordIdShape),
+  supersedes: Type.Optional(RecordIdShape),
+});
 export type Links = Static<typeof LinksShape>;
 
 /** The canonical message: all that Meridian signs about one event. Everything else is derived from it. */

@@ -65,7 +65,7 @@ export async function submitOnce(attesting: Attesting, context: Context, draft: 
 
 /** Throws `Problem` 413 where `data` or the additional members are too large. */
 export function requireSmall(draft: Draft, additional: ReadonlyMap<string, JsonValue>): void {
-  requireBytes('data', Buffer.byteLength(draft.decision.data), MAX_DATA_BYTES);
+  requireBytes('data', Buffer.byteLength(draft.decision?.data ?? ''), MAX_DATA_BYTES);
   if (additional.size === 0) return;
   const bytes = Buffer.byteLength(JSON.stringify(Object.fromEntries(additional)));
   requireBytes([...additional.keys()][0] ?? 'additional', bytes, MAX_ADDITIONAL_BYTES);

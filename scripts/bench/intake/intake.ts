@@ -88,6 +88,8 @@ async function openIntake(directory: string, signer: Signer, stores: AsyncDispos
     signer,
     vault,
     now: Date.now,
+    projections: [],
+    counters: [],
     onCommitted: () => {},
   });
   opened.start();

@@ -23,7 +23,7 @@ import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
-const NO_ROWS: ChainBesides = { group: () => [], batch: () => [] };
+const NO_ROWS: ChainBesides = { group: async () => [], batch: () => [] };
 const PATIENCE_MS = 10_000;
 
 /** A federation whose members sign fast. */
@@ -123,8 +123,7 @@ export class MemberRooms implements AsyncDisposable {
 
 export async function storeBatch(store: Store, { groups, envelope, signed, records }: TestBatch): Promise<void> {
   for (const group of groups) {
-    const texts = group.records.map(({ record, text }) => ({ id: record.id, text }));
-    await store.write(groupOperations({ ...group, records: texts }));
+    await store.write(groupOperations(group));
   }
   const tree = new TileTree(nativeSuite);
   for (const { leaf } of records) tree.append(leaf);

@@ -61,7 +61,7 @@ test('a store that was rolled back is brought forward, with the rows that are de
   const batches: number[] = [];
   const { rooms } = await comeBack(network, {
     besidesOwn: {
-      group: (records) => {
+      group: async (records) => {
         seqs.push(...records.map(({ record }) => record.seq));
         return [{ type: 'put', key: `derived/${records.length}`, value: Uint8Array.of(1) }];
       },

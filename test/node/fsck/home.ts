@@ -155,6 +155,8 @@ async function ownChain(
       signer: own.signer,
       vault: new PayloadVault(own.payloadKey),
       now,
+      projections: [],
+      counters: [],
       onCommitted: (group) => sealer.add(group.records.map(({ leaf }) => leaf)),
     }),
   );
@@ -172,7 +174,6 @@ function draft(i: number): Draft {
   const texts = decisionTexts(data);
   return {
     kind: 'decision',
-    prefix: 'att',
     account: i % 2 === 0 ? 'acme' : 'globex',
     sourceId: SOURCES[i % 3] ?? '',
     payload: canonicalize({ sourceId: SOURCES[i % 3] ?? '', data }),

@@ -54,6 +54,8 @@ export class IntakeRoom implements AsyncDisposable {
       signer: options.signer ?? signer,
       vault,
       now: options.now ?? Date.now,
+      projections: [],
+      counters: [],
       onCommitted: (group) => void committed.push(group),
     });
     intake.start();
@@ -75,7 +77,6 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
 export function draftOf(sourceId: string, data: JsonObject = {}, more: Partial<Draft> = {}): Draft {
   return {
     kind: 'decision',
-    prefix: 'att',
     account: 'acme',
     sourceId,
     payload: canonicalize({ sourceId, data }),

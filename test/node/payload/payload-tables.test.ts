@@ -31,7 +31,7 @@ interface Kept {
 /** Writes a group of payloads of these lengths, as intake does. */
 async function write(lengths: readonly number[]): Promise<readonly Kept[]> {
   const kept = lengths.map((length, i) => ({
-    id: newRecordId('att', EU, Date.now()),
+    id: newRecordId(EU, Date.now()),
     seq: next + i,
     text: `${next + i} ${'x'.repeat(length)}`,
   }));

@@ -7,7 +7,7 @@ import { nodeId, type RecordId } from '../../../protocol/ids.ts';
 
 const EU = nodeId('eu');
 const vault = new PayloadVault(new Uint8Array(32).fill(3));
-const id = (): RecordId => newRecordId('att', EU, 1_763_717_400_000);
+const id = (): RecordId => newRecordId(EU, 1_763_717_400_000);
 
 const salt = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const text = fc.string({ unit: 'grapheme', maxLength: 300 });

@@ -44,7 +44,7 @@ test('a record id names its node, and no two are alike', () => {
   const ids = new Set<string>();
   for (const node of ['eu', 'us2', 'jp99']) {
     for (let i = 0; i < 2000; i++) {
-      const id = newRecordId('att', nodeId(node), 1_763_717_400_000);
+      const id = newRecordId(nodeId(node), 1_763_717_400_000);
       assert.ok(isRecordId(id));
       assert.is(nodeOfRecord(id), node);
       ids.add(id);

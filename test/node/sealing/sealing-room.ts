@@ -58,6 +58,8 @@ export class SealingRoom implements AsyncDisposable {
       signer,
       vault,
       now: Date.now,
+      projections: [],
+      counters: [],
       onCommitted: ({ records }) => sealer.add(records.map(({ leaf }) => leaf)),
     });
     intake.start();

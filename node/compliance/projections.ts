@@ -1,0 +1,4 @@
+import type { Projection } from '../records/projection.ts';
+
+/** What this node derives from its own records, so that governance can be looked up without scanning history. */
+export const OWN_PROJECTIONS: readonly Projection[] = [];

@@ -1,0 +1,70 @@
+/** The closed vocabularies of signed records (DOMAIN §1, §3.2). A word, once signed, is never given another meaning. */
+export const RECORD_KINDS = [
+  'decision',
+  'session_start',
+  'session_end',
+  'human_override',
+  'incident',
+  'retention_lock',
+  'risk_assessment',
+  'impact_assessment',
+  'corrective_action',
+  'agent_registration',
+  'key_event',
+  'erasure',
+] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+/** `direct` records wait as `pending`; `tiered` ones, from `POST /v1/tiered-attest`, wait as `buffered`. */
+export const CHANNELS = ['direct', 'tiered'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
+export const ENVIRONMENTS = ['production', 'staging', 'test'] as const;
+
+/** What a reviewer did with an output: EU AI Act Art. 14(4)(d) and (e). */
+export const REVIEW_OUTCOMES = ['confirmed', 'overridden', 'reversed', 'disregarded', 'stopped'] as const;
+export type ReviewOutcome = (typeof REVIEW_OUTCOMES)[number];
+
+/** Drives the notification clock of an incident (SPEC §4.2 rule 2). */
+export const SEVERITIES = ['serious', 'critical', 'fatal'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+export const INCIDENT_CRITERIA = [
+  'death',
+  'health',
+  'critical-infrastructure',
+  'fundamental-rights',
+  'property-environment',
+  'widespread-infringement',
+] as const;
+
+/** What a retention lock covers. `all` stands alone. */
+export const LOCK_SCOPES = [
+  'all',
+  'decisions',
+  'sessions',
+  'oversight',
+  'incidents',
+  'assessments',
+  'corrective-actions',
+] as const;
+export type LockScope = (typeof LOCK_SCOPES)[number];
+
+export const ACTION_STATUSES = [
+  'planned',
+  'in-progress',
+  'implemented',
+  'verified',
+  'closed',
+  'ineffective',
+  'cancelled',
+] as const;
+export type ActionStatus = (typeof ACTION_STATUSES)[number];
+
+/** Who holds the private half of an agent's key: the node, or the agent itself. */
+export const CUSTODIES = ['service', 'self'] as const;
+export type Custody = (typeof CUSTODIES)[number];
+
+export const KEY_EVENTS = ['agent-rotated', 'agent-deactivated', 'audit-head'] as const;
+export type KeyEvent = (typeof KEY_EVENTS)[number];
