@@ -6,7 +6,8 @@ import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
 import type { Route } from './http/route.ts';
 import { attestRoute } from './http/routes/attest.ts';
-import type { Attesting } from './http/routes/attesting.ts';
+import type { DecisionRooms } from './http/routes/decisions.ts';
+import type { Recorder } from './http/recording/recorder.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { healthRoute } from './http/routes/health.ts';
@@ -65,10 +66,15 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route
   const { config, keys, transport, federation, verifier, metrics, now, view, evidence, payload, log } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = keys.rosters.member(config.id)?.region ?? config.id;
-  const attesting = attestingOf(context, topicId);
+  const decisions: DecisionRooms = {
+    recorder: recorderOf(context, topicId),
+    sessions: context.sessions,
+    now,
+    sealNow: () => context.sealer.seal(),
+  };
   return [
-    attestRoute(attesting),
-    tieredAttestRoute(attesting),
+    attestRoute(decisions),
+    tieredAttestRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
     verifyRoute(verifier, topicId, log),
     bundleRoute({ keys, evidence, payload }),
@@ -84,10 +90,10 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route
   ];
 }
 
-function attestingOf(
-  { intake, sealer, now, keys, config, view, confirmations, evidence }: NodeContext,
+function recorderOf(
+  { intake, idempotency, keys, config, view, confirmations, evidence }: NodeContext,
   topic: string,
-): Attesting {
+): Recorder {
   const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
   const find = async (id: RecordId) => {
     const found = await evidence(id);
@@ -97,8 +103,8 @@ function attestingOf(
   const statusOf = async (id: RecordId) => (await view.of(await find(id))).status;
   return {
     intake,
-    sealNow: () => sealer.seal(),
-    now,
+    idempotency,
+    requireStorage: () => {},
     topic,
     verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,

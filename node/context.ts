@@ -8,7 +8,9 @@ import { Accounts } from './accounts/accounts.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
+import { Lanes } from './compliance/lanes.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
+import { Sessions } from './compliance/sessions.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
 import type { HashedRecord } from './federation/chain-assembler.ts';
@@ -23,6 +25,7 @@ import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
 import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
+import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -54,6 +57,8 @@ export interface NodeContext extends AsyncDisposable {
   readonly keys: FederationKeys;
   readonly accounts: Accounts;
   readonly intake: Intake;
+  readonly idempotency: Idempotency;
+  readonly sessions: Sessions;
   readonly sealer: Sealer;
   readonly anchoring: Anchoring;
   readonly chains: Chains;
@@ -202,6 +207,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     keys,
     accounts: new Accounts(store),
     intake,
+    idempotency: new Idempotency(store, now),
+    sessions: new Sessions(store, new Lanes()),
     sealer,
     anchoring,
     chains,

@@ -23,8 +23,11 @@ export interface DecisionBody<Request> {
   readonly additional: ReadonlyMap<string, JsonValue>;
 }
 
+/** The draft of a decision: its parts are committed to one by one. */
+export type DecisionDraft = Draft & Required<Pick<Draft, 'decision'>>;
+
 /** The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. */
-export function attestDraft(account: string, { request, body, additional }: DecisionBody<AttestRequest>): Draft {
+export function attestDraft(account: string, { request, body, additional }: DecisionBody<AttestRequest>): DecisionDraft {
   const texts = bodyTexts(body, request.data, additional);
   const { modelId, modelVersion, riskLevel, confidenceScore, environment } = request;
   const claims = { modelId, modelVersion, riskLevel, confidenceScore, environment };
@@ -35,7 +38,7 @@ export function attestDraft(account: string, { request, body, additional }: Deci
 }
 
 /** The draft of a `POST /v1/tiered-attest`. */
-export function tieredDraft(account: string, { request, body, additional }: DecisionBody<TieredAttestRequest>): Draft {
+export function tieredDraft(account: string, { request, body, additional }: DecisionBody<TieredAttestRequest>): DecisionDraft {
   const { model_ref: model, complianceMeta: meta } = request;
   const claims = {
     modelId: model?.model_id,
@@ -68,7 +71,7 @@ function decisionDraft(
   request: Shared,
   claims: Omit<Facts, 'channel'>,
   texts: BodyTexts,
-): Draft {
+): DecisionDraft {
   const { matched = request.data.matched } = request;
   const reference = request.referenceDatabase ?? request.data.referenceDatabase;
   return {

@@ -1,5 +1,6 @@
 import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
-import { duplicateTable, idempotencyTable } from '../intake/once-guard.ts';
+import { idempotencyTable } from '../intake/idempotency.ts';
+import { duplicateTable } from '../intake/once-guard.ts';
 import { recordIndex } from '../records/record-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';

@@ -5,8 +5,9 @@ import type { Logger } from 'pino';
 import type { Accounts } from '../accounts/accounts.ts';
 import { authenticate } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
-import type { Answer, Route } from './route.ts';
+import type { Answer, KeyRoute, Route } from './route.ts';
 
 export interface AppOptions {
   readonly accounts: Accounts;
@@ -42,10 +43,19 @@ function mount(router: Router, prefix: string, route: Route, accounts: Accounts)
   const answer = async (context: RouterContext): Promise<void> => {
     const call = { context, params: context.params, query: new URLSearchParams(context.querystring) };
     if (route.access === 'free') send(context, await route.answer(call));
-    else send(context, await route.answer(call, await authenticate(accounts, context)));
+    else {
+      const caller = await authenticate(accounts, context);
+      requireScope(route, caller);
+      send(context, await route.answer(call, caller));
+    }
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
   else router.post(prefix + route.path, answer);
+}
+
+function requireScope({ scope }: KeyRoute, { key }: Caller): void {
+  if (scope === null || key.scopes.includes(scope)) return;
+  throw new Problem('scope-forbidden', `The API key lacks the scope ${scope}.`, { extra: { scope } });
 }
 
 function send(context: Context, { status = 200, headers = {}, body }: Answer): void {

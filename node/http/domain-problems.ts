@@ -1,12 +1,14 @@
+import { ComplianceError } from '../compliance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
-import { Problem } from './problem.ts';
+import { fieldError, Problem } from './problem.ts';
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
 export function problemOf(thrown: unknown): unknown {
-  return thrown instanceof IntakeError ? intakeProblem(thrown) : thrown;
+  if (thrown instanceof IntakeError) return intakeProblem(thrown);
+  return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;
 }
 
 function intakeProblem(error: IntakeError): Problem {
@@ -26,7 +28,6 @@ function intakeProblem(error: IntakeError): Problem {
         headers,
         cause: error,
       }),
-    replayed: () => new Problem('internal', 'A replayed request was not answered.', { cause: error }),
     'idempotency-conflict': () =>
       new Problem('idempotency-conflict', 'The Idempotency-Key was used with another request.'),
     duplicate: () =>
@@ -35,6 +36,10 @@ function intakeProblem(error: IntakeError): Problem {
       }),
   };
   return problems[error.code]();
+}
+
+function complianceProblem({ code, field, message, facts }: ComplianceError): Problem {
+  return new Problem(code, `${field}: ${message}`, { errors: [fieldError([field], code, message)], extra: facts });
 }
 
 function isDiskFull(error: IntakeError): boolean {

@@ -1,14 +1,19 @@
 import type { Context } from 'koa';
+import type { TSchema } from 'typebox';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import type { Account } from '../accounts/accounts.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { Scope } from '../accounts/scopes.ts';
+import type { ProblemCode } from './problem-codes.ts';
 
-/** One endpoint. `key` routes are called with the account whose API key came with the request. */
+/** One endpoint. `key` routes are called with the caller whose API key came with the request. */
 export type Route = FreeRoute | KeyRoute;
 
 interface RoutePath {
   readonly method: 'GET' | 'POST';
   /** Below the API root, e.g. `/v1/status/:id`. */
   readonly path: string;
+  /** What `/openapi.json` says of it. Absent on operator routes, which are no part of the API. */
+  readonly documentation?: Documentation;
 }
 
 export interface FreeRoute extends RoutePath {
@@ -18,7 +23,11 @@ export interface FreeRoute extends RoutePath {
 
 export interface KeyRoute extends RoutePath {
   readonly access: 'key';
-  answer(call: Call, account: Account): Promise<Answer>;
+  /** What the key must be allowed to do; null: any valid key will do. */
+  readonly scope: Scope | null;
+  /** Records that one accepted call makes: they count against the daily cap. Default 0. */
+  readonly records?: number;
+  answer(call: Call, caller: Caller): Promise<Answer>;
 }
 
 export interface Call {
@@ -33,4 +42,26 @@ export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: JsonObject | string;
+}
+
+/** The words, schemas and examples that the OpenAPI document is made of. */
+export interface Documentation {
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: Readonly<Record<string, ParameterDocumentation>>;
+  readonly query?: Readonly<Record<string, ParameterDocumentation>>;
+  readonly request?: { readonly shape: TSchema; readonly example: JsonObject };
+  /** A schema for JSON, or the content type of anything else. */
+  readonly answer:
+    | { readonly shape: TSchema; readonly example: JsonObject }
+    | { readonly contentType: string; readonly example: string };
+  /** What it refuses with, beside the refusals of every route of its access. */
+  readonly problems: readonly ProblemCode[];
+}
+
+export interface ParameterDocumentation {
+  readonly description: string;
+  readonly shape: TSchema;
+  readonly example: string;
+  readonly required?: boolean;
 }

@@ -7,6 +7,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
 import { randomBytesPooled } from '../randomness.ts';
 import type { Operation } from '../store/operation.ts';
+import type { IdempotentRequest } from './idempotency.ts';
 import { newRecordId } from '../records/record-id.ts';
 
 /** What a caller wants witnessed, already validated: intake adds identity, order, time, commitments and signature. */
@@ -26,8 +27,8 @@ export interface Draft {
   readonly besides?: (id: RecordId) => readonly Operation[];
   /** Set where a second identical request must be refused; unique for the account. */
   readonly duplicateKey?: string;
-  /** Set where the caller may send the request again and wants the first answer: hashes of its key and its request. */
-  readonly idempotency?: { readonly key: string; readonly request: string };
+  /** Set where the caller may send the request again and wants the first answer. */
+  readonly idempotency?: IdempotentRequest;
 }
 
 /** A draft with everything that does not depend on its place in the order of records. */

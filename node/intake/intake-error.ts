@@ -7,14 +7,13 @@ export type IntakeErrorCode =
   | 'stopped'
   | 'halted'
   | 'duplicate'
-  | 'replayed'
   | 'idempotency-conflict';
 
 /** Why a record was not made. Nothing of it is stored. */
 export class IntakeError extends Error {
   override readonly name = 'IntakeError';
   readonly code: IntakeErrorCode;
-  /** With `duplicate` and `replayed`: the record that exists already. */
+  /** With `duplicate`: the record that exists already. */
   readonly existing?: RecordId;
 
   constructor(code: IntakeErrorCode, message: string, cause?: unknown, existing?: RecordId) {

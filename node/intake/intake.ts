@@ -11,6 +11,7 @@ import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
+import { idempotencyOperation } from './idempotency.ts';
 import { IntakeError } from './intake-error.ts';
 import { IntakeQueue, type Submission } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
@@ -57,7 +58,7 @@ export class Intake implements AsyncDisposable {
   private constructor(options: IntakeOptions, { next, lastAt }: End) {
     this.#options = options;
     this.#heads = new SourceHeads(options.store);
-    this.#once = new OnceGuard(options.store, options.now);
+    this.#once = new OnceGuard(options.store);
     this.#next = next;
     this.#lastAt = lastAt;
   }
@@ -165,6 +166,7 @@ export class Intake implements AsyncDisposable {
       await store.write([
         ...rowsOf(group, drafts, this.#options.projections),
         ...this.#once.operations(drafts),
+        ...this.#idempotencyRows(drafts),
         ...counters.flatMap((counter) => counter.operations(records)),
       ]);
     } catch (error) {
@@ -181,6 +183,13 @@ export class Intake implements AsyncDisposable {
       at += submission.drafts.length;
     }
     return group;
+  }
+
+  #idempotencyRows(drafts: readonly PreparedDraft[]): Operation[] {
+    const at = this.#options.now();
+    return drafts.flatMap(({ draft: { account, idempotency }, id }) =>
+      idempotency === undefined ? [] : [idempotencyOperation(account, idempotency, id, at)],
+    );
   }
 
   /** Time of a group: the clock, never before the group before it. */

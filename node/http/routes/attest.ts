@@ -1,58 +1,42 @@
 import { AttestRequestShape } from '../../../protocol/api/attest.ts';
 import { readRfc3339, timestampOf } from '../../../protocol/time.ts';
-import type { Account } from '../../accounts/accounts.ts';
+import type { Account } from '../../accounts/account.ts';
+import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import { attestDraft } from '../../attestation/decision-drafts.ts';
-import { readJsonBody } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
+import { recordingRoute } from '../recording/recording.ts';
+import { requireSmallData } from '../recording/sizes.ts';
 import type { KeyRoute } from '../route.ts';
-import { unknownMembers, validator } from '../validation.ts';
-import {
-  additionalWarnings,
-  type Attesting,
-  body,
-  checkSession,
-  MAX_CLOCK_SKEW_MS,
-  requireSmall,
-  settle,
-  submitOnce,
-} from './attesting.ts';
+import { type DecisionRooms, submitDecision } from './decisions.ts';
 
-const validate = validator(AttestRequestShape);
-const KNOWN = new Set(Object.keys(AttestRequestShape.properties));
+/** How far a caller's clock may be ahead of ours. In milliseconds. */
+const MAX_CLOCK_SKEW_MS = 5 * 60_000;
 
 /** `POST /v1/attest` (SPEC §2.1, DOMAIN §3.2): one decision, answered once it is signed and on the disk. */
-export function attestRoute(attesting: Attesting): KeyRoute {
-  return {
-    method: 'POST',
+export function attestRoute(rooms: DecisionRooms): KeyRoute {
+  return recordingRoute(rooms.recorder, {
     path: '/v1/attest',
-    access: 'key',
-    async answer({ context }, account) {
-      const { value } = await readJsonBody(context.req, body);
-      const request = validate(value);
-      const additional = unknownMembers(value, KNOWN);
-      checkClientTime(request.clientTimestamp, attesting.now());
-      checkSession(request.sessionId);
-      checkAnchorMode(request.anchorMode, account);
-      const draft = attestDraft(account.id, { request, body: value, additional });
-      requireSmall(draft, additional);
-      const record = await submitOnce(attesting, context, draft);
-      if (request.anchorMode === 'direct') void attesting.sealNow();
-      const { claims } = record;
-      return settle(attesting, context, account, record, {
-        success: true,
-        attestationId: record.id,
-        status: 'pending',
-        submittedAt: record.submittedAt,
-        topic: attesting.topic,
-        verifyUrl: attesting.verifyUrl(record.id),
-        warnings: additionalWarnings(additional),
-        inputHash: claims.inputHash ?? null,
-        outputHash: claims.outputHash ?? null,
-        dataHash: claims.dataHash ?? null,
-        sourceSeq: record.sourceSeq,
-      });
+    scope: 'attest:write',
+    shape: AttestRequestShape,
+    async record(work, submit) {
+      const { request, caller } = work;
+      checkClientTime(request.clientTimestamp, rooms.now());
+      checkAnchorMode(request.anchorMode, caller.account);
+      const draft = attestDraft(caller.account.id, work);
+      requireSmallData(draft.decision.data);
+      const record = await submitDecision(rooms, work, draft, submit);
+      if (request.anchorMode === 'direct') void rooms.sealNow();
+      return record;
     },
-  };
+    answer: ({ record, envelope, caller }) => ({
+      ...envelope,
+      inputHash: record.claims.inputHash ?? null,
+      outputHash: record.claims.outputHash ?? null,
+      dataHash: record.claims.dataHash ?? null,
+      sourceSeq: record.sourceSeq,
+      anchorExpectedBy: timestampOf(anchorExpectedBy(record, caller.account.tier)),
+    }),
+  });
 }
 
 function checkClientTime(text: string | undefined, now: number): void {

@@ -30,7 +30,8 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
     method: 'GET',
     path: '/v1/bundles/:id',
     access: 'key',
-    async answer({ params, query }, account) {
+    scope: 'proof:read',
+    async answer({ params, query }, { account }) {
       const id = recordParameter(params);
       const evidence = await sources.evidence(id);
       if (evidence === undefined) throw recordNotFound(id);

@@ -22,7 +22,8 @@ export function statusRoute({ evidence, view, topic, now }: StatusSources): KeyR
     method: 'GET',
     path: '/v1/status/:id',
     access: 'key',
-    async answer({ params }, account) {
+    scope: 'proof:read',
+    async answer({ params }, { account }) {
       const id = recordParameter(params);
       const found = await evidence(id);
       if (found === undefined) throw recordNotFound(id);

@@ -1,0 +1,33 @@
+import type { Context } from 'koa';
+import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Longest `Prefer: wait` that is honoured. In seconds. */
+const MAX_WAIT_SECONDS = 120;
+const WAIT = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/i;
+
+/** The status that a record reached, and how many seconds of waiting were granted. */
+export interface Waited {
+  readonly status: AnchoringStatus;
+  readonly seconds: number;
+}
+
+/** With `Prefer: wait=N` (RFC 7240 §4.3): waits up to N seconds for the ledger, or until the caller hangs up. */
+export async function waitAsPreferred(
+  { waitFor }: Pick<Recorder, 'waitFor'>,
+  context: Context,
+  record: AttestationRecord,
+): Promise<Waited | undefined> {
+  const wanted = Number(WAIT.exec(context.get('prefer'))?.[1] ?? 0);
+  if (wanted === 0) return undefined;
+  const seconds = Math.min(wanted, MAX_WAIT_SECONDS);
+  const gone = new AbortController();
+  const onClose = () => gone.abort();
+  context.res.once('close', onClose);
+  // The caller may have hung up while its record was being written.
+  if (context.res.destroyed || context.req.socket.destroyed) gone.abort();
+  const status = await waitFor(record, seconds * 1000, gone.signal);
+  context.res.off('close', onClose);
+  return { status, seconds };
+}

@@ -1,0 +1,20 @@
+import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { Idempotency } from '../../intake/idempotency.ts';
+import type { Intake } from '../../intake/intake.ts';
+
+/** What every endpoint that makes a record needs. */
+export interface Recorder {
+  readonly intake: Pick<Intake, 'submit'>;
+  readonly idempotency: Pick<Idempotency, 'run'>;
+  /** Throws `Problem` 507 where the node has no room for another record. */
+  readonly requireStorage: () => void;
+  /** Ledger topic of the federation. */
+  readonly topic: string;
+  readonly verifyUrl: (id: RecordId) => string;
+  /** A record of this node. */
+  readonly recordOf: (id: RecordId) => Promise<AttestationRecord>;
+  /** Waits until an own record is confirmed, or the time is up; resolves to the status reached. */
+  readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<AnchoringStatus>;
+}

@@ -1,0 +1,163 @@
+import { hash } from 'node:crypto';
+import type { Context } from 'koa';
+import type { Static, TObject } from 'typebox';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { Timestamp } from '../../../protocol/time.ts';
+import { type Caller, reaches } from '../../accounts/caller.ts';
+import type { Scope } from '../../accounts/scopes.ts';
+import { waitingStatus } from '../../attestation/anchoring-view.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { MAX_BODY_BYTES, readJsonBody } from '../body.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { Documentation, KeyRoute } from '../route.ts';
+import { type FieldCodes, unknownMembers, validator } from '../validation.ts';
+import { waitAsPreferred } from './prefer-wait.ts';
+import type { Recorder } from './recorder.ts';
+import { requireSmallAdditional } from './sizes.ts';
+
+/** An endpoint that answers a request with one signed record. */
+export interface Recording<Shape extends TObject> {
+  readonly path: string;
+  readonly scope: Scope;
+  readonly shape: Shape;
+  /** Members whose faults have a code of their own. */
+  readonly codes?: FieldCodes;
+  readonly documentation?: Documentation;
+  /**
+   * Checks links and states, and hands over the draft: once, or never and throws. A lane that guards a state is held
+   * around both. Not called for the replay of an idempotency key.
+   */
+  record(request: RecordingRequest<Static<Shape>>, submit: Submit): Promise<AttestationRecord>;
+  /** The whole answer. It follows from the record, what was kept with it, and the request's warnings alone. */
+  answer(recorded: Recorded): JsonObject;
+  /** What the caller should know of a request that was accepted all the same. */
+  warnings?(request: Static<Shape>): readonly string[];
+}
+
+/** A request whose form is right. */
+export interface RecordingRequest<Request> {
+  readonly request: Request;
+  /** All of the body, and those of its members that no schema names. */
+  readonly body: JsonObject;
+  readonly additional: ReadonlyMap<string, JsonValue>;
+  readonly caller: Caller;
+}
+
+/** Records a draft. `kept`: what the answer needs beside the record; an idempotent replay gets it again. */
+export type Submit = (draft: Omit<Draft, 'idempotency'>, kept?: JsonObject) => Promise<AttestationRecord>;
+
+export interface Recorded {
+  readonly record: AttestationRecord;
+  readonly kept: JsonObject;
+  readonly caller: Caller;
+  readonly envelope: Envelope;
+}
+
+/** What every accepted request is answered with (DOMAIN §3). */
+export interface Envelope extends JsonObject {
+  success: true;
+  attestationId: RecordId;
+  status: 'pending' | 'buffered';
+  submittedAt: Timestamp;
+  topic: string;
+  verifyUrl: string;
+  warnings: string[];
+}
+
+interface Outcome {
+  readonly record: AttestationRecord;
+  readonly kept: JsonObject;
+}
+
+/** Characters of an `Idempotency-Key`. */
+const MAX_IDEMPOTENCY_KEY = 128;
+
+/** The route of a recording: reads and checks the body, records once for an `Idempotency-Key`, waits if asked to. */
+export function recordingRoute<Shape extends TObject>(recorder: Recorder, recording: Recording<Shape>): KeyRoute {
+  const { path, scope, shape, documentation } = recording;
+  const validate = validator(shape, recording.codes);
+  const known = new Set(Object.keys(shape.properties));
+  return {
+    method: 'POST',
+    path,
+    access: 'key',
+    scope,
+    records: 1,
+    ...(documentation === undefined ? {} : { documentation }),
+    async answer({ context }, caller) {
+      const { value: body } = await readJsonBody(context.req, { maxBytes: MAX_BODY_BYTES });
+      const request = validate(body);
+      const additional = unknownMembers(body, known);
+      requireSmallAdditional(additional);
+      requireReach(caller, body.sourceId);
+      const work = { request, body, additional, caller };
+      const { record, kept } = await runOnce(recorder, recording, context, work);
+      const warnings = [...additionalWarnings(additional), ...(recording.warnings?.(request) ?? [])];
+      const answer = recording.answer({ record, kept, caller, envelope: envelopeOf(recorder, record, warnings) });
+      const waited = await waitAsPreferred(recorder, context, record);
+      if (waited === undefined) return { body: answer };
+      const headers = { 'Preference-Applied': `wait=${waited.seconds}` };
+      return { body: { ...answer, status: waited.status }, headers };
+    },
+  };
+}
+
+/** The same key with the same request is answered as the first time (draft-ietf-httpapi-idempotency-key-header-07). */
+async function runOnce<Shape extends TObject>(
+  { intake, idempotency, recordOf, requireStorage }: Recorder,
+  recording: Recording<Shape>,
+  context: Context,
+  work: RecordingRequest<Static<Shape>>,
+): Promise<Outcome> {
+  const key = idempotencyKey(context);
+  const once = key && { key, request: hash('sha256', `${recording.path}\n${canonicalize(work.body)}`, 'hex') };
+  const run = async (): Promise<Outcome> => {
+    let kept: JsonObject = {};
+    const record = await recording.record(work, async (draft, answerNeeds = {}) => {
+      kept = answerNeeds;
+      requireStorage();
+      const { record: made } = await intake.submit(once ? { ...draft, idempotency: { ...once, kept } } : draft);
+      return made;
+    });
+    return { record, kept };
+  };
+  if (!once) return run();
+  const outcome = await idempotency.run(work.caller.account.id, once, run);
+  if (!('replay' in outcome)) return outcome;
+  return { record: await recordOf(outcome.replay.id), kept: outcome.replay.kept };
+}
+
+/** SHA-256 of the caller's key, in hex. */
+function idempotencyKey(context: Context): string | undefined {
+  const key = context.get('idempotency-key');
+  if (key === '') return undefined;
+  if (key.length <= MAX_IDEMPOTENCY_KEY) return hash('sha256', key, 'hex');
+  const detail = `Idempotency-Key is longer than ${MAX_IDEMPOTENCY_KEY} characters`;
+  throw new Problem('invalid-field', detail, { errors: [fieldError(['Idempotency-Key'], 'maxLength', detail)] });
+}
+
+/** Throws `Problem` 403 where the key is bound to other sources. */
+export function requireReach(caller: Caller, sourceId: JsonValue | undefined): void {
+  if (typeof sourceId !== 'string' || reaches(caller.key, sourceId)) return;
+  const message = 'is not among the sources of this API key';
+  throw new Problem('scope-forbidden', `sourceId ${message}`, { errors: [fieldError(['sourceId'], 'scope', message)] });
+}
+
+function additionalWarnings(additional: ReadonlyMap<string, JsonValue>): string[] {
+  return [...additional.keys()].map((name) => `${name}: not a documented field; signed under additional`);
+}
+
+function envelopeOf({ topic, verifyUrl }: Recorder, record: AttestationRecord, warnings: string[]): Envelope {
+  return {
+    success: true,
+    attestationId: record.id,
+    status: waitingStatus(record),
+    submittedAt: record.submittedAt,
+    topic,
+    verifyUrl: verifyUrl(record.id),
+    warnings,
+  };
+}
