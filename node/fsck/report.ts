@@ -36,6 +36,11 @@ const NO_COUNTS = {
   idempotencyKeys: 0,
   accounts: 0,
   apiKeys: 0,
+  auditLogs: 0,
+  auditEntries: 0,
+  auditEntriesLost: 0,
+  auditDaysOpen: 0,
+  auditDaysAttested: 0,
   keyFiles: 0,
 };
 export type CountName = keyof typeof NO_COUNTS;

@@ -1,6 +1,7 @@
 import type { Store } from '../store/store.ts';
 import { accountCheck } from './check-accounts.ts';
 import { anchorCheck } from './check-anchors.ts';
+import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import { cosignatureCheck } from './check-cosignatures.ts';
 import type { TableCheck } from './check.ts';
@@ -20,6 +21,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   outboxCheck,
   guardCheck,
   accountCheck,
+  auditLogCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

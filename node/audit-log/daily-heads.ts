@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type AuditDay, auditDay, dayOf } from '../../protocol/audit/day.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { RecordId } from '../../protocol/ids.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { auditAttestedTable } from './audit-attested.ts';
+import type { AuditLog } from './audit-log.ts';
+import { auditDayTable } from './audit-tables.ts';
+
+/** What is attested of an account's day: the claims `auditDay`, `auditEntries` and `auditHead` of a `key_event`. */
+export interface DailyHead {
+  readonly account: string;
+  readonly day: AuditDay;
+  readonly entries: number;
+  /** Hash of the day's last line: stands for all lines before it too. */
+  readonly head: Sha256Hash;
+}
+
+export interface DailyHeadsOptions {
+  readonly store: Store;
+  readonly auditLog: Pick<AuditLog, 'closeThrough' | 'closedThrough'>;
+  readonly now: () => number;
+  readonly log: Logger;
+  /**
+   * Makes the record of a head, with the rows of `besides` in the record's own atomic write, and with the row of
+   * `auditHeadProjection`. Rejects where nothing was recorded.
+   */
+  readonly attest: (head: DailyHead, besides: () => readonly Operation[]) => Promise<RecordId>;
+}
+
+/** Pause between two looks at the clock, in milliseconds: follows a clock that is set, and a machine that slept. */
+const LOOK_MS = 30_000;
+/** How long after midnight a day is closed, in milliseconds. */
+const GRACE_MS = 5_000;
+const DAY_MS = 86_400_000;
+/** Heads that are attested side by side: they share a group. */
+const TOGETHER = 64;
+
+/**
+ * Attests the head of every account's day, once the day is over; at a start also of the days that were missed.
+ *
+ * Exactly once: a day with lines has a row from the first line's write until the write of the record that attests it, so
+ * whatever stops in between, either the row is there and no record, or the record and no row. A day is closed before it
+ * is looked at, so its head stands. Costs one look at an ordered table, however long the history.
+ */
+export class DailyHeads implements AsyncDisposable {
+  readonly #options: DailyHeadsOptions;
+  readonly #ending = new AbortController();
+  #loop: Promise<void> | undefined;
+  #looking: Promise<number> | undefined;
+
+  constructor(options: DailyHeadsOptions) {
+    this.#options = options;
+  }
+
+  /** Once records are accepted. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Closes the days that are over and attests what is due. Resolves to the number of heads attested; never rejects. */
+  look(): Promise<number> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** Waits for records under way. What is left is attested after the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#loop;
+    await this.#looking;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      await this.look();
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #look(): Promise<number> {
+    const { auditLog, now, log } = this.#options;
+    let attested = 0;
+    try {
+      const lastOver = dayOf(timestampOf(now() - GRACE_MS - DAY_MS));
+      if (auditLog.closedThrough === null || auditLog.closedThrough < lastOver) await auditLog.closeThrough(lastOver);
+      for await (const due of this.#due()) {
+        if (this.#ending.signal.aborted) break;
+        const outcomes = await Promise.all(due.map((head) => this.#attest(head)));
+        attested += outcomes.filter((isAttested) => isAttested).length;
+      }
+    } catch (error) {
+      log.error({ err: error }, 'the days of the key-use log could not be looked at; trying again');
+    }
+    return attested;
+  }
+
+  /** Closed days that no record attests, oldest first. */
+  async *#due(): AsyncGenerator<readonly DailyHead[]> {
+    const { store, auditLog } = this.#options;
+    let due: DailyHead[] = [];
+    for await (const [[day = '', account = ''], { first, last, head }] of auditDayTable.under(store, [])) {
+      if (auditLog.closedThrough === null || day > auditLog.closedThrough) break;
+      due.push({ account, day: auditDay(day), entries: last - first + 1, head });
+      if (due.length < TOGETHER) continue;
+      yield due;
+      due = [];
+    }
+    if (due.length > 0) yield due;
+  }
+
+  async #attest(head: DailyHead): Promise<boolean> {
+    const { store, attest, log } = this.#options;
+    const { account, day } = head;
+    const openRow = auditDayTable.del(day, account);
+    try {
+      // A store that was rolled back may have got the record from its peers, and the row from its copy.
+      const isAttested = (await auditAttestedTable.get(store, account, day)) !== undefined;
+      if (isAttested) await store.write([openRow]);
+      else await attest(head, () => [openRow]);
+      return !isAttested;
+    } catch (error) {
+      log.error({ err: error, account, day }, 'a day of the key-use log was not attested; trying again');
+      return false;
+    }
+  }
+}
