@@ -1,5 +1,6 @@
 import { Problem } from '../problem.ts';
 import { isProblemCode, PROBLEM_KINDS } from '../problem-codes.ts';
+import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
 import type { FreeRoute } from '../route.ts';
 
 /** `GET /problems/:code`: what the `type` of a problem points to (RFC 9457 §3.1.1). */
@@ -10,8 +11,7 @@ export function problemRoute(): FreeRoute {
     access: 'free',
     async answer({ params: { code = '' } }) {
       if (!isProblemCode(code)) throw new Problem('route-not-found', 'There is no problem of this code.');
-      const { status, title, meaning } = PROBLEM_KINDS[code];
-      return { body: { code, status, title, meaning } };
+      return { body: { code, ...PROBLEM_KINDS[code], meaning: PROBLEM_MEANINGS[code] } };
     },
   };
 }

@@ -1,0 +1,74 @@
+import type { ProblemCode } from './problem-codes.ts';
+
+/** What happened, and what a caller does about it: the text of the page `/problems/:code`. */
+export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
+  'missing-field':
+    'A required member of the body, or a required query parameter, is not there. `errors` names each one.',
+  'invalid-field':
+    'A member or parameter has the wrong type, form, length or value. `errors` names each one and says what is wrong.',
+  'invalid-json':
+    'The body is not one JSON object in UTF-8: a syntax error, a doubled member name, nesting over 32, a byte order mark, or another type at the top.',
+  'model-binding-invalid':
+    '`model_ref` is not of the documented form. A binding is never dropped silently: correct it, or leave it out.',
+  'source-mismatch': 'The record that you link to belongs to another source than the one you name.',
+  'time-order': 'One time lies before another that it must follow.',
+  'time-in-future': 'A time lies more than five minutes after the clock of the node.',
+  'same-person': 'This step needs a second person: another name, by another API key, than made the first.',
+  'agent-signature-invalid':
+    'The signature that comes with the request does not hold under the key of the agent. `detail` says what must be signed.',
+  'retention-below-minimum': 'A retention lock lasts at least 1825 days.',
+  'bundle-malformed':
+    'The text is no bundle: an unknown member, a wrong type or a bad encoding. A well-formed bundle that does not verify is answered with 200.',
+  'payment-invalid': 'The payment header cannot be read. Take the terms from the 402 answer and build it anew.',
+  'request-malformed': 'The bytes are no HTTP/1.1 request.',
+  'request-aborted': 'The connection ended before the announced body did. Nothing was recorded.',
+  'api-key-invalid': 'No such API key is known on this node. Keys work on the nodes that issued them.',
+  'api-key-revoked': 'The API key was revoked, replaced, or has expired.',
+  'payment-required': 'Pay for the call as the answer says, and send it again with the payment.',
+  'payment-resource-mismatch': 'The payment was made out for another resource. It can still be used there.',
+  'payment-settlement-failed':
+    'The work was done and the payment could not be settled. Nothing was charged, and the result is withheld.',
+  'scope-forbidden': 'The API key is not allowed to do this, not for this source, or not from this address.',
+  'tier-forbidden': 'The tier of the account does not include this.',
+  'proof-window-expired':
+    'Hosted proofs of the Developer tier are served for seven days. Public verification never expires, nor does a bundle that was downloaded.',
+  'route-not-found': 'There is nothing under this path. `/openapi.json` lists what there is.',
+  'attestation-not-found': 'No node at hand knows an attestation of this id.',
+  'session-not-found': 'The account has no session of this id on this node.',
+  'incident-not-found': 'The account has no incident of this id on this node.',
+  'corrective-action-not-found': 'The account has no corrective action of this id on this node.',
+  'lock-not-found': 'The account has no retention lock of this id on this node.',
+  'agent-not-found': 'The account has no agent of this id on this node.',
+  'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',
+  'request-timeout': 'The body did not arrive within its time limit. Nothing was recorded.',
+  'duplicate-attestation':
+    'The same account recorded the same request before; `existingAttestationId` names that record. Put a decision id or a time into `data` where two equal decisions are meant.',
+  'idempotency-conflict':
+    'The `Idempotency-Key` came with another request within the last 24 hours. Use a fresh key for a fresh request.',
+  'session-already-ended': 'The session has ended; nothing is recorded in it any more.',
+  'invalid-transition': 'The corrective action cannot go from its status to this one. `allowed` lists where it can go.',
+  'hold-not-active': 'The lock has no legal hold, or it was released before.',
+  'agent-inactive': 'The agent was deactivated: nothing is signed for it any more.',
+  'agent-exists': 'An agent of this id is registered already, with other particulars or by another account.',
+  'retention-locked':
+    'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
+  'not-yet-anchored':
+    'The root of the record is not yet on the ledger. Come back, or ask with `partial=1` for what there is.',
+  'payload-too-large': 'The body, `data`, or the members beside the documented ones have more bytes than the limit.',
+  'unsupported-media-type': 'Send `Content-Type: application/json` in UTF-8, without a content encoding.',
+  'rate-limited':
+    'More requests than the tier allows in any 60 seconds. `Retry-After` says when the next one is taken.',
+  'daily-cap-exceeded':
+    'The account has recorded as much as its tier allows in one UTC day. `Retry-After` leads to midnight UTC.',
+  'endpoint-limit-exceeded':
+    'This endpoint takes fewer requests a minute than the tier does. For volume use `/v1/tiered-attest`.',
+  'headers-too-large': 'The header of the request is larger than the node reads.',
+  internal: 'A fault of the node. Nothing half-done is left behind; give `requestId` to the operator.',
+  'dependency-unavailable':
+    'Something that the node needs for this does not answer right now. Nothing was recorded; try again.',
+  'list-unavailable': 'A sanctions list that the answer needs is missing or too old. Nothing is charged.',
+  'model-unavailable': 'The model does not answer. Nothing is charged.',
+  'queue-full': 'More records wait to be signed than the node takes on. Try again in a moment.',
+  'storage-full': 'The storage of the node is full. Reading goes on; nothing was recorded.',
+  'api-key-missing': 'Send your API key in the `x-api-key` header.',
+};
