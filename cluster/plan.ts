@@ -7,6 +7,7 @@ const PEER_OFFSET = 201;
 const LEDGER_OFFSETS = [301, 302, 303];
 const MIRROR_GRPC_OFFSET = 304;
 const MIRROR_OFFSET = 310;
+const SMTP_OFFSET = 330;
 
 /** Witnesses besides the origin. */
 export const QUORUM = 3;
@@ -30,6 +31,8 @@ export interface Plan {
   readonly ledgerPorts: readonly number[];
   readonly mirrorGrpcPort: number;
   readonly mirrorPort: number;
+  /** Of the mail sink. */
+  readonly smtpPort: number;
 }
 
 const REGIONS: readonly (readonly [id: string, region: string])[] = [
@@ -54,5 +57,6 @@ export function planCluster(portBase: number): Plan {
     ledgerPorts: LEDGER_OFFSETS.map((offset) => portBase + offset),
     mirrorGrpcPort: portBase + MIRROR_GRPC_OFFSET,
     mirrorPort: portBase + MIRROR_OFFSET,
+    smtpPort: portBase + SMTP_OFFSET,
   };
 }

@@ -17,6 +17,8 @@ const ClusterFileShape = Type.Object({
     }),
   ),
   ledger: Type.Object({ network: Type.String(), topicId: Type.String(), mirrorUrl: Type.String(), pid: PidShape }),
+  /** `directory` holds each mail as one `.eml` file. */
+  mail: Type.Object({ smtpPort: Type.Integer(), directory: Type.String(), pid: PidShape }),
   demo: Type.Object({ apiKeys: DemoKeysShape }),
 });
 /** What `cluster.json` tells scripts and people: where everything is, and the demo keys. */

@@ -4,6 +4,8 @@ const FIRST_LEDGER_ACCOUNT = 3;
 /** Room for a batch every second all day: the local ledger's money is free. */
 const ANCHORS_PER_DAY = 200_000;
 const HBAR_PER_DAY = 10_000;
+/** Sender of the nodes' mails; `.test` is nobody's (RFC 2606). */
+const MAIL_FROM = 'no-reply@meridian.test';
 
 /** The variables that make a node process one of the plan's. */
 export function nodeVariables(
@@ -30,6 +32,10 @@ export function nodeVariables(
     LEDGER_MAX_PER_HOUR: String(ANCHORS_PER_DAY),
     LEDGER_MAX_PER_DAY: String(ANCHORS_PER_DAY),
     LEDGER_MAX_HBAR_PER_DAY: String(HBAR_PER_DAY),
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(plan.smtpPort),
+    SMTP_TLS: 'none',
+    SMTP_FROM: MAIL_FROM,
   };
 }
 

@@ -24,14 +24,16 @@ export interface SupervisorOptions {
 
 const NODE_SCRIPT = join(import.meta.dirname, '../../node/main.ts');
 const LEDGER_SCRIPT = join(import.meta.dirname, '../ledger/main.ts');
+const MAIL_SCRIPT = join(import.meta.dirname, '../mail/main.ts');
 /** Everything of the cluster in its home; nothing else there is ever touched. */
-const OWN_FILES = ['ledger', 'roster.json', 'demo-keys.json', CLUSTER_FILE];
+const OWN_FILES = ['ledger', 'mail', 'roster.json', 'demo-keys.json', CLUSTER_FILE];
 
-/** Five nodes and a local ledger as processes of one machine. What one run leaves, the next resumes. */
+/** Five nodes, a local ledger and a mail sink as processes of one machine. What one run leaves, the next resumes. */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
   readonly #nodes = new Map<string, Child>();
   #ledger: Child | undefined;
+  #mail: Child | undefined;
   #lock: AsyncDisposable | undefined;
   #topicId = '';
   #demoKeys: DemoKeys | undefined;
@@ -48,6 +50,7 @@ export class Supervisor implements AsyncDisposable {
     if (fresh) await this.#forget();
     await ensureKeys(home, plan);
     const { operators, accountsFile } = await ensureLedgerAccounts(home, plan);
+    await this.#startMail();
     await this.#startLedger(accountsFile);
     const rosterFile = await ensureRoster(home, plan, () => this.#createTopic(operators));
     this.#topicId = await rosterTopic(rosterFile);
@@ -75,14 +78,15 @@ export class Supervisor implements AsyncDisposable {
         mirrorUrl: mirrorUrl(plan),
         pid: this.#ledger?.pid ?? null,
       },
+      mail: { smtpPort: plan.smtpPort, directory: this.#mailDirectory, pid: this.#mail?.pid ?? null },
       demo: { apiKeys: this.#demoKeys },
     };
   }
 
-  /** Nodes first, so that they can still reach the ledger while they end. */
+  /** Nodes first, so that they can still reach the other parts while they end. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#nodes.values()].map((child) => child[Symbol.asyncDispose]()));
-    await this.#ledger?.[Symbol.asyncDispose]();
+    await Promise.all([this.#ledger?.[Symbol.asyncDispose](), this.#mail?.[Symbol.asyncDispose]()]);
     await this.#lock?.[Symbol.asyncDispose]();
   }
 
@@ -120,6 +124,23 @@ export class Supervisor implements AsyncDisposable {
     await this.#ledger.start();
   }
 
+  async #startMail(): Promise<void> {
+    const { plan, inherited } = this.#options;
+    const directory = this.#mailDirectory;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    this.#mail = new Child(
+      {
+        name: 'mail',
+        script: MAIL_SCRIPT,
+        args: ['--directory', directory, '--port', String(plan.smtpPort)],
+        env: inherited,
+        logFile: join(directory, 'mail.log'),
+      },
+      (child) => void this.#onRestart(child),
+    );
+    await this.#mail.start();
+  }
+
   async #startNode(node: PlannedNode, rosterFile: string, operators: Operators): Promise<void> {
     const { home, plan, inherited } = this.#options;
     const nodeHome = join(home, node.id);
@@ -140,6 +161,10 @@ export class Supervisor implements AsyncDisposable {
     const [operator] = Object.entries(operators);
     if (operator === undefined) throw new Error('no ledger operator');
     return createTopic({ nodes: ledgerNodes(this.#options.plan), operatorId: operator[0], operatorKey: operator[1] });
+  }
+
+  get #mailDirectory(): string {
+    return join(this.#options.home, 'mail');
   }
 
   async #onRestart(child: Child): Promise<void> {

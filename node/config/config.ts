@@ -1,5 +1,7 @@
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
+import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
+import { isMailAddress } from '../mail/mail-address.ts';
 import type { Environment, Variable } from './environment.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
@@ -20,6 +22,8 @@ export interface NodeConfig {
   readonly payloadResidency: 'region' | 'federation';
   /** The ledger's network and topic come from the roster. */
   readonly ledger: Omit<AnchoringConfig, 'network' | 'topicId'>;
+  /** Null where this node sends no mail. */
+  readonly mail: MailConfig | null;
   readonly logLevel: string;
   /** Refuses development ledgers. */
   readonly production: boolean;
@@ -40,6 +44,7 @@ const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
 const TINYBARS_PER_HBAR = 100_000_000;
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+const MAIL_VARIABLES = ['SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD', 'SMTP_FROM'] as const;
 const LOG_LEVELS = new Set(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
 
 export class ConfigError extends Error {
@@ -60,6 +65,7 @@ export function configOf(environment: Environment): NodeConfig {
     batchMaxRecords: positive(environment, 'BATCH_MAX_RECORDS', DEFAULT_BATCH_MAX_RECORDS),
     payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),
     ledger: ledgerConfig(environment),
+    mail: mailConfig(environment),
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };
@@ -114,6 +120,23 @@ function ledgerNodes(text: string): Record<string, EntityId> {
     nodes[address] = account;
   }
   return nodes;
+}
+
+/** Credentials and content leave this machine only under TLS. */
+function mailConfig(environment: Environment): MailConfig | null {
+  const { SMTP_HOST: host, SMTP_USER: user, SMTP_PASSWORD: password } = environment;
+  if (host === undefined) {
+    const stray = MAIL_VARIABLES.find((name) => environment[name] !== undefined);
+    if (stray !== undefined) throw new ConfigError(`${stray} needs SMTP_HOST`);
+    return null;
+  }
+  if ((user === undefined) !== (password === undefined)) throw new ConfigError('SMTP_USER and SMTP_PASSWORD go together');
+  const tls = oneOf(environment, 'SMTP_TLS', MAIL_TLS, 'starttls');
+  if (tls === 'none' && !LOOPBACK.has(host)) throw new ConfigError(`SMTP_TLS none is for this machine, not ${host}`);
+  const from = required(environment, 'SMTP_FROM');
+  if (!isMailAddress(from)) throw new ConfigError('SMTP_FROM is not a mail address');
+  const login = user === undefined || password === undefined ? null : { user, password };
+  return { host, port: port(environment, 'SMTP_PORT', DEFAULT_MAIL_PORTS[tls]), tls, login, from };
 }
 
 function required(environment: Environment, name: Variable): string {

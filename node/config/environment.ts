@@ -24,6 +24,12 @@ export const VARIABLES = [
   'LEDGER_MAX_PER_HOUR',
   'LEDGER_MAX_PER_DAY',
   'LEDGER_MAX_HBAR_PER_DAY',
+  'SMTP_HOST',
+  'SMTP_PORT',
+  'SMTP_TLS',
+  'SMTP_USER',
+  'SMTP_PASSWORD',
+  'SMTP_FROM',
   'LOG_LEVEL',
 ] as const;
 

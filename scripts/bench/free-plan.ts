@@ -16,9 +16,9 @@ export async function freePlan(members: number): Promise<Plan> {
   throw new Error(`no free ports from ${FIRST_BASE} to ${LAST_BASE}`);
 }
 
-function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort }: Plan): number[] {
+function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, smtpPort }: Plan): number[] {
   const peers = nodes.map(({ peerAddress }) => Number(peerAddress.split('/').at(-1)));
-  return [...nodes.map(({ httpPort }) => httpPort), ...peers, ...ledgerPorts, mirrorGrpcPort, mirrorPort];
+  return [...nodes.map(({ httpPort }) => httpPort), ...peers, ...ledgerPorts, mirrorGrpcPort, mirrorPort, smtpPort];
 }
 
 async function isFree(port: number): Promise<boolean> {

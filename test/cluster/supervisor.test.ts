@@ -1,9 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createMailer } from '../../node/mail/mailer.ts';
 import { attest, verify } from '../fixtures/load.ts';
 import { isAlive, LocalCluster } from '../fixtures/local-cluster.ts';
 import { freePortBase } from '../fixtures/ports.ts';
@@ -37,7 +38,22 @@ supervised('prints a table of its parts and writes where they are', async () => 
   }
   assert.is(file.ledger.network, 'meridian-local');
   assert.equal(Object.keys(file.demo.apiKeys), ['developer', 'standard', 'professional', 'enterprise', 'bench']);
-  assert.is(new Set(await cluster.pids()).size, 6);
+  assert.equal(Object.keys(file.mail), ['smtpPort', 'directory', 'pid']);
+  assert.is(file.mail.smtpPort, portBase + 330);
+  assert.is(file.mail.directory, join(home, 'mail'));
+  assert.ok(cluster.printed.some((line) => line.includes(`${relative(process.cwd(), file.mail.directory)}/`)));
+  assert.is(new Set(await cluster.pids()).size, 7);
+});
+
+supervised('takes mails, also after the mail sink died', async () => {
+  const { smtpPort: port, directory, pid } = (await cluster.file()).mail;
+  await using mailer = createMailer({ host: '127.0.0.1', port, tls: 'none', login: null, from: 'f@meridian.test' });
+  const mail = { to: 'a@example.test', subject: 'subject', text: 'text' };
+  await mailer.send(mail);
+  process.kill(pid ?? 0, 'SIGKILL');
+  await until(async () => ((await cluster.file()).mail.pid ?? pid) !== pid, BACK_MS);
+  await mailer.send(mail);
+  assert.is((await readdir(directory)).filter((name) => name.endsWith('.eml')).length, 2);
 });
 
 supervised('refuses a second supervisor in the same home', async () => {
@@ -79,6 +95,7 @@ supervised('leaves no orphan when the supervisor itself is killed', async () => 
 supervised('starts anew with --fresh', async () => {
   cluster = await LocalCluster.start(home, portBase, ['--fresh']);
   assert.is((await verify(baseUrl(1), id))?.found, false);
+  assert.equal(await readdir((await cluster.file()).mail.directory), ['mail.log']);
 });
 
 supervised.run();

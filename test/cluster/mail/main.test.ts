@@ -1,0 +1,83 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createMailer } from '../../../node/mail/mailer.ts';
+import { SmtpClient } from './smtp-client.ts';
+
+const MAIN = join(import.meta.dirname, '../../../cluster/mail/main.ts');
+const directory = await mkdtemp(join(tmpdir(), 'meridian-mail-main-'));
+
+test.after(() => rm(directory, { recursive: true, force: true }));
+
+test('says in its log whom a mail went to and where it is, never what it says', async () => {
+  const sink = await start();
+  await using mailer = createMailer({ host: '127.0.0.1', port: sink.port, tls: 'none', login: null, from: 'f@m.test' });
+  await mailer.send({ to: 'a@example.test', subject: 'your secret subject', text: 'mk_secret' });
+  const allRead = once(sink.child, 'close');
+  sink.child.kill('SIGTERM');
+  await allRead;
+  const [file] = await readdir(directory);
+  const lines = sink.output().trim().split('\n');
+  assert.is(lines.length, 2);
+  assert.equal(Object.keys(JSON.parse(lines[1] ?? '')), ['time', 'to', 'file']);
+  assert.match(lines[1] ?? '', `"to":["a@example.test"],"file":"${file}"`);
+  assert.not.match(sink.output(), /secret/);
+});
+
+test('ends within a second of SIGTERM, of SIGINT and of its parent, also with a client hanging on', async () => {
+  for (const how of ['SIGTERM', 'SIGINT', 'disconnect'] as const) {
+    const { child, port } = await start();
+    using client = new SmtpClient(port);
+    await client.greet();
+    const started = performance.now();
+    await end(child, () => (how === 'disconnect' ? child.disconnect() : child.kill(how)));
+    assert.ok(performance.now() - started < 1_000, how);
+    assert.is(child.exitCode, 0);
+  }
+});
+
+test('refuses production, a port that is none, and flags it does not know', async () => {
+  for (const [env, flags, reason] of [
+    [{ NODE_ENV: 'production' }, [], 'refused in production'],
+    [{}, ['--port=smtp'], 'smtp is not a port'],
+    [{}, ['--colour=red'], 'Unknown option'],
+  ] as const) {
+    await start(env, flags).then(
+      () => assert.unreachable(),
+      (error: Error) => assert.match(error.message, reason),
+    );
+  }
+});
+
+interface SinkProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly output: () => string;
+}
+
+/** Starts the sink as the supervisor does. Rejects with what it said where it ends before it is ready. */
+async function start(env: Record<string, string> = {}, flags: readonly string[] = []): Promise<SinkProcess> {
+  const child = fork(MAIN, ['--directory', directory, '--port', '0', ...flags], {
+    silent: true,
+    env: { PATH: process.env.PATH, ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => (output += data.toString()));
+  const [ready] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'close').then(() => Promise.reject(new Error(output))),
+  ]);
+  return { child, port: Number(ready.smtpPort), output: () => output };
+}
+
+async function end(child: ChildProcess, how: () => void): Promise<void> {
+  const ended = once(child, 'exit');
+  how();
+  await ended;
+}
+
+test.run();
