@@ -51,9 +51,9 @@ export interface Documentation {
   readonly params?: Readonly<Record<string, ParameterDocumentation>>;
   readonly query?: Readonly<Record<string, ParameterDocumentation>>;
   readonly request?: { readonly shape: TSchema; readonly example: JsonObject };
-  /** A schema for JSON, or the content type of anything else. */
+  /** A schema for JSON (`application/json` unless it says otherwise), or the content type of anything else. */
   readonly answer:
-    | { readonly shape: TSchema; readonly example: JsonObject }
+    | { readonly shape: TSchema; readonly example: JsonObject; readonly contentType?: string }
     | { readonly contentType: string; readonly example: string };
   /** What it refuses with, beside the refusals of every route of its access. */
   readonly problems: readonly ProblemCode[];

@@ -1,0 +1,39 @@
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { Route } from '../route.ts';
+
+const integer = { type: 'integer', minimum: 0 };
+
+/** Every header that an answer may carry beside those of HTTP itself. */
+export const ANSWER_HEADERS: JsonObject = {
+  'X-Request-Id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
+  'RateLimit-Limit': { description: 'Requests that the account may make in any 60 seconds.', schema: integer },
+  'RateLimit-Remaining': { description: 'Requests left of them now.', schema: integer },
+  'RateLimit-Reset': { description: 'Seconds until one more is free.', schema: integer },
+  'X-Daily-Limit': { description: 'Records that the account may make in a UTC day.', schema: integer },
+  'X-Daily-Remaining': { description: 'Records left of them today.', schema: integer },
+  'Preference-Applied': { description: 'The `Prefer` that was honoured.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds after which the request may be sent again.', schema: integer },
+};
+
+const METERED = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Daily-Limit', 'X-Daily-Remaining'];
+/** Statuses that say when to come back. */
+const LATER: ReadonlySet<number> = new Set([429, 503, 507]);
+
+/** Headers of an answer that was given. The metered ones are absent for accounts without limits. */
+export function headersOf(route: Route): JsonObject {
+  const waits = route.access === 'key' && (route.records ?? 0) > 0;
+  return references(['X-Request-Id', ...metered(route), ...(waits ? ['Preference-Applied'] : [])]);
+}
+
+/** Headers of a refusal. */
+export function refusalHeaders(route: Route, status: number): JsonObject {
+  return references(['X-Request-Id', ...metered(route), ...(LATER.has(status) ? ['Retry-After'] : [])]);
+}
+
+function metered(route: Route): readonly string[] {
+  return route.access === 'key' ? METERED : [];
+}
+
+function references(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

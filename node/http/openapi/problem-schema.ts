@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { Problem, problemBody } from '../problem.ts';
+import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
+import type { ProblemCode } from '../problem-codes.ts';
+
+/** RFC 9457 §3.1 with the members that every refusal carries beside. A code may add further members. */
+export const PROBLEM_SCHEMA: JsonObject = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'success', 'code', 'error', 'requestId', 'errors'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'A page that says what the code means.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string', description: 'Path of the request.' },
+    success: { const: false },
+    code: { type: 'string', description: 'Stable: programs decide by it.' },
+    error: { type: 'string', description: 'The same text as `detail`.' },
+    requestId: { type: 'string', description: 'Also in the header `X-Request-Id`.' },
+    errors: {
+      type: 'array',
+      description: 'The fields at fault.',
+      items: {
+        type: 'object',
+        required: ['field', 'pointer', 'code', 'message'],
+        properties: {
+          field: { type: 'string' },
+          pointer: { type: 'string', description: 'JSON Pointer as a URI fragment (RFC 6901 §6).' },
+          code: { type: 'string' },
+          message: { type: 'string' },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+};
+
+/** What a refusal with this code looks like. */
+export function problemExample(code: ProblemCode, path: string, baseUrl: string): JsonObject {
+  const problem = new Problem(code, PROBLEM_MEANINGS[code]);
+  return problemBody(problem, { baseUrl, instance: path, requestId: 'req_5f0c3d0e-6b5f-4f0e-9a53-0f8f0d6a2f11' });
+}

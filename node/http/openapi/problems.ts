@@ -1,0 +1,47 @@
+import { PROBLEM_KINDS, type ProblemCode } from '../problem-codes.ts';
+import type { Route } from '../route.ts';
+
+/** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
+const OF_ALL: readonly ProblemCode[] = ['internal'];
+const OF_FREE: readonly ProblemCode[] = ['rate-limited'];
+const OF_KEYED: readonly ProblemCode[] = [
+  'api-key-missing',
+  'api-key-invalid',
+  'api-key-revoked',
+  'scope-forbidden',
+  'rate-limited',
+];
+const OF_BODIES: readonly ProblemCode[] = [
+  'missing-field',
+  'invalid-field',
+  'invalid-json',
+  'request-aborted',
+  'request-timeout',
+  'payload-too-large',
+  'unsupported-media-type',
+];
+const OF_RECORDING: readonly ProblemCode[] = [
+  'daily-cap-exceeded',
+  'idempotency-conflict',
+  'queue-full',
+  'dependency-unavailable',
+  'storage-full',
+];
+
+/** All codes that a route refuses with, by their status, in order. */
+export function problemsByStatus(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
+  const recording = route.access === 'key' && (route.records ?? 0) > 0;
+  const codes = new Set<ProblemCode>([
+    ...OF_ALL,
+    ...(route.access === 'key' ? OF_KEYED : OF_FREE),
+    ...(route.method === 'POST' ? OF_BODIES : []),
+    ...(recording ? OF_RECORDING : []),
+    ...(route.documentation?.problems ?? []),
+  ]);
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const { status } = PROBLEM_KINDS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([one], [other]) => one - other));
+}

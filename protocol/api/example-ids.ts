@@ -1,0 +1,31 @@
+import { objectId } from '../object-ids.ts';
+import { recordId } from '../ids.ts';
+
+/** Ids in the examples of the API's documentation: well-formed, and of nothing. */
+const DECISION = recordId('att_eu_01KAJ5M0E8Q2V7XN4T9RCB6WDZ');
+const SESSION_START = recordId('att_eu_01KAJ5JZ4T8N5G0Y2H7QKP3M6C');
+const INCIDENT = recordId('att_eu_01KAJ6B1R0D4S9W7XV5FN8J2EA');
+const CORRECTIVE_ACTION = recordId('att_eu_01KAJ6F8M3K6Z1T0CQ9YB4GHVN');
+const LOCK = recordId('att_eu_01KAJ6QX7N2P5E8R0MJ3DWTS4K');
+const REGISTRATION = recordId('att_eu_01KAJ4Z9S1B8H6C3GQ0VEXR7TN');
+
+export const EXAMPLE_IDS = {
+  decision: DECISION,
+  sessionStart: SESSION_START,
+  session: objectId('session', SESSION_START),
+  incidentRecord: INCIDENT,
+  incident: objectId('incident', INCIDENT),
+  correctiveActionRecord: CORRECTIVE_ACTION,
+  correctiveAction: objectId('correctiveAction', CORRECTIVE_ACTION),
+  lockRecord: LOCK,
+  lock: objectId('lock', LOCK),
+  registrationRecord: REGISTRATION,
+  registration: objectId('registration', REGISTRATION),
+  agent: 'claims-triage-agent',
+  source: 'loan-model',
+  key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
+} as const;
+
+export const EXAMPLE_SUBMITTED_AT = '2026-11-21T09:30:00.000Z';
+export const EXAMPLE_TOPIC = '0.0.5005';
+export const EXAMPLE_HASH = 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
