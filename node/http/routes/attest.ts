@@ -1,3 +1,4 @@
+import { ATTEST_EXAMPLE, AttestAnswerShape } from '../../../protocol/api/attest-answer.ts';
 import { AttestRequestShape } from '../../../protocol/api/attest.ts';
 import { readRfc3339, timestampOf } from '../../../protocol/time.ts';
 import type { Account } from '../../accounts/account.ts';
@@ -18,6 +19,22 @@ export function attestRoute(rooms: DecisionRooms): KeyRoute {
     path: '/v1/attest',
     scope: 'attest:write',
     shape: AttestRequestShape,
+    documentation: {
+      summary: 'Records one decision',
+      description:
+        'Signed and on the disk when it is answered; anchored with the next batch. The same body sent twice by one ' +
+        'account is a duplicate: put a decision id or a time into `data`.',
+      request: { shape: AttestRequestShape, example: ATTEST_EXAMPLE.request },
+      answer: { shape: AttestAnswerShape, example: ATTEST_EXAMPLE.answer },
+      problems: [
+        'time-in-future',
+        'tier-forbidden',
+        'session-not-found',
+        'session-already-ended',
+        'duplicate-attestation',
+        'endpoint-limit-exceeded',
+      ],
+    },
     async record(work, submit) {
       const { request, caller } = work;
       checkClientTime(request.clientTimestamp, rooms.now());

@@ -1,3 +1,4 @@
+import { TIERED_ATTEST_EXAMPLE, TieredAttestAnswerShape } from '../../../protocol/api/attest-answer.ts';
 import { TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
@@ -18,6 +19,13 @@ export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
     path: '/v1/tiered-attest',
     scope: 'attest:write',
     shape: TieredAttestRequestShape,
+    documentation: {
+      summary: 'Records one decision as a leaf',
+      description: 'For volume, on every tier. Has no rule against duplicates: use `Idempotency-Key` to repeat safely.',
+      request: { shape: TieredAttestRequestShape, example: TIERED_ATTEST_EXAMPLE.request },
+      answer: { shape: TieredAttestAnswerShape, example: TIERED_ATTEST_EXAMPLE.answer },
+      problems: ['model-binding-invalid', 'session-not-found', 'session-already-ended'],
+    },
     // A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7).
     codes: { model_ref: 'model-binding-invalid' },
     async record(work, submit) {
