@@ -1,0 +1,104 @@
+import { RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
+import { type MappedEvent, MAPPED_EVENTS } from './event-types.ts';
+
+/** Kinds that clauses name and that no endpoint of this version makes: nobody can be asked for them yet. */
+export const LATER_KINDS = ['inference', 'screening', 'audit'] as const;
+type LaterKind = (typeof LATER_KINDS)[number];
+
+/** What can evidence a clause: a record kind, or an event of a record of kind `decision`. */
+export type EvidenceKind = RecordKind | LaterKind | `event:${MappedEvent}`;
+
+export const EVIDENCE_KINDS: readonly EvidenceKind[] = [
+  ...RECORD_KINDS,
+  ...LATER_KINDS,
+  ...MAPPED_EVENTS.map((event): EvidenceKind => `event:${event}`),
+];
+
+const LATER: ReadonlySet<string> = new Set(LATER_KINDS);
+const DECISION_FIELDS = [
+  'agentId',
+  'confidenceScore',
+  'dataHash',
+  'incidentId',
+  'inputHash',
+  'jurisdiction',
+  'matched',
+  'modelId',
+  'modelVersion',
+  'outputHash',
+  'referenceDatabase',
+  'riskLevel',
+  'sessionId',
+  'systemId',
+  'thirdPartyModel',
+] as const;
+export type DecisionField = (typeof DECISION_FIELDS)[number];
+
+/** Fields that every record shows by being one. */
+const OF_EVERY_RECORD = ['signature', 'submittedAt', 'sourceSeq'];
+/** Fields that a kind shows by being made: the time of a session's record is the session's start or end. */
+const OF_KIND: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {
+  session_start: ['startTime'],
+  session_end: ['endTime'],
+};
+
+/** Fields that can be told from a signed record of a kind, beside those that it always shows. */
+export const TELLING_FIELDS = {
+  decision: DECISION_FIELDS,
+  session_start: ['operatorId', 'purpose'],
+  session_end: ['decisionCount', 'outcome'],
+  human_override: ['originalAttestationId', 'overrideDecision', 'overrideReason', 'reviewOutcome', 'reviewerId'],
+  incident: ['awarenessAt', 'criteria', 'description', 'memberStates', 'notificationDueAt', 'severity'],
+  retention_lock: ['legalHold', 'regulatoryBasis', 'retentionPeriodDays', 'scope'],
+  risk_assessment: ['assessedBy', 'mitigations', 'residualRisk', 'reviewDueAt', 'risksIdentified'],
+  impact_assessment: ['affectedStakeholders', 'assessedBy', 'intendedPurpose', 'overallRating', 'potentialHarms'],
+  corrective_action: [
+    'actionStatus',
+    'correctiveActions',
+    'effectivenessEvidence',
+    'incidentId',
+    'nonconformityDescription',
+    'rootCause',
+  ],
+  agent_registration: ['jurisdiction', 'permittedUses'],
+  key_event: ['keyEvent'],
+  erasure: ['legalBasis'],
+} as const satisfies Record<RecordKind, readonly string[]>;
+
+const TELLING_LATER: Readonly<Record<LaterKind, readonly string[]>> = {
+  inference: ['modelId', 'modelVersion'],
+  screening: ['inputHash', 'matched', 'referenceDatabase', 'thirdPartyModel'],
+  audit: ['verdict'],
+};
+
+/** Fields that evidence a clause and that stay in the payload, where nothing signed tells of them. */
+const UNSEEN_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {
+  decision: ['clock', 'populationGroup'],
+};
+
+export function isOffered(kind: EvidenceKind): boolean {
+  return !LATER.has(kind);
+}
+
+/** Whether a record of the kind shows the field always, can show it, or keeps it in its payload; undefined: none of it. */
+export function visibility(kind: EvidenceKind, field: string): 'always' | 'told' | 'unseen' | undefined {
+  if (OF_EVERY_RECORD.includes(field)) return 'always';
+  if (isLater(kind)) return TELLING_LATER[kind].includes(field) ? 'told' : undefined;
+  const made = recordKindOf(kind);
+  if (OF_KIND[made]?.includes(field) === true) return 'always';
+  const telling: readonly string[] = TELLING_FIELDS[made];
+  if (telling.includes(field)) return 'told';
+  return UNSEEN_FIELDS[made]?.includes(field) === true ? 'unseen' : undefined;
+}
+
+function recordKindOf(kind: Exclude<EvidenceKind, LaterKind>): RecordKind {
+  return isEvent(kind) ? 'decision' : kind;
+}
+
+function isEvent(kind: EvidenceKind): kind is `event:${MappedEvent}` {
+  return kind.startsWith('event:');
+}
+
+function isLater(kind: EvidenceKind): kind is LaterKind {
+  return LATER.has(kind);
+}

@@ -1,0 +1,81 @@
+import type { AttestationRecord, Claims, Links } from '../statement/record.ts';
+import { type DecisionField, TELLING_FIELDS } from './evidence-kinds.ts';
+
+/** Calendar spans that laws ask for, in whole days: 3, 4, 5, 6, 7 and 10 years. A lock shows the longest it reaches. */
+export const RETENTION_STEPS = [1096, 1461, 1827, 2192, 2557, 3653] as const;
+
+type Told = (claims: Claims, links: Links) => boolean;
+
+const DECISION_TESTS: Readonly<Record<DecisionField, Told>> = {
+  agentId: ({ agentId }) => isGiven(agentId),
+  confidenceScore: ({ confidenceScore }) => confidenceScore !== undefined,
+  dataHash: ({ dataHash }) => dataHash !== undefined,
+  incidentId: (_, { incident }) => incident !== undefined,
+  inputHash: ({ inputHash }) => inputHash !== undefined,
+  jurisdiction: ({ jurisdiction = [] }) => jurisdiction.length > 0,
+  matched: ({ matched }) => matched !== undefined,
+  modelId: ({ modelId }) => isGiven(modelId),
+  modelVersion: ({ modelVersion }) => isGiven(modelVersion),
+  outputHash: ({ outputHash }) => outputHash !== undefined,
+  referenceDatabase: ({ referenceDatabase = [] }) => referenceDatabase.some(({ id }) => isGiven(id)),
+  riskLevel: ({ riskLevel }) => isGiven(riskLevel),
+  sessionId: (_, { session }) => session !== undefined,
+  systemId: ({ systemId }) => isGiven(systemId),
+  thirdPartyModel: ({ thirdPartyModel }) => thirdPartyModel !== undefined,
+};
+const DECISION_TEST_LIST = TELLING_FIELDS.decision.map((field) => DECISION_TESTS[field]);
+
+/** Texts of the combinations met so far, by their bits: at most two to the number of a decision's fields. */
+const decisionTexts = new Map<number, string>();
+
+/**
+ * Names of the fields that a signed record can be seen to have, sorted, separated by commas. A field with few values
+ * that clauses tell apart also comes as `name=value`. Nothing of a payload is among them, so erasure changes nothing.
+ */
+export function fieldsShown(record: AttestationRecord): string {
+  return record.kind === 'decision' ? decisionFields(record) : governanceFields(record);
+}
+
+function decisionFields({ claims, links }: AttestationRecord): string {
+  let bits = 0;
+  for (let i = 0; i < DECISION_TEST_LIST.length; i++)
+    if (DECISION_TEST_LIST[i]?.(claims, links) === true) bits |= 1 << i;
+  let text = decisionTexts.get(bits);
+  if (text === undefined) {
+    text = TELLING_FIELDS.decision.filter((_, i) => (bits & (1 << i)) !== 0).join(',');
+    decisionTexts.set(bits, text);
+  }
+  return text;
+}
+
+/** What was given of what the kind tells, but the links that lead to nothing, and the values that clauses tell apart. */
+function governanceFields({ kind, claims, links }: AttestationRecord): string {
+  const telling: readonly string[] = TELLING_FIELDS[kind];
+  const names = new Set((claims.given ?? []).filter((name) => telling.includes(name)));
+  const tell = (name: string, isTold: boolean): void => {
+    if (!telling.includes(name)) return;
+    if (isTold) names.add(name);
+    else names.delete(name);
+  };
+  tell('originalAttestationId', links.original !== undefined);
+  tell('incidentId', links.incident !== undefined);
+  tell('reviewerId', claims.reviewer !== undefined);
+  tell('actionStatus', claims.actionStatus !== undefined);
+  tell('notificationDueAt', claims.notificationDueAt !== undefined);
+  tell('retentionPeriodDays', claims.retentionDays !== undefined);
+  for (const value of valuesTold(claims)) names.add(value);
+  return [...names].sort().join(',');
+}
+
+function valuesTold({ reviewOutcome, criteria = [], scope = [], keyEvent, retentionDays = 0 }: Claims): string[] {
+  const told = [...criteria.map((value) => `criteria=${value}`), ...scope.map((value) => `scope=${value}`)];
+  const step = RETENTION_STEPS.findLast((days) => retentionDays >= days);
+  if (step !== undefined) told.push(`retentionPeriodDays=${step}`);
+  if (reviewOutcome !== undefined) told.push('reviewOutcome', `reviewOutcome=${reviewOutcome}`);
+  if (keyEvent !== undefined) told.push('keyEvent', `keyEvent=${keyEvent}`);
+  return told;
+}
+
+function isGiven(text: string | undefined): boolean {
+  return text !== undefined && text !== '';
+}
