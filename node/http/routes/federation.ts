@@ -1,3 +1,4 @@
+import { FEDERATION_EXAMPLE, FederationAnswerShape } from '../../../protocol/api/node-answers.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { Member } from '../../../protocol/keys/roster.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
@@ -25,6 +26,11 @@ export function federationRoute(sources: FederationSources): FreeRoute {
     method: 'GET',
     path: '/v1/federation',
     access: 'free',
+    documentation: {
+      summary: 'Who belongs to the federation, and what this node holds of each member',
+      answer: { shape: FederationAnswerShape, example: FEDERATION_EXAMPLE },
+      problems: [],
+    },
     async answer() {
       const { self, keys, equivocations, catchingUp } = sources;
       const { genesis, federation, current } = keys.rosters;

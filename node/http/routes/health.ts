@@ -1,3 +1,4 @@
+import { HEALTH_EXAMPLE, HealthAnswerShape } from '../../../protocol/api/node-answers.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Health } from '../../metrics/health-monitor.ts';
 import type { FreeRoute } from '../route.ts';
@@ -16,6 +17,12 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
     method: 'GET',
     path: '/v1/health',
     access: 'free',
+    documentation: {
+      summary: 'Whether the node takes records',
+      description: '`ok` while records are accepted; trouble with the ledger shows in `checks` and changes nothing.',
+      answer: { shape: HealthAnswerShape, example: HEALTH_EXAMPLE },
+      problems: [],
+    },
     async answer() {
       const checks = health();
       const accepts = checks.storage === 'ok' && checks.signer === 'ok';

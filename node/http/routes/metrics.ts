@@ -7,6 +7,11 @@ export function metricsRoute(metrics: Metrics): FreeRoute {
     method: 'GET',
     path: '/metrics',
     access: 'free',
+    documentation: {
+      summary: 'Metrics of the node, for Prometheus',
+      answer: { contentType: 'text/plain; version=0.0.4; charset=utf-8', example: 'meridian_records_total 903112' },
+      problems: [],
+    },
     async answer() {
       const { contentType, text } = await metrics.expose();
       return { body: text, headers: { 'Content-Type': contentType } };

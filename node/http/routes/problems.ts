@@ -1,5 +1,8 @@
+import Type from 'typebox';
+import { ProblemPageShape } from '../../../protocol/api/node-answers.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
 import { Problem } from '../problem.ts';
-import { isProblemCode, PROBLEM_KINDS } from '../problem-codes.ts';
+import { isProblemCode, PROBLEM_KINDS, type ProblemCode } from '../problem-codes.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
 import type { FreeRoute } from '../route.ts';
 
@@ -9,9 +12,21 @@ export function problemRoute(): FreeRoute {
     method: 'GET',
     path: '/problems/:code',
     access: 'free',
+    documentation: {
+      summary: 'What a problem code means',
+      params: {
+        code: { description: 'A code of any refusal.', shape: Type.String(), example: 'duplicate-attestation' },
+      },
+      answer: { shape: ProblemPageShape, example: pageOf('duplicate-attestation') },
+      problems: ['route-not-found'],
+    },
     async answer({ params: { code = '' } }) {
       if (!isProblemCode(code)) throw new Problem('route-not-found', 'There is no problem of this code.');
-      return { body: { code, ...PROBLEM_KINDS[code], meaning: PROBLEM_MEANINGS[code] } };
+      return { body: pageOf(code) };
     },
   };
+}
+
+function pageOf(code: ProblemCode): JsonObject {
+  return { code, ...PROBLEM_KINDS[code], meaning: PROBLEM_MEANINGS[code] };
 }

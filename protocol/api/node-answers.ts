@@ -1,0 +1,93 @@
+import Type from 'typebox';
+import {
+  Closed,
+  CountShape,
+  EntityIdShape,
+  NodeIdShape,
+  OrdinalShape,
+  Sha256Shape,
+  TimestampShape,
+} from '../shapes.ts';
+import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
+
+/** `GET /v1/health`. */
+export const HealthAnswerShape = Closed({
+  status: Type.Enum(['ok', 'unavailable']),
+  ts: TimestampShape,
+  region: Type.String(),
+  node: NodeIdShape,
+  version: Type.String(),
+  checks: Closed({
+    storage: Type.Enum(['ok', 'failing', 'warn', 'full']),
+    signer: Type.Enum(['ok', 'failing', 'halted']),
+    ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
+    queueDepth: CountShape,
+  }),
+});
+
+export const HEALTH_EXAMPLE = {
+  status: 'ok',
+  ts: EXAMPLE_SUBMITTED_AT,
+  region: 'EU/Frankfurt',
+  node: 'eu',
+  version: '0.1.0',
+  checks: { storage: 'ok', signer: 'ok', ledger: 'ok', queueDepth: 0 },
+};
+
+const MemberShape = Closed({
+  node: NodeIdShape,
+  region: Type.String(),
+  baseUrl: Type.String(),
+  connected: Type.Boolean(),
+  since: Type.Union([TimestampShape, Type.Null()]),
+  rttMilliseconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
+  head: Closed({ batch: CountShape, envelope: Type.Union([Sha256Shape, Type.Null()]), records: CountShape }),
+  /** By witness: the last batch up to which it cosigned this member's. */
+  cosigned: Type.Record(Type.String(), CountShape),
+  trusted: Type.Boolean(),
+});
+
+/** `GET /v1/federation`. */
+export const FederationAnswerShape = Closed({
+  node: NodeIdShape,
+  federation: Type.String(),
+  fingerprint: Sha256Shape,
+  name: Type.String(),
+  roster: Closed({ version: OrdinalShape, quorum: OrdinalShape }),
+  ledger: Closed({ network: Type.String(), topicId: EntityIdShape }),
+  members: Type.Array(MemberShape),
+  catchingUp: Type.Array(NodeIdShape),
+  equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape })),
+});
+
+export const FEDERATION_EXAMPLE = {
+  node: 'eu',
+  federation: '9f86d081',
+  fingerprint: EXAMPLE_HASH,
+  name: 'meridian',
+  roster: { version: 1, quorum: 3 },
+  ledger: { network: 'mainnet', topicId: EXAMPLE_TOPIC },
+  members: [
+    {
+      node: 'us',
+      region: 'US/Virginia',
+      baseUrl: 'https://us.example',
+      connected: true,
+      since: EXAMPLE_SUBMITTED_AT,
+      rttMilliseconds: 88,
+      head: { batch: 1204, envelope: EXAMPLE_HASH, records: 903_112 },
+      cosigned: { eu: 1204, ca: 1204, sg: 1203, jp: 1204 },
+      trusted: true,
+    },
+  ],
+  catchingUp: [],
+  equivocations: [],
+};
+
+/** `GET /problems/:code`. */
+export const ProblemPageShape = Closed({
+  code: Type.String(),
+  status: Type.Integer(),
+  title: Type.String(),
+  meaning: Type.String(),
+});
