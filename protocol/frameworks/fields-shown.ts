@@ -38,8 +38,9 @@ export function fieldsShown(record: AttestationRecord): string {
 
 function decisionFields({ claims, links }: AttestationRecord): string {
   let bits = 0;
-  for (let i = 0; i < DECISION_TEST_LIST.length; i++)
+  for (let i = 0; i < DECISION_TEST_LIST.length; i++) {
     if (DECISION_TEST_LIST[i]?.(claims, links) === true) bits |= 1 << i;
+  }
   let text = decisionTexts.get(bits);
   if (text === undefined) {
     text = TELLING_FIELDS.decision.filter((_, i) => (bits & (1 << i)) !== 0).join(',');

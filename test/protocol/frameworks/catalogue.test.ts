@@ -49,14 +49,11 @@ test('every framework of the service is there', () => {
 });
 
 test('every article and annex of the EU AI Act that the service promises has a clause', () => {
-  const clauses =
-    namesOf('EU_AI_ACT')
-      .join(' ')
-      .match(/Annex [IVX]+|\d+/g) ?? [];
-  for (const promised of ['9', '10', '11', '12', '13', '14', '15', '17', '26', '49', '72', '73']) {
-    assert.ok(clauses.includes(promised), promised);
+  const text = ` ${namesOf('EU_AI_ACT').join(' ')} `;
+  for (const article of ['9', '10', '11', '12', '13', '14', '15', '17', '26', '49', '72', '73']) {
+    assert.match(text, new RegExp(` ${article}[ (]`));
   }
-  for (const promised of ['Annex IV', 'Annex XI', 'Annex XII']) assert.ok(clauses.includes(promised), promised);
+  for (const annex of ['IV', 'XI', 'XII']) assert.match(text, new RegExp(` Annex ${annex} `));
 });
 
 test('both editions of the bank guidance and both acts of Colorado say where they stand', () => {
