@@ -1,4 +1,5 @@
 import type { AddressInfo, Socket } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { callbackify } from 'node:util';
 import {
   SMTPServer,
@@ -96,6 +97,8 @@ function serverOptions(limits: MailSinkLimits): SMTPServerOptions {
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
+    // Anyone is a recipient. What could end a line or a command early is refused all the same.
+    lenientAddressParsing: true,
     size: limits.messageBytes,
     maxRecipients: limits.recipients,
     maxClients: limits.connections,
@@ -152,7 +155,7 @@ async function deliver(
     if (bytes <= messageBytes) chunks.push(chunk);
   }
   if (bytes > messageBytes) throw refusal(REFUSED_TOO_LARGE, `a mail has at most ${messageBytes} bytes`);
-  const to = envelope.rcptTo.map(({ address }) => address);
+  const to = envelope.rcptTo.map(asWritten);
   const mail = Buffer.concat([Buffer.from(traceOf(envelope.mailFrom, to)), ...chunks]);
   try {
     return { to, file: await directory.keep(mail) };
@@ -164,10 +167,16 @@ async function deliver(
 /** What a mail server adds on delivery (RFC 5321 §4.4): the addresses of the envelope, which the text need not name. */
 function traceOf(from: SMTPServerAddress | false, to: readonly string[]): string {
   const lines = [
-    `Return-Path: <${from === false ? '' : from.address}>`,
+    `Return-Path: <${from === false ? '' : asWritten(from)}>`,
     ...to.map((address) => `Delivered-To: ${address}`),
   ];
   return lines.map((line) => `${line}\r\n`).join('');
+}
+
+/** The server shows a domain in Unicode; in mails and in what others look for it is in ASCII (RFC 5891). */
+function asWritten({ address }: SMTPServerAddress): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  return address.slice(0, address.length - domain.length) + (domainToASCII(domain) || domain);
 }
 
 function refusal(responseCode: number, message: string): Error {

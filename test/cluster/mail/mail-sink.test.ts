@@ -110,7 +110,7 @@ test('survives garbage, addresses that are none, endless lines and too many reci
 test('bounds how many connections there are and how long one lives, and serves others meanwhile', async () => {
   await using sink = await TestMailSink.start({ connections: 8, lifeMs: 1_200, silenceMs: 1_000 });
   const crowd = Array.from({ length: 60 }, () => new SmtpClient(sink.config.port));
-  await sleep(300);
+  await all(crowd, ({ heard, closed }) => heard !== '' || closed);
   const greeted = crowd.filter(({ heard }) => heard.startsWith('220'));
   assert.is(greeted.length, 8);
   assert.ok(crowd.some(({ heard }) => heard.startsWith('421')));
@@ -151,9 +151,13 @@ async function assertServes(sink: TestMailSink): Promise<void> {
   assert.is((await sink.waitForMail('good@example.test')).text.trimEnd(), 'served');
 }
 
-async function gone(clients: readonly SmtpClient[]): Promise<void> {
-  for (const end = performance.now() + 5_000; clients.some(({ closed }) => !closed); await sleep(20)) {
-    if (performance.now() > end) throw new Error('clients are still connected');
+function gone(clients: readonly SmtpClient[]): Promise<void> {
+  return all(clients, ({ closed }) => closed);
+}
+
+async function all(clients: readonly SmtpClient[], holds: (client: SmtpClient) => boolean): Promise<void> {
+  for (const end = performance.now() + 5_000; !clients.every(holds); await sleep(20)) {
+    if (performance.now() > end) throw new Error('not within five seconds');
   }
 }
 
