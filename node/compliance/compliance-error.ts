@@ -17,6 +17,8 @@ export type ComplianceErrorCode =
   | 'agent-not-found'
   | 'agent-exists'
   | 'agent-inactive'
+  | 'agent-keys-exhausted'
+  | 'agent-key-unavailable'
   | 'agent-signature-invalid';
 
 /** Why a record of governance was refused: something that it names is not there, or not in the state for it. */

@@ -41,6 +41,7 @@ const KINDS = {
   'corrective-action-not-found': { status: 404, title: 'Corrective action not found' },
   'lock-not-found': { status: 404, title: 'Retention lock not found' },
   'agent-not-found': { status: 404, title: 'Agent not found' },
+  'source-not-found': { status: 404, title: 'Source not found' },
 
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Body took too long to arrive' },
@@ -52,6 +53,8 @@ const KINDS = {
   'hold-not-active': { status: 409, title: 'There is no legal hold to release' },
   'agent-inactive': { status: 409, title: 'Agent was deactivated' },
   'agent-exists': { status: 409, title: 'Agent is already registered' },
+  'agent-keys-exhausted': { status: 409, title: 'Agent has had all the keys that it can' },
+  'agent-key-unavailable': { status: 409, title: 'Key of the agent is not held here' },
   'retention-locked': { status: 409, title: 'Record is under a retention lock' },
   'not-yet-anchored': { status: 409, title: 'Not yet anchored' },
 

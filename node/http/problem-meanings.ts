@@ -39,6 +39,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'corrective-action-not-found': 'The account has no corrective action of this id on this node.',
   'lock-not-found': 'The account has no retention lock of this id on this node.',
   'agent-not-found': 'The account has no agent of this id on this node.',
+  'source-not-found': 'The account has recorded nothing under this source on this node.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',
   'request-timeout': 'The body did not arrive within its time limit. Nothing was recorded.',
   'duplicate-attestation':
@@ -50,6 +51,10 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'hold-not-active': 'The lock has no legal hold, or it was released before.',
   'agent-inactive': 'The agent was deactivated: nothing is signed for it any more.',
   'agent-exists': 'An agent of this id is registered already, with other particulars or by another account.',
+  'agent-keys-exhausted':
+    'All keys that an agent ever had stay in its DID document, so their number is limited. Register another agent.',
+  'agent-key-unavailable':
+    'The node lost the private key that it held for the agent, with a lost store. Rotate the key, and send the request again.',
   'retention-locked':
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
   'not-yet-anchored':

@@ -9,7 +9,8 @@ export type SigningContext =
   | 'meridian/key/1'
   | 'meridian/revocation/1'
   | 'meridian/roster/1'
-  | 'meridian/agent/1';
+  | 'meridian/agent/1'
+  | 'meridian/agent-proof/1';
 
 /** FIPS 204 table 2, ML-DSA-65, in bytes. */
 export const PUBLIC_KEY_BYTES = 1952;

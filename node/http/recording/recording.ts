@@ -43,6 +43,8 @@ export interface RecordingRequest<Request> {
   /** All of the body, and those of its members that no schema names. */
   readonly body: JsonObject;
   readonly additional: ReadonlyMap<string, JsonValue>;
+  /** Path parameters, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
   readonly caller: Caller;
 }
 
@@ -87,13 +89,13 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     scope,
     records: 1,
     ...(documentation === undefined ? {} : { documentation }),
-    async answer({ context }, caller) {
+    async answer({ context, params }, caller) {
       const { value: body } = await readJsonBody(context.req, { maxBytes: MAX_BODY_BYTES });
       const request = validate(body);
       const additional = unknownMembers(body, known);
       requireSmallAdditional(additional);
       requireReach(caller, body.sourceId);
-      const work = { request, body, additional, caller };
+      const work = { request, body, additional, params, caller };
       const { record, kept } = await runOnce(recorder, recording, context, work);
       const warnings = [...additionalWarnings(additional), ...(recording.warnings?.(request) ?? [])];
       const answer = recording.answer({ record, kept, caller, envelope: envelopeOf(recorder, record, warnings) });
@@ -113,7 +115,8 @@ async function runOnce<Shape extends TObject>(
   work: RecordingRequest<Static<Shape>>,
 ): Promise<Outcome> {
   const key = idempotencyKey(context);
-  const once = key && { key, request: hash('sha256', `${recording.path}\n${canonicalize(work.body)}`, 'hex') };
+  const asked = [recording.path, ...Object.values(work.params), canonicalize(work.body)].join('\n');
+  const once = key && { key, request: hash('sha256', asked, 'hex') };
   const run = async (): Promise<Outcome> => {
     let kept: JsonObject = {};
     const record = await recording.record(work, async (draft, answerNeeds = {}) => {
