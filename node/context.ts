@@ -198,6 +198,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     equivocations: () => equivocations.all().length,
     anchoring: () => anchoring.state(),
   });
+  const accounts = opening.use(await Accounts.open({ store, node: self, now, log }));
   const opened = opening.move();
   return {
     config,
@@ -205,7 +206,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     now,
     store,
     keys,
-    accounts: new Accounts(store),
+    accounts,
     intake,
     idempotency: new Idempotency(store, now),
     sessions: new Sessions(store, new Lanes()),

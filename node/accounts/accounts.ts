@@ -1,93 +1,121 @@
-import { hash } from 'node:crypto';
-import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
-import type { Store } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { type Account, accountTable, isAccount, newAccountId, type Tier } from './account.ts';
+import { AccountBook, type AccountBookOptions } from './account-book.ts';
+import { AccountError } from './account-error.ts';
+import type { AccountEvent } from './account-event.ts';
+import { ADMIN_TERMS, freshKey, keyOperations } from './api-key.ts';
+import { ApiKeys, eventOf, requireStrong } from './api-keys.ts';
+import { newKeyId } from './key-id.ts';
+import { keyDigest } from './key-text.ts';
+import type { Authentication } from './known-keys.ts';
+import { rewriteEarlierKeys } from './rewrite-earlier-keys.ts';
 
-/** `unmetered` is granted by an operator only: no limit of any kind. */
-export const TIERS = ['developer', 'standard', 'professional', 'enterprise', 'unmetered'] as const;
-export type Tier = (typeof TIERS)[number];
+export { type Account, type Tier, TIERS } from './account.ts';
+export { AccountError } from './account-error.ts';
+export type { AccountEvent } from './account-event.ts';
+export type { Authentication } from './known-keys.ts';
 
-const AccountShape = Type.Object(
-  { id: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,63}$' }), tier: Type.Enum([...TIERS]) },
-  { additionalProperties: false },
-);
-export type Account = Static<typeof AccountShape>;
-
-const ApiKeyShape = Type.Object({ account: Type.String(), revoked: Type.Boolean() }, { additionalProperties: false });
-type ApiKey = Static<typeof ApiKeyShape>;
-
-const compiledAccount = Compile(AccountShape);
-const compiledApiKey = Compile(ApiKeyShape);
-
-/** (account id) → account. */
-export const accountTable = new Table(
-  'account',
-  jsonCodec((value: unknown): value is Account => compiledAccount.Check(value)),
-);
-/** (SHA-256 of the key, hex) → whose it is. The key itself is nowhere. */
-export const apiKeyTable = new Table(
-  'api-key',
-  jsonCodec((value: unknown): value is ApiKey => compiledApiKey.Check(value)),
-);
-
-/** Shortest API key taken: keys are random, so a hash without salt and stretching protects them. */
-export const MIN_API_KEY_CHARACTERS = 32;
-const MAX_CACHED_KEYS = 10_000;
-
-export type Authentication = { readonly account: Account } | 'unknown' | 'revoked';
-
-export class AccountError extends Error {
-  override readonly name = 'AccountError';
+/** What an operator says of a new account. Without an id it gets a fresh one. */
+export interface NewAccount {
+  readonly id?: string;
+  readonly tier: Tier;
+  readonly name?: string;
+  readonly email?: string;
 }
 
-/** Callers of the key-authenticated API. Owns the cache: every change goes through here. */
-export class Accounts {
-  readonly #store: Store;
-  readonly #known = new Map<string, Authentication>();
-  /** Counts the changes, so that what was read before one is not remembered after it. */
-  #changes = 0;
+/** Callers of the key-authenticated API: who they are, and by which keys they come. */
+export class Accounts implements AsyncDisposable {
+  readonly keys: ApiKeys;
+  /** The rows beneath, for changes that touch more than accounts and keys. */
+  readonly book: AccountBook;
 
-  constructor(store: Store) {
-    this.#store = store;
+  private constructor(book: AccountBook) {
+    this.book = book;
+    this.keys = new ApiKeys(book);
+  }
+
+  static async open(options: AccountBookOptions): Promise<Accounts> {
+    await rewriteEarlierKeys(options.store, options.node, options.now());
+    return new Accounts(new AccountBook(options));
   }
 
   /** Whose key this is. A few microseconds for a key seen before. */
-  async authenticate(apiKey: string): Promise<Authentication> {
-    const digest = hash('sha256', apiKey, 'hex');
-    const known = this.#known.get(digest);
-    if (known !== undefined) return known;
-    const changes = this.#changes;
-    const found = await this.#read(digest);
-    if (found !== 'unknown' && changes === this.#changes) this.#remember(digest, found);
-    return found;
+  authenticate(apiKey: string): Promise<Authentication> {
+    return this.book.authenticate(apiKey);
   }
 
-  /** Creates or changes an account and gives it a key. Throws `AccountError` on a weak key or a bad account. */
-  async grant(account: Account, apiKey: string): Promise<void> {
-    if (!compiledAccount.Check(account)) throw new AccountError('the account is malformed');
-    if (apiKey.length < MIN_API_KEY_CHARACTERS) {
-      throw new AccountError(`an API key has at least ${MIN_API_KEY_CHARACTERS} characters`);
-    }
-    const digest = hash('sha256', apiKey, 'hex');
-    await this.#store.write([
-      accountTable.put([account.id], account),
-      apiKeyTable.put([digest], { account: account.id, revoked: false }),
-    ]);
-    this.#changes++;
-    this.#known.clear();
+  /** Makes an account, for an operator. The very same one is answered as it is. Throws `AccountError`. */
+  create({ id = newAccountId(), tier, name, email }: NewAccount): Promise<Account> {
+    return this.book.change(async () => {
+      const known = await this.book.account(id);
+      if (known !== undefined) {
+        const isSame = known.tier === tier && known.name === name && known.email === email;
+        if (isSame) return { operations: [], events: [], result: known };
+        throw new AccountError('account-exists', `there is an account ${id} already`, 'id');
+      }
+      const account = requireWellFormed({
+        id,
+        tier,
+        ...(name === undefined ? {} : { name }),
+        ...(email === undefined ? {} : { email }),
+        createdAt: timestampOf(this.book.now()),
+      });
+      return { operations: [accountTable.put([id], account)], events: [createdBy('operator', id)], result: account };
+    });
   }
 
-  async #read(digest: string): Promise<Authentication> {
-    const key = await apiKeyTable.get(this.#store, digest);
-    const account = key && (await accountTable.get(this.#store, key.account));
-    if (key === undefined || account === undefined) return 'unknown';
-    return key.revoked ? 'revoked' : { account };
+  /** Puts an account into another tier, for all its keys at once. Throws `AccountError` `account-not-found`. */
+  setTier(id: string, tier: Tier): Promise<Account> {
+    return this.book.change(async () => {
+      const account = await this.book.requireAccount(id);
+      if (account.tier === tier) return { operations: [], events: [], result: account };
+      const changed = { ...account, tier };
+      return { operations: [accountTable.put([id], changed)], events: [tierEvent(changed)], result: changed };
+    });
   }
 
-  #remember(digest: string, found: Authentication): void {
-    this.#known.set(digest, found);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_CACHED_KEYS && oldest !== undefined) this.#known.delete(oldest);
+  /**
+   * Sees to it that an account of this tier exists and has this key, which may do everything. A key that it has stays as
+   * it is, also a revoked one. Throws `AccountError` on a weak key, a bad account, or a key of another account.
+   */
+  async grant({ id, tier }: Pick<Account, 'id' | 'tier'>, apiKey: string): Promise<void> {
+    requireStrong(apiKey);
+    await this.book.change(async () => {
+      const at = timestampOf(this.book.now());
+      const known = await this.book.account(id);
+      const account = requireWellFormed(known === undefined ? { id, tier, createdAt: at } : { ...known, tier });
+      const digest = keyDigest(apiKey);
+      const key = await this.book.keyOfDigest(digest);
+      if (key !== undefined && key.account !== id) {
+        throw new AccountError('key-exists', 'the key belongs to another account', 'apiKey');
+      }
+      const events: AccountEvent[] = [];
+      if (known === undefined) events.push(createdBy('operator', id));
+      else if (known.tier !== tier) events.push(tierEvent(account));
+      const operations = events.length === 0 ? [] : [accountTable.put([id], account)];
+      if (key === undefined) {
+        const granted = freshKey(newKeyId(this.book.node, this.book.now()), id, ADMIN_TERMS, at);
+        operations.push(...keyOperations(digest, granted));
+        events.push(eventOf('key.created', granted, 'operator'));
+      }
+      return { operations, events, result: undefined };
+    });
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.book[Symbol.asyncDispose]();
+  }
+}
+
+export function createdBy(by: 'operator' | 'sign-up', account: string): AccountEvent {
+  return { account, action: 'account.created', subject: account, by };
+}
+
+function tierEvent({ id, tier }: Account): AccountEvent {
+  return { account: id, action: 'tier.changed', subject: tier, by: 'operator' };
+}
+
+function requireWellFormed(account: Account): Account {
+  if (isAccount(account)) return account;
+  throw new AccountError('account-malformed', 'the account is malformed');
 }

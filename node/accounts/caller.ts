@@ -1,4 +1,4 @@
-import type { Account } from './accounts.ts';
+import type { Account } from './account.ts';
 import type { Scope } from './scopes.ts';
 
 /** Who makes a request: an account, by one of its keys. */

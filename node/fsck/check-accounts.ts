@@ -1,26 +1,67 @@
-import { accountTable, apiKeyTable } from '../accounts/accounts.ts';
-import type { TableCheck } from './check.ts';
+import { accountTable } from '../accounts/account.ts';
+import { accountKeyTable, type ApiKey, apiKeyTable, type EarlierKey, isEarlierKey } from '../accounts/api-key.ts';
+import { emailDigest } from '../accounts/sign-up/email-address.ts';
+import { signUpTable } from '../accounts/sign-up/sign-up-table.ts';
+import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
 
-const KEY_DIGEST = /^[0-9a-f]{64}$/;
+const DIGEST = /^[0-9a-f]{64}$/;
 
-/** Accounts under their own names; API keys as digests, each of an account that exists. */
+/** Accounts under their own names; API keys as digests, each of an account that exists and in the list of its keys. */
 export const accountCheck: TableCheck = {
-  tables: [accountTable, apiKeyTable],
+  tables: [accountTable, apiKeyTable, accountKeyTable, signUpTable],
   async run(check) {
-    const { report, store } = check;
-    for await (const { key, value } of readRows(check, accountTable)) {
-      report.count('accounts');
-      if (value !== undefined && key !== accountTable.key(value.id)) {
-        report.problem(accountTable.name, key, `holds the account ${value.id}`);
-      }
-    }
-    for await (const { key, parts, value } of readRows(check, apiKeyTable)) {
-      report.count('apiKeys');
-      if (!KEY_DIGEST.test(parts.join('/'))) report.problem(apiKeyTable.name, key, 'is no digest of a key');
-      if (value !== undefined && (await store.get(accountTable.key(value.account))) === undefined) {
-        report.problem(apiKeyTable.name, key, `belongs to the account ${value.account}, which does not exist`);
-      }
-    }
+    await checkAccounts(check);
+    await checkKeys(check);
+    await checkKeyLists(check);
+    await checkSignUps(check);
   },
 };
+
+async function checkAccounts(check: Check): Promise<void> {
+  for await (const { key, value } of readRows(check, accountTable)) {
+    check.report.count('accounts');
+    if (value !== undefined && key !== accountTable.key(value.id)) {
+      check.report.problem(accountTable.name, key, `holds the account ${value.id}`);
+    }
+  }
+}
+
+async function checkKeys(check: Check): Promise<void> {
+  const { report, store } = check;
+  for await (const { key, parts, value } of readRows(check, apiKeyTable)) {
+    report.count('apiKeys');
+    if (!DIGEST.test(parts.join('/'))) report.problem(apiKeyTable.name, key, 'is no digest of a key');
+    if (value === undefined) continue;
+    if ((await store.get(accountTable.key(value.account))) === undefined) {
+      report.problem(apiKeyTable.name, key, `belongs to the account ${value.account}, which does not exist`);
+    }
+    if (!(await isListed(check, parts.join('/'), value))) {
+      report.problem(apiKeyTable.name, key, `is not among the keys of the account ${value.account}`);
+    }
+  }
+}
+
+/** A key that waits to be rewritten has no id yet, and stands in no list. */
+async function isListed({ store }: Check, digest: string, key: ApiKey | EarlierKey): Promise<boolean> {
+  return isEarlierKey(key) || (await accountKeyTable.get(store, key.account, key.id)) === digest;
+}
+
+async function checkKeyLists(check: Check): Promise<void> {
+  for await (const { key, parts, value } of readRows(check, accountKeyTable)) {
+    if (value === undefined) continue;
+    const held = DIGEST.test(value) ? await apiKeyTable.get(check.store, value).catch(() => undefined) : undefined;
+    if (held !== undefined && !isEarlierKey(held) && held.account === parts[0] && held.id === parts[1]) continue;
+    check.report.problem(accountKeyTable.name, key, 'names a key that is not there, or another one');
+  }
+}
+
+async function checkSignUps(check: Check): Promise<void> {
+  for await (const { key, parts, value } of readRows(check, signUpTable)) {
+    check.report.count('signUps');
+    if (value === undefined) continue;
+    const account = await accountTable.get(check.store, value).catch(() => undefined);
+    if (account?.email !== undefined && emailDigest(account.email) === parts.join('/')) continue;
+    check.report.problem(signUpTable.name, key, `leads to ${value}, which is no account of that address`);
+  }
+}

@@ -1,19 +1,35 @@
 import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
-import { SCOPES } from '../accounts/scopes.ts';
+import { isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
+import { clientAddress } from '../limits/client-address.ts';
 import { Problem } from './problem.ts';
 
-/** Longer header values are no keys of ours and are not worth hashing. */
-const MAX_API_KEY_CHARACTERS = 256;
-
-/** Who sent the request's `x-api-key`. Throws `Problem` 401. */
-export async function authenticate(accounts: Accounts, context: Context): Promise<Caller> {
+/**
+ * Who sent the request's `x-api-key`. `address` is where the request came from: that of the connection unless a proxy
+ * says otherwise. Throws `Problem` 401, or 403 where the key is not taken from that address.
+ */
+export async function authenticate(
+  accounts: Pick<Accounts, 'authenticate'>,
+  context: Context,
+  address: string = connectionAddress(context),
+): Promise<Caller> {
   const apiKey = context.get('x-api-key');
   if (apiKey === '') throw new Problem('api-key-missing', 'Send your API key in the x-api-key header.');
-  if (apiKey.length > MAX_API_KEY_CHARACTERS) throw new Problem('api-key-invalid', 'The API key is not known here.');
-  const found = await accounts.authenticate(apiKey);
-  if (found === 'unknown') throw new Problem('api-key-invalid', 'The API key is not known here.');
+  const found = apiKey.length > MAX_API_KEY_CHARACTERS ? 'unknown' : await accounts.authenticate(apiKey);
+  if (found === 'unknown') throw new Problem('api-key-invalid', unknownDetail(apiKey));
   if (found === 'revoked') throw new Problem('api-key-revoked', 'The API key was revoked.');
-  return { account: found.account, key: { id: 'key', scopes: SCOPES, sources: null } };
+  if (found === 'expired') throw new Problem('api-key-revoked', 'The API key has expired or was replaced.');
+  if (found.addresses?.admits(address) === false) {
+    throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
+  }
+  return found.caller;
+}
+
+function connectionAddress(context: Context): string {
+  return clientAddress({ remoteAddress: context.req.socket.remoteAddress, forwardedFor: undefined }, false);
+}
+
+function unknownDetail(apiKey: string): string {
+  return isMistyped(apiKey) ? 'The API key is mistyped: its checksum does not fit.' : 'The API key is not known here.';
 }

@@ -1,102 +1,203 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { hash } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AccountError, Accounts, apiKeyTable, MIN_API_KEY_CHARACTERS } from '../../../node/accounts/accounts.ts';
-import { Store } from '../../../node/store/store.ts';
+import { AccountError, type Authentication } from '../../../node/accounts/accounts.ts';
+import { apiKeyTable } from '../../../node/accounts/api-key.ts';
+import { keyDigest, MIN_API_KEY_CHARACTERS } from '../../../node/accounts/key-text.ts';
+import { SCOPES } from '../../../node/accounts/scopes.ts';
+import type { Account } from '../../../node/accounts/account.ts';
+import { AccountRoom, refusal, START } from './account-room.ts';
 
 const KEY = 'k'.repeat(MIN_API_KEY_CHARACTERS);
 
-async function opened(): Promise<AsyncDisposable & { readonly store: Store; readonly directory: string }> {
-  const directory = await mkdtemp(join(tmpdir(), 'accounts-'));
-  const store = await Store.open(directory);
-  return {
-    store,
-    directory,
-    async [Symbol.asyncDispose]() {
-      await store[Symbol.asyncDispose]();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
+function accountOf(found: Authentication): Account {
+  if (typeof found === 'string') throw new Error(`the key is ${found}`);
+  return found.caller.account;
 }
 
 test('a granted key is its account, at once and after a restart; any other is unknown', async () => {
-  await using room = await opened();
-  const accounts = new Accounts(room.store);
-  assert.is(await accounts.authenticate(KEY), 'unknown');
-  const account = { id: 'acme', tier: 'standard' } as const;
-  await accounts.grant(account, KEY);
-  for (const known of [accounts, new Accounts(room.store)]) {
-    assert.equal(await known.authenticate(KEY), { account });
-    assert.equal(await known.authenticate(KEY), { account });
-    assert.is(await known.authenticate(`${KEY} `), 'unknown');
-    assert.is(await known.authenticate(''), 'unknown');
+  await using room = await AccountRoom.open();
+  assert.is(await room.accounts.authenticate(KEY), 'unknown');
+  await room.accounts.grant({ id: 'acme', tier: 'standard' }, KEY);
+  for (let restart = 0; restart < 2; restart++) {
+    for (let again = 0; again < 2; again++) {
+      const found = await room.accounts.authenticate(KEY);
+      assert.equal(accountOf(found), { id: 'acme', tier: 'standard', createdAt: '2026-11-21T09:30:00.000Z' });
+      if (typeof found === 'string') throw new Error(found);
+      assert.equal([found.caller.key.scopes, found.caller.key.sources, found.addresses], [[...SCOPES], null, null]);
+      assert.match(found.caller.key.id, /^key_eu_[0-9A-Z]{26}$/);
+    }
+    assert.is(await room.accounts.authenticate(`${KEY} `), 'unknown');
+    assert.is(await room.accounts.authenticate(''), 'unknown');
+    await room.reopen();
   }
 });
 
-test('a change of tier holds for every key of the account, at once', async () => {
-  await using room = await opened();
-  const accounts = new Accounts(room.store);
+test('granting again changes nothing and tells of nothing; a new tier holds for every key at once', async () => {
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
   await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  const rows = await room.rows();
+  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  assert.equal(await room.rows(), rows);
   await accounts.authenticate(KEY);
   await accounts.grant({ id: 'acme', tier: 'enterprise' }, `${KEY}2`);
-  assert.equal(await accounts.authenticate(KEY), { account: { id: 'acme', tier: 'enterprise' } });
+  assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'enterprise');
+  assert.equal(
+    room.events.map(({ action, account, by }) => `${action} ${account} ${by}`),
+    [
+      'account.created acme operator',
+      'key.created acme operator',
+      'tier.changed acme operator',
+      'key.created acme operator',
+    ],
+  );
+});
+
+test('a revoked key stays revoked when it is granted again, and no key changes hands', async () => {
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
+  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  const [key] = await accounts.keys.list('acme');
+  await accounts.keys.revoke('acme', key?.id ?? '', 'operator');
+  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  assert.is(await accounts.authenticate(KEY), 'revoked');
+  assert.is(await refusal(accounts.grant({ id: 'globex', tier: 'developer' }, KEY)), 'key-exists');
+  assert.is(await accounts.book.account('globex'), undefined);
 });
 
 test('an answer read before a change is not remembered after it', async () => {
-  await using room = await opened();
-  const accounts = new Accounts(room.store);
+  await using room = await AccountRoom.open();
+  const { accounts, store } = room;
   await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
-  const get = room.store.get.bind(room.store);
+  const get = store.get.bind(store);
   const gate = Promise.withResolvers<void>();
-  room.store.get = async (key) => {
+  store.get = async (key) => {
     const value = await get(key);
     await gate.promise;
     return value;
   };
   const before = accounts.authenticate(KEY);
   await new Promise((resolve) => setTimeout(resolve, 20));
-  room.store.get = get;
-  await accounts.grant({ id: 'acme', tier: 'enterprise' }, KEY);
+  store.get = get;
+  await accounts.setTier('acme', 'enterprise');
   gate.resolve();
   await before;
-  assert.equal(await accounts.authenticate(KEY), { account: { id: 'acme', tier: 'enterprise' } });
-});
-
-test('a revoked key says so', async () => {
-  await using room = await opened();
-  const accounts = new Accounts(room.store);
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
-  await room.store.write([apiKeyTable.put([hash('sha256', KEY, 'hex')], { account: 'acme', revoked: true })]);
-  assert.is(await accounts.authenticate(KEY), 'revoked');
-  assert.is(await accounts.authenticate(KEY), 'revoked');
+  assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'enterprise');
 });
 
 test('weak keys and malformed accounts are refused', async () => {
-  await using room = await opened();
-  const accounts = new Accounts(room.store);
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
   const refused = [
     accounts.grant({ id: 'acme', tier: 'developer' }, KEY.slice(1)),
+    accounts.grant({ id: 'acme', tier: 'developer' }, `${KEY.slice(1)} `),
+    accounts.grant({ id: 'acme', tier: 'developer' }, 'k'.repeat(257)),
+    accounts.grant({ id: 'acme', tier: 'developer' }, `${KEY}é`),
     accounts.grant({ id: 'a/b', tier: 'developer' }, KEY),
     accounts.grant({ id: '', tier: 'developer' }, KEY),
     accounts.grant({ id: 'A', tier: 'developer' }, KEY),
     accounts.grant({ id: 'a'.repeat(65), tier: 'developer' }, KEY),
+    accounts.create({ id: 'a b', tier: 'developer' }),
+    accounts.create({ tier: 'developer', name: 'n'.repeat(201) }),
+    accounts.setTier('nobody', 'enterprise'),
   ];
   for (const outcome of await Promise.allSettled(refused)) {
     assert.ok(outcome.status === 'rejected' && outcome.reason instanceof AccountError);
   }
   assert.is(await accounts.authenticate(KEY), 'unknown');
+  assert.equal(await room.rows(), []);
+  assert.equal(room.events, []);
+});
+
+test('an operator makes an account once: the same again is the same, another of its id is refused', async () => {
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
+  const made = await accounts.create({ tier: 'standard', name: 'Acme', email: 'ops@acme.example' });
+  assert.match(made.id, /^acc-[a-z0-9]{16}$/);
+  assert.equal(await accounts.create({ id: made.id, tier: 'standard', name: 'Acme', email: 'ops@acme.example' }), made);
+  assert.is(await refusal(accounts.create({ id: made.id, tier: 'enterprise' })), 'account-exists');
+  assert.is(room.events.length, 1);
+  await room.reopen();
+  assert.equal(await room.accounts.book.account(made.id), made);
+});
+
+test('accounts are listed page by page, those whose id begins with that of another included', async () => {
+  await using room = await AccountRoom.open();
+  const ids = ['a', 'a-', 'a-b', 'a0', 'aa', 'b'];
+  for (const id of ids) await room.accounts.create({ id, tier: 'developer' });
+  const seen: string[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await room.accounts.book.accounts(2, after);
+    seen.push(...page.map(({ id }) => id));
+    after = page.at(-1)?.id;
+    if (page.length < 2 || after === undefined) break;
+  }
+  assert.equal(seen.sort(), ids.sort());
+});
+
+test('what could not be recorded did not happen', async () => {
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
+  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  const rows = await room.rows();
+  room.onRecord = async () => {
+    throw new Error('the audit log is full');
+  };
+  const [key] = await accounts.keys.list('acme');
+  for (const change of [
+    accounts.setTier('acme', 'enterprise'),
+    accounts.create({ tier: 'developer' }),
+    accounts.keys.create('acme', { preset: 'ingest' }, 'operator'),
+    accounts.keys.rotate('acme', key?.id ?? '', 0, 'operator'),
+    accounts.keys.revoke('acme', key?.id ?? '', 'operator'),
+  ]) {
+    assert.match(String(await change.catch((error: unknown) => error)), 'audit log is full');
+  }
+  assert.equal(await room.rows(), rows);
+  assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'developer');
+});
+
+test('keys of earlier stores become admin keys at the start, revoked ones stay revoked, once and for all', async () => {
+  const account = { id: 'acme', tier: 'standard' as const };
+  await using room = await AccountRoom.open(async (store) => {
+    const put = (key: string, value: object) => ({
+      type: 'put' as const,
+      key,
+      value: Buffer.from(JSON.stringify(value)),
+    });
+    await store.write([
+      put('account/acme', account),
+      put(apiKeyTable.key(keyDigest(KEY)), { account: 'acme', revoked: false }),
+      put(apiKeyTable.key(keyDigest(`${KEY}2`)), { account: 'acme', revoked: true }),
+    ]);
+  });
+  const found = await room.accounts.authenticate(KEY);
+  assert.equal(accountOf(found), account);
+  assert.is(await room.accounts.authenticate(`${KEY}2`), 'revoked');
+  const keys = await room.accounts.keys.list('acme');
+  assert.equal(
+    keys.map(({ preset, createdAt }) => [preset, Date.parse(createdAt)]),
+    [
+      ['admin', START],
+      ['admin', START],
+    ],
+  );
+  await room.accounts.setTier('acme', 'enterprise');
+  await room.reopen();
+  assert.equal(
+    (await room.accounts.keys.list('acme')).map(({ id }) => id),
+    keys.map(({ id }) => id),
+  );
 });
 
 test('no key is on the disk', async () => {
-  await using room = await opened();
-  await new Accounts(room.store).grant({ id: 'acme', tier: 'developer' }, KEY);
-  const files = await readdir(room.directory);
-  const bytes = Buffer.concat(await Promise.all(files.map((name) => readFile(join(room.directory, name)))));
+  await using room = await AccountRoom.open();
+  await room.accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  const made = await room.accounts.keys.create('acme', { preset: 'admin' }, 'operator');
+  const turned = await room.accounts.keys.rotate('acme', made.key.id, 60, { key: made.key.id });
+  const bytes = await room.bytes();
   assert.ok(bytes.includes('acme'));
-  assert.not.ok(bytes.includes(KEY));
+  for (const text of [KEY, made.apiKey, turned.apiKey]) assert.not.ok(bytes.includes(text));
 });
 
 test.run();

@@ -7,7 +7,7 @@ import { Accounts } from '../../../node/accounts/accounts.ts';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { Store } from '../../../node/store/store.ts';
 import { problemsOf } from './damaged-home.ts';
-import { scratchDirectory, writeHome } from './home.ts';
+import { EU, scratchDirectory, writeHome } from './home.ts';
 
 /** Text for people and an empty lock file: they hold no data. */
 const NO_DATA = new Set(['LOG', 'LOG.old', 'LOCK']);
@@ -21,7 +21,8 @@ test.before(async () => {
   await writeHome(home, 2);
   // Opening folds the log into a table; one more write leaves something in the log as well.
   await using store = await Store.open(join(home, 'store'));
-  await new Accounts(store).grant({ id: 'late', tier: 'standard' }, 'c'.repeat(32));
+  const accounts = await Accounts.open({ store, node: EU, now: Date.now });
+  await accounts.grant({ id: 'late', tier: 'standard' }, 'c'.repeat(32));
 });
 test.after(async () => {
   await scratch[Symbol.asyncDispose]();

@@ -128,6 +128,31 @@ const DAMAGES: readonly Damage[] = [
     mutate: move('api-key/', 0, () => 'api-key/secret'),
     found: ['api-key', /no digest/],
   },
+  {
+    what: 'an API key is not in the list of its account',
+    mutate: drop('account-key/acme', 0),
+    found: ['api-key', /not among the keys/],
+  },
+  {
+    what: 'a list names a key that is not there',
+    mutate: copyTo('account-key/acme', 0, 'account-key/globex/key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB'),
+    found: ['account-key', /not there, or another one/],
+  },
+  {
+    what: 'a list names two keys in the place of each other',
+    mutate: swap('account-key/', 0, 1),
+    found: ['account-key', /another one/],
+  },
+  {
+    what: 'a key has a scope that there is not',
+    mutate: edit('api-key/', 0, (row) => row.replace('keys:admin', 'keys:owner')),
+    found: ['api-key', /does not read/],
+  },
+  {
+    what: 'a sign-up leads to the account of another',
+    mutate: edit('sign-up/', 0, () => 'acme'),
+    found: ['sign-up', /no account of that address/],
+  },
   { what: 'the spend row is unreadable', mutate: edit('spend/', 0, () => '{}'), found: ['spend', /does not read/] },
   {
     what: 'a row stands in no table',

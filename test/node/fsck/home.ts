@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Accounts } from '../../../node/accounts/accounts.ts';
+import { emailDigest } from '../../../node/accounts/sign-up/email-address.ts';
+import { signUpTable } from '../../../node/accounts/sign-up/sign-up-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
@@ -225,9 +227,11 @@ async function addOddities(
   members: ReadonlyMap<NodeId, NodeKeys>,
   held: readonly StoredBatch[],
 ): Promise<void> {
-  const accounts = new Accounts(store);
+  const accounts = await Accounts.open({ store, node: EU, now });
   await accounts.grant({ id: 'acme', tier: 'developer' }, 'a'.repeat(32));
   await accounts.grant({ id: 'globex', tier: 'unmetered' }, 'b'.repeat(32));
+  const { id } = await accounts.create({ tier: 'developer', email: 'ada@initech.example' });
+  await store.write([signUpTable.put([emailDigest('ada@initech.example')], id)]);
   await eraseOne(store);
   const ca = keysOf(members, CA);
   const retired = nativeSigner(seedOf('retired'));

@@ -1,0 +1,31 @@
+export type AccountErrorCode =
+  | 'account-malformed'
+  | 'account-exists'
+  | 'account-not-found'
+  | 'key-weak'
+  | 'key-exists'
+  | 'key-not-found'
+  /** What was asked for is no set of terms. */
+  | 'terms-invalid'
+  /** More than the key that asks has itself. */
+  | 'beyond-maker'
+  /** The key that asks was revoked or has expired since it was read. */
+  | 'maker-ended'
+  /** The key was revoked, has expired or was already replaced. */
+  | 'key-ended'
+  | 'last-admin'
+  | 'too-many-keys';
+
+/** A change of accounts or keys that was refused; nothing has changed. The message names no key's text. */
+export class AccountError extends Error {
+  override readonly name = 'AccountError';
+  readonly code: AccountErrorCode;
+  /** The member of the request at fault. */
+  readonly field: string | undefined;
+
+  constructor(code: AccountErrorCode, message: string, field?: string) {
+    super(message);
+    this.code = code;
+    this.field = field;
+  }
+}

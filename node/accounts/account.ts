@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Closed, TimestampShape } from '../../protocol/shapes.ts';
+import { jsonCodec, Table } from '../store/table.ts';
+
+/** `unmetered` is granted by an operator only: no limit of any kind. */
+export const TIERS = ['developer', 'standard', 'professional', 'enterprise', 'unmetered'] as const;
+export type Tier = (typeof TIERS)[number];
+
+export const ACCOUNT_ID_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$';
+export const MAX_ACCOUNT_NAME = 200;
+export const MAX_EMAIL_CHARACTERS = 254;
+
+const AccountShape = Closed({
+  id: Type.String({ pattern: ACCOUNT_ID_PATTERN }),
+  tier: Type.Enum([...TIERS]),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_ACCOUNT_NAME })),
+  /** As its owner gave it. */
+  email: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_EMAIL_CHARACTERS })),
+  /** Absent in rows of stores that did not keep it. */
+  createdAt: Type.Optional(TimestampShape),
+});
+export type Account = Readonly<Static<typeof AccountShape>>;
+
+const compiled = Compile(AccountShape);
+const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+/** 82 bits: no two accounts meet. */
+const ID_CHARACTERS = 16;
+
+/** (account id) → account. */
+export const accountTable = new Table('account', jsonCodec(isAccount));
+
+export function isAccount(value: unknown): value is Account {
+  return compiled.Check(value);
+}
+
+/** A fresh account id: `acc-` and 16 letters and digits. */
+export function newAccountId(): string {
+  const characters = Array.from({ length: ID_CHARACTERS }, () => ID_ALPHABET.charAt(randomInt(ID_ALPHABET.length)));
+  return `acc-${characters.join('')}`;
+}

@@ -1,0 +1,88 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../protocol/api/scopes.ts';
+import { Closed, TimestampShape } from '../../protocol/shapes.ts';
+import type { Timestamp } from '../../protocol/time.ts';
+import type { Operation } from '../store/operation.ts';
+import { jsonCodec, Table, textCodec } from '../store/table.ts';
+import { KEY_ID_PATTERN, type KeyId } from './key-id.ts';
+
+const KeyIdShape = Type.Unsafe<KeyId>(Type.String({ pattern: KEY_ID_PATTERN }));
+
+const ApiKeyShape = Closed({
+  id: KeyIdShape,
+  account: Type.String(),
+  name: Type.Union([Type.String(), Type.Null()]),
+  preset: Type.Union([Type.Enum([...PRESET_NAMES]), Type.Null()]),
+  scopes: Type.Array(Type.Enum([...SCOPES]), { uniqueItems: true }),
+  /** The only sources that it reaches; null: all. */
+  sources: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  /** The only addresses that it is taken from; null: any. */
+  addresses: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  createdAt: TimestampShape,
+  expiresAt: Type.Union([TimestampShape, Type.Null()]),
+  revokedAt: Type.Union([TimestampShape, Type.Null()]),
+  /** The key made in its place; this one then ends at `expiresAt`. */
+  replacedBy: Type.Union([KeyIdShape, Type.Null()]),
+  /** UTC day of the last use; null: never used. */
+  lastUsedDay: Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), Type.Null()]),
+});
+/** What is known of an API key. Its text is nowhere: rows stand under its digest. */
+export type ApiKey = Readonly<Static<typeof ApiKeyShape>>;
+
+/** A key as stores kept it before keys had ids and scopes. Rewritten when the store is opened (`rewrite-earlier-keys`). */
+const EarlierKeyShape = Closed({ account: Type.String(), revoked: Type.Boolean() });
+export type EarlierKey = Readonly<Static<typeof EarlierKeyShape>>;
+
+const compiled = Compile(ApiKeyShape);
+const compiledEarlier = Compile(EarlierKeyShape);
+
+/** (SHA-256 of the key, hex) → whose it is and what it may do. */
+export const apiKeyTable = new Table(
+  'api-key',
+  jsonCodec((value: unknown): value is ApiKey | EarlierKey => compiled.Check(value) || compiledEarlier.Check(value)),
+);
+/** (account id, key id) → SHA-256 of the key, hex. */
+export const accountKeyTable = new Table('account-key', textCodec);
+
+/** What a key may do, on which sources, from where, and until when. */
+export type KeyTerms = Pick<ApiKey, 'name' | 'preset' | 'scopes' | 'sources' | 'addresses' | 'expiresAt'>;
+
+/** The terms of a key that may do everything. */
+export const ADMIN_TERMS: KeyTerms = {
+  name: null,
+  preset: 'admin',
+  scopes: [...KEY_PRESETS.admin],
+  sources: null,
+  addresses: null,
+  expiresAt: null,
+};
+
+export type KeyState = 'active' | 'expired' | 'revoked';
+
+export function isEarlierKey(row: ApiKey | EarlierKey): row is EarlierKey {
+  return !('id' in row);
+}
+
+/** What a key is worth at a moment (epoch milliseconds). */
+export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
+  if (revokedAt !== null) return 'revoked';
+  return expiresAt !== null && Date.parse(expiresAt) <= now ? 'expired' : 'active';
+}
+
+/** A key that nobody has used yet. */
+export function freshKey(id: KeyId, account: string, terms: KeyTerms, createdAt: Timestamp): ApiKey {
+  const { name, preset, scopes, sources, addresses, expiresAt } = terms;
+  const state = { createdAt, expiresAt, revokedAt: null, replacedBy: null, lastUsedDay: null };
+  return { id, account, name, preset, scopes, sources, addresses, ...state };
+}
+
+/** The rows of a key, for one atomic write. */
+export function keyOperations(digest: string, key: ApiKey): Operation[] {
+  return [apiKeyTable.put([digest], key), accountKeyTable.put([key.account, key.id], digest)];
+}
+
+/** What takes those rows away. */
+export function keyRemoval(digest: string, key: ApiKey): Operation[] {
+  return [apiKeyTable.del(digest), accountKeyTable.del(key.account, key.id)];
+}

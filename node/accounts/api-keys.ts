@@ -1,0 +1,186 @@
+import { timestampOf } from '../../protocol/time.ts';
+import type { Operation } from '../store/operation.ts';
+import type { AccountBook, Change, HeldKey } from './account-book.ts';
+import { AccountError } from './account-error.ts';
+import { type AccountEvent, type Actor, nameOf } from './account-event.ts';
+import { type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
+import { type KeyId, newKeyId } from './key-id.ts';
+import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
+import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
+
+/** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
+export const MAX_KEYS = 100;
+/** How long a key goes on after it was replaced, in seconds. */
+export const DEFAULT_OVERLAP_SECONDS = 86_400;
+export const MAX_OVERLAP_SECONDS = 30 * 86_400;
+
+/** A new key and its text, which is shown once and is nowhere afterwards. */
+export interface IssuedKey {
+  readonly apiKey: string;
+  readonly key: ApiKey;
+}
+
+/** A text and an id that an operator brings, so that several nodes know one key. */
+export interface GivenKey {
+  readonly apiKey?: string;
+  readonly id?: KeyId;
+}
+
+/** The keys of accounts. Every operation is atomic, recorded, and in force for the very next request. */
+export class ApiKeys {
+  readonly #book: AccountBook;
+
+  constructor(book: AccountBook) {
+    this.#book = book;
+  }
+
+  /** All keys of an account that are kept, oldest first. */
+  async list(account: string): Promise<ApiKey[]> {
+    return (await this.#book.keys(account)).map(({ key }) => key);
+  }
+
+  /**
+   * Makes a key. One that an operator brings a second time is answered as it is. Throws `AccountError`: `beyond-maker`
+   * where it would reach further than the key that asks, `terms-invalid`, `key-exists`, `key-weak`, `too-many-keys`.
+   */
+  create(account: string, request: KeyRequest, actor: Actor, given: GivenKey = {}): Promise<IssuedKey> {
+    return this.#book.change(async () => {
+      await this.#book.requireAccount(account);
+      const maker = await this.#makerOf(account, actor);
+      const again = await this.#broughtAgain(account, given);
+      if (again !== undefined) return unchanged(again);
+      const terms = termsOf(request, maker, this.#book.now());
+      const issued = await this.#issue(account, terms, given);
+      const room = await this.#makeRoom(account);
+      return {
+        operations: [...room, ...keyOperations(issued.digest, issued.key)],
+        events: [eventOf('key.created', issued.key, actor)],
+        result: { apiKey: issued.apiKey, key: issued.key },
+      };
+    });
+  }
+
+  /**
+   * Makes a key of the same terms in the place of one, which ends after the overlap (in seconds). Throws `AccountError`:
+   * `key-not-found`, `key-ended`, `beyond-maker` where the key reaches further than the one that asks.
+   */
+  rotate(
+    account: string,
+    id: string,
+    overlapSeconds: number,
+    actor: Actor,
+    given: GivenKey = {},
+  ): Promise<IssuedKey & { readonly replaced: ApiKey }> {
+    return this.#book.change(async () => {
+      const old = await this.#book.requireKey(account, id);
+      const maker = await this.#makerOf(account, actor);
+      const again = await this.#broughtAgain(account, given);
+      if (again !== undefined && old.key.replacedBy === again.key.id) return unchanged({ ...again, replaced: old.key });
+      if (maker !== null) requireWithin(maker, old.key);
+      requireRotatable(old.key, this.#book.now());
+      const issued = await this.#issue(account, old.key, given);
+      const expiresAt = endOf(old.key, this.#book.now(), overlapSeconds);
+      const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
+      const room = await this.#makeRoom(account);
+      return {
+        operations: [...room, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
+        events: [eventOf('key.rotated', replaced, actor), eventOf('key.created', issued.key, actor)],
+        result: { apiKey: issued.apiKey, key: issued.key, replaced },
+      };
+    });
+  }
+
+  /**
+   * Ends a key now and for good; one that is revoked stays as it is. Throws `AccountError`: `key-not-found`,
+   * `beyond-maker`, and `last-admin` where a key, not an operator, asks and nobody could administer the account's keys
+   * any more (who must end such a key rotates it without overlap).
+   */
+  revoke(account: string, id: string, actor: Actor): Promise<ApiKey> {
+    return this.#book.change(async () => {
+      const { digest, key } = await this.#book.requireKey(account, id);
+      const maker = await this.#makerOf(account, actor);
+      if (maker !== null && !reachesAllOf(maker, key)) {
+        throw new AccountError('beyond-maker', 'the key reaches further than the one that asks');
+      }
+      if (key.revokedAt !== null) return unchanged(key);
+      if (maker !== null) await this.#requireAnotherAdmin(key);
+      const revoked = { ...key, revokedAt: timestampOf(this.#book.now()) };
+      const events = [eventOf('key.revoked', key, actor)];
+      return { operations: keyOperations(digest, revoked), events, result: revoked };
+    });
+  }
+
+  /** The terms of the key that asks, as they are now; null where an operator asks. */
+  async #makerOf(account: string, actor: Actor): Promise<KeyTerms | null> {
+    if (typeof actor === 'string') return null;
+    const { key } = await this.#book.requireKey(account, actor.key);
+    if (keyState(key, this.#book.now()) === 'active') return key;
+    throw new AccountError('maker-ended', 'the API key was revoked or has expired');
+  }
+
+  /** The key that an operator brought before, under the same id. */
+  async #broughtAgain(account: string, { apiKey, id }: GivenKey): Promise<IssuedKey | undefined> {
+    if (apiKey === undefined || id === undefined) return undefined;
+    const key = await this.#book.keyOfDigest(keyDigest(apiKey));
+    return key?.account === account && key.id === id ? { apiKey, key } : undefined;
+  }
+
+  async #issue(account: string, terms: KeyTerms, given: GivenKey): Promise<IssuedKey & HeldKey> {
+    const { apiKey = newKeyText(), id = newKeyId(this.#book.node, this.#book.now()) } = given;
+    requireStrong(apiKey);
+    const digest = keyDigest(apiKey);
+    const taken = (await this.#book.keyOfDigest(digest)) ?? (await this.#book.findKey(account, id))?.key;
+    if (taken !== undefined) throw new AccountError('key-exists', 'the key or its id is in use');
+    return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#book.now())) };
+  }
+
+  async #makeRoom(account: string): Promise<Operation[]> {
+    const held = await this.#book.keys(account);
+    if (held.length < MAX_KEYS) return [];
+    const now = this.#book.now();
+    const [first] = held.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
+    if (first !== undefined) return keyRemoval(first.digest, first.key);
+    throw new AccountError('too-many-keys', `an account has at most ${MAX_KEYS} keys; revoke one first`);
+  }
+
+  async #requireAnotherAdmin(key: ApiKey): Promise<void> {
+    const now = this.#book.now();
+    const administers = (one: ApiKey) =>
+      one.scopes.includes('keys:admin') && keyState(one, now) === 'active' && one.replacedBy === null;
+    if (!administers(key)) return;
+    const others = (await this.list(key.account)).filter((other) => other.id !== key.id && administers(other));
+    if (others.some((other) => reachesAllOf(other, key))) return;
+    throw new AccountError('last-admin', 'it is the last key that administers the account; rotate it instead');
+  }
+}
+
+/** Throws `AccountError` `key-weak` on a text that is no key. */
+export function requireStrong(apiKey: string): void {
+  if (isStrongEnough(apiKey)) return;
+  throw new AccountError('key-weak', `an API key has at least ${MIN_API_KEY_CHARACTERS} visible characters`, 'apiKey');
+}
+
+export function eventOf(action: AccountEvent['action'], { account, id }: ApiKey, actor: Actor): AccountEvent {
+  return { account, action, subject: id, by: nameOf(actor) };
+}
+
+function requireRotatable(key: ApiKey, now: number): void {
+  const state = keyState(key, now);
+  if (state !== 'active') throw new AccountError('key-ended', `the key ${key.id} is ${state}`);
+  if (key.replacedBy !== null) throw new AccountError('key-ended', `the key was replaced by ${key.replacedBy}`);
+}
+
+/** A key that would end sooner anyway still does. */
+function endOf({ expiresAt }: ApiKey, now: number, overlapSeconds: number): ApiKey['expiresAt'] {
+  const end = now + overlapSeconds * 1000;
+  return expiresAt !== null && Date.parse(expiresAt) <= end ? expiresAt : timestampOf(end);
+}
+
+function endedAt({ key: { expiresAt, revokedAt } }: HeldKey): number {
+  const ends = [expiresAt, revokedAt].filter((time) => time !== null);
+  return Math.min(...ends.map((time) => Date.parse(time)));
+}
+
+function unchanged<Result>(result: Result): Change<Result> {
+  return { operations: [], events: [], result };
+}

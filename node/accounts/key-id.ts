@@ -1,0 +1,21 @@
+import type { NodeId } from '../../protocol/ids.ts';
+import { randomBytesPooled } from '../randomness.ts';
+import { ULID_RANDOM_BYTES, ulid } from '../records/ulid.ts';
+
+/** `key_eu_01J…`: names a key and says nothing about its text. */
+export type KeyId = string & { readonly __brand: 'KeyId' };
+
+export const KEY_ID_PATTERN = '^key_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+
+const KEY_ID = new RegExp(KEY_ID_PATTERN);
+
+export function isKeyId(text: string): text is KeyId {
+  return KEY_ID.test(text);
+}
+
+/** A fresh key id of this moment. */
+export function newKeyId(node: NodeId, epochMilliseconds: number): KeyId {
+  const id = `key_${node}_${ulid(epochMilliseconds, randomBytesPooled(ULID_RANDOM_BYTES))}`;
+  if (!isKeyId(id)) throw new RangeError(`no key id comes of ${node} and ${epochMilliseconds}`);
+  return id;
+}

@@ -1,0 +1,127 @@
+import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
+import { AccountError } from './account-error.ts';
+import { AddressList, isAddressRange } from './address-list.ts';
+import type { KeyTerms } from './api-key.ts';
+import { KEY_PRESETS, type KeyPreset, SCOPES, type Scope } from './scopes.ts';
+
+/** Terms as they are asked for. What is left out is as its maker's, or without limit where an operator asks. */
+export interface KeyRequest {
+  readonly name?: string;
+  /** This or `scopes`, not both. */
+  readonly preset?: KeyPreset;
+  readonly scopes?: readonly Scope[];
+  readonly sources?: readonly string[] | null;
+  readonly addresses?: readonly string[] | null;
+  /** RFC 3339, or null for none. */
+  readonly expiresAt?: string | null;
+}
+
+/** An auditor's key is for a while: this long where nothing else is said. */
+export const AUDITOR_DAYS = 90;
+const DAY_MS = 86_400_000;
+
+/**
+ * The terms of a new key. `maker` are the terms of the key that asks, null where an operator does; `now` is in epoch
+ * milliseconds. Throws `AccountError` `terms-invalid`, or `beyond-maker` where more is asked for than the maker has.
+ */
+export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number): KeyTerms {
+  const preset = request.preset ?? null;
+  const terms: KeyTerms = {
+    name: request.name ?? null,
+    preset,
+    scopes: scopesOf(request),
+    sources: request.sources === undefined ? (maker?.sources ?? null) : unique(request.sources),
+    addresses: request.addresses === undefined ? (maker?.addresses ?? null) : addressesOf(request.addresses),
+    expiresAt: expiryOf(request.expiresAt, preset, maker?.expiresAt ?? null, now),
+  };
+  if (maker !== null) requireWithin(maker, terms, preset === null ? 'scopes' : 'preset');
+  return terms;
+}
+
+/** Throws `AccountError` `beyond-maker`, naming the member, where `asked` reaches further than `maker`. */
+export function requireWithin(maker: KeyTerms, asked: KeyTerms, scopesField = 'scopes'): void {
+  if (!reachesAllOf(maker, asked)) {
+    const isScope = asked.scopes.some((scope) => !maker.scopes.includes(scope));
+    throw isScope
+      ? new AccountError('beyond-maker', 'the key that asks lacks one of these scopes itself', scopesField)
+      : new AccountError('beyond-maker', 'the key that asks does not reach all of these sources itself', 'sources');
+  }
+  if (!endsWithin(maker.expiresAt, asked.expiresAt)) {
+    throw new AccountError('beyond-maker', 'the key that asks ends before that itself', 'expiresAt');
+  }
+  if (!staysWithin(maker.addresses, asked.addresses)) {
+    throw new AccountError('beyond-maker', 'the key that asks is not taken from all of these addresses', 'addresses');
+  }
+}
+
+/** Whether one key has every scope and every source of another. */
+export function reachesAllOf(one: KeyTerms, other: KeyTerms): boolean {
+  const { sources } = one;
+  return (
+    other.scopes.every((scope) => one.scopes.includes(scope)) &&
+    (sources === null || (other.sources?.every((source) => sources.includes(source)) ?? false))
+  );
+}
+
+function scopesOf({ preset, scopes }: KeyRequest): Scope[] {
+  if (preset !== undefined && scopes !== undefined) {
+    throw new AccountError('terms-invalid', 'stands beside preset; one of the two is enough', 'scopes');
+  }
+  const asked: readonly Scope[] | undefined = preset === undefined ? scopes : KEY_PRESETS[preset];
+  if (asked === undefined) throw new AccountError('terms-invalid', 'or scopes is required', 'preset');
+  if (asked.length === 0) throw new AccountError('terms-invalid', 'is empty', 'scopes');
+  return SCOPES.filter((scope) => asked.includes(scope));
+}
+
+function unique(names: readonly string[] | null): string[] | null {
+  if (names?.length === 0) throw new AccountError('terms-invalid', 'is empty; null stands for all sources', 'sources');
+  return names === null ? null : [...new Set(names)];
+}
+
+function addressesOf(entries: readonly string[] | null): string[] | null {
+  if (entries === null) return null;
+  if (entries.length === 0) {
+    throw new AccountError('terms-invalid', 'is empty; null stands for any address', 'addresses');
+  }
+  if (!entries.every(isAddressRange)) {
+    throw new AccountError('terms-invalid', 'holds what is neither an IP address nor a CIDR range', 'addresses');
+  }
+  return [...new Set(entries)];
+}
+
+function expiryOf(
+  asked: string | null | undefined,
+  preset: KeyPreset | null,
+  makers: Timestamp | null,
+  now: number,
+): Timestamp | null {
+  if (preset === 'auditor' && asked === undefined) {
+    const usual = timestampOf(now + AUDITOR_DAYS * DAY_MS);
+    return endsWithin(makers, usual) ? usual : makers;
+  }
+  if (preset === 'auditor' && asked === null) {
+    throw new AccountError('terms-invalid', 'is required: the key of an auditor ends some day', 'expiresAt');
+  }
+  if (asked === undefined) return makers;
+  if (asked === null) return null;
+  const at = readExpiry(asked);
+  if (Date.parse(at) <= now) throw new AccountError('terms-invalid', 'has passed', 'expiresAt');
+  return at;
+}
+
+function readExpiry(text: string): Timestamp {
+  try {
+    return timestampOf(readRfc3339(text));
+  } catch (error) {
+    if (!(error instanceof TimeError)) throw error;
+    throw new AccountError('terms-invalid', 'must be an RFC 3339 time', 'expiresAt');
+  }
+}
+
+function endsWithin(limit: Timestamp | null, asked: Timestamp | null): boolean {
+  return limit === null || (asked !== null && Date.parse(asked) <= Date.parse(limit));
+}
+
+function staysWithin(limit: readonly string[] | null, asked: readonly string[] | null): boolean {
+  return limit === null || (asked !== null && new AddressList(limit).contains(new AddressList(asked)));
+}

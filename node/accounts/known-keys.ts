@@ -1,0 +1,95 @@
+import type { Store } from '../store/store.ts';
+import { accountTable } from './account.ts';
+import { AddressList } from './address-list.ts';
+import { type ApiKey, apiKeyTable, isEarlierKey } from './api-key.ts';
+import type { Caller } from './caller.ts';
+import { keyDigest } from './key-text.ts';
+
+export interface AuthenticatedKey {
+  readonly caller: Caller;
+  /** The only addresses that the key is taken from; null: any. Whoever knows the request's address asks it. */
+  readonly addresses: AddressList | null;
+}
+
+export type Authentication = AuthenticatedKey | 'unknown' | 'revoked' | 'expired';
+
+interface KnownKey {
+  readonly found: AuthenticatedKey;
+  /** In epoch milliseconds. */
+  readonly endsAt: number;
+  /** Last UTC day of use that was noted, in days since the epoch. */
+  usedDay: number;
+}
+
+const MAX_KNOWN_KEYS = 10_000;
+const DAY_MS = 86_400_000;
+
+/** Whose an API key is: read from the store once and remembered until something changes. */
+export class KnownKeys {
+  readonly #store: Store;
+  readonly #now: () => number;
+  readonly #onUse: (digest: string, day: string) => void;
+  readonly #known = new Map<string, KnownKey | 'revoked'>();
+  /** Counts the changes, so that what was read before one is not remembered after it. */
+  #changes = 0;
+
+  /** `onUse` is told of a key's first use on each UTC day, and again after a change. */
+  constructor(store: Store, now: () => number, onUse: (digest: string, day: string) => void) {
+    this.#store = store;
+    this.#now = now;
+    this.#onUse = onUse;
+  }
+
+  /** A few microseconds for a key seen before. */
+  async authenticate(apiKey: string): Promise<Authentication> {
+    const digest = keyDigest(apiKey);
+    const known = this.#known.get(digest) ?? (await this.#learn(digest));
+    if (typeof known === 'string') return known;
+    const now = this.#now();
+    if (now >= known.endsAt) return 'expired';
+    const today = Math.floor(now / DAY_MS);
+    if (today > known.usedDay) {
+      known.usedDay = today;
+      this.#onUse(digest, new Date(today * DAY_MS).toISOString().slice(0, 10));
+    }
+    return known.found;
+  }
+
+  /** Whatever is asked from now on is read anew. */
+  forget(): void {
+    this.#changes++;
+    this.#known.clear();
+  }
+
+  async #learn(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
+    const changes = this.#changes;
+    const read = await this.#read(digest);
+    if (read === 'unknown' || changes !== this.#changes) return read;
+    this.#known.set(digest, read);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN_KEYS && oldest !== undefined) this.#known.delete(oldest);
+    return read;
+  }
+
+  async #read(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
+    const key = await apiKeyTable.get(this.#store, digest);
+    if (key === undefined || isEarlierKey(key)) return 'unknown';
+    const account = await accountTable.get(this.#store, key.account);
+    if (account === undefined) return 'unknown';
+    return key.revokedAt === null ? { found: foundOf(account, key), ...timesOf(key) } : 'revoked';
+  }
+}
+
+function foundOf(account: Caller['account'], { id, scopes, sources, addresses }: ApiKey): AuthenticatedKey {
+  return {
+    caller: { account, key: { id, scopes, sources } },
+    addresses: addresses === null ? null : new AddressList(addresses),
+  };
+}
+
+function timesOf({ expiresAt, lastUsedDay }: ApiKey): Pick<KnownKey, 'endsAt' | 'usedDay'> {
+  return {
+    endsAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+    usedDay: lastUsedDay === null ? -1 : Math.floor(Date.parse(lastUsedDay) / DAY_MS),
+  };
+}
