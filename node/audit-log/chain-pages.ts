@@ -1,5 +1,5 @@
 import { beginAuditChain, extendAuditChain } from '../../protocol/audit/chain.ts';
-import { dayOf } from '../../protocol/audit/day.ts';
+import { dayOf, isSameDay } from '../../protocol/audit/day.ts';
 import {
   type AuditFacts,
   MAX_ACTION,
@@ -36,10 +36,13 @@ export function extendChain(
   const operations: Operation[] = [];
   let end = before;
   let page: string[] = [];
+  let time = floor;
+  let timeOf = Number.NaN;
   for (const [i, { at, facts }] of entries.entries()) {
-    const time = timestampOf(at);
+    if (at !== timeOf) time = timestampOf(at);
+    timeOf = at;
     const next = extendAuditChain(nativeSuite, end, fitting(facts), time > floor ? time : floor);
-    const isNewDay = end.at === null || dayOf(end.at) !== dayOf(next.end.at);
+    const isNewDay = end.at === null || !isSameDay(end.at, next.end.at);
     if (isNewDay && i > 0) operations.push(...dayRow(account, end));
     end = { ...next.end, dayFirst: isNewDay ? next.end.seq : end.dayFirst };
     page.push(next.line);

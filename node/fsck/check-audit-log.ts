@@ -110,8 +110,7 @@ class AccountLog {
     }
     const attested = await attestedRecord(this.#check, this.#account, day);
     if (attested === undefined) {
-      if (bytes === undefined)
-        report.problem(auditDayTable.name, key, 'is missing: the day is neither open nor attested');
+      if (bytes === undefined) report.problem(auditDayTable.name, key, 'is missing, and no record attests the day');
       return;
     }
     report.count('auditDaysAttested');

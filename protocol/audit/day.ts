@@ -29,6 +29,10 @@ export function dayOf(at: Timestamp): AuditDay {
   return day;
 }
 
+export function isSameDay(a: Timestamp, b: Timestamp): boolean {
+  return a.slice(0, DAY_CHARACTERS) === b.slice(0, DAY_CHARACTERS);
+}
+
 /** Epoch milliseconds at which a day begins. */
 export function dayStart(day: AuditDay): number {
   return Date.parse(`${day}T00:00:00.000Z`);
