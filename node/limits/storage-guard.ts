@@ -1,0 +1,153 @@
+import { statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { retryAfter } from './limit-headers.ts';
+import { LimitError } from './limit-error.ts';
+import { StoreSize } from './store-size.ts';
+
+export type StorageLevel = 'ok' | 'warn' | 'full';
+
+/** The last measurement, in bytes. */
+export interface StorageState {
+  readonly level: StorageLevel;
+  /** Of the store's files. */
+  readonly usedBytes: number;
+  /** Null where the operator set none. */
+  readonly quotaBytes: number | null;
+  /** Of the disk, for this process. */
+  readonly freeBytes: number;
+}
+
+/** What is looked at. In bytes. */
+export interface StorageMeasurement {
+  readonly usedBytes: number;
+  readonly freeBytes: number;
+}
+
+export interface StorageGuardOptions {
+  /** Folder of the LevelDB. */
+  readonly directory: string;
+  readonly quotaBytes: number | null;
+  readonly log: Logger;
+  /** In milliseconds. */
+  readonly intervalMs?: number;
+  /** In the place of the file system's word. */
+  readonly measure?: () => Promise<StorageMeasurement>;
+}
+
+/** A bound that is left only well after it was entered, so that the answer does not change to and fro. */
+interface Bound {
+  readonly enter: number;
+  readonly leave: number;
+}
+
+/** Shares of the quota. */
+const WARN_SHARE: Bound = { enter: 0.8, leave: 0.78 };
+const FULL_SHARE: Bound = { enter: 0.95, leave: 0.93 };
+/** Free bytes of the disk: LevelDB needs some to compact, and to open its log anew after a failed write. */
+const WARN_FREE: Bound = { enter: 1024 << 20, leave: 1280 << 20 };
+const FULL_FREE: Bound = { enter: 256 << 20, leave: 320 << 20 };
+
+/** Between two looks: a busy node writes some 50 MB meanwhile. In milliseconds. */
+const LOOK_MS = 5_000;
+/** Room is made by people. In seconds. */
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Knows whether there is room for more records, by looking now and then, never for a request. Reads are not its concern.
+ * While the disk cannot be looked at, what was last seen holds.
+ */
+export class StorageGuard implements AsyncDisposable {
+  readonly #options: StorageGuardOptions;
+  readonly #measure: () => Promise<StorageMeasurement>;
+  readonly #ended = new AbortController();
+  #state: StorageState;
+  #loop: Promise<void> | undefined;
+
+  private constructor(options: StorageGuardOptions) {
+    this.#options = options;
+    this.#measure = options.measure ?? measurement(options.directory);
+    this.#state = { level: 'ok', usedBytes: 0, quotaBytes: options.quotaBytes, freeBytes: Number.POSITIVE_INFINITY };
+  }
+
+  /** Looks once, and then goes on looking until it is disposed. */
+  static async start(options: StorageGuardOptions): Promise<StorageGuard> {
+    const guard = new StorageGuard(options);
+    await guard.look();
+    guard.#loop = guard.#run();
+    return guard;
+  }
+
+  get state(): StorageState {
+    return this.#state;
+  }
+
+  check(): StorageLevel {
+    return this.#state.level;
+  }
+
+  /** Throws `LimitError` `storage-full`. */
+  requireRoom(): void {
+    if (this.#state.level !== 'full') return;
+    throw new LimitError('storage-full', 'The node has no room for more records.', retryAfter(RETRY_AFTER_SECONDS));
+  }
+
+  /** Measures now. Never rejects. */
+  async look(): Promise<void> {
+    const { quotaBytes, log } = this.#options;
+    try {
+      const measured = await this.#measure();
+      const before = this.#state.level;
+      const level = levelOf(measured, quotaBytes, before);
+      this.#state = { ...measured, level, quotaBytes };
+      if (level === before) return;
+      if (level === 'ok') log.info(this.#state, 'there is room for records again');
+      else log.warn(this.#state, level === 'full' ? 'no room for more records' : 'room for records runs short');
+    } catch (error) {
+      log.error({ err: error }, 'the room for records could not be measured');
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ended;
+    const { intervalMs = LOOK_MS } = this.#options;
+    while (!signal.aborted) {
+      await sleep(intervalMs, undefined, { signal }).catch(onAbort);
+      if (!signal.aborted) await this.look();
+    }
+  }
+}
+
+/** The pause ended early, which is all that can happen to it. */
+function onAbort(): void {}
+
+function measurement(directory: string): () => Promise<StorageMeasurement> {
+  const size = new StoreSize(directory);
+  return async () => {
+    const usedBytes = await size.measure();
+    const { bavail, bsize } = await statfs(directory);
+    return { usedBytes, freeBytes: bavail * bsize };
+  };
+}
+
+function levelOf(measured: StorageMeasurement, quotaBytes: number | null, before: StorageLevel): StorageLevel {
+  if (isShort(measured, quotaBytes, FULL_SHARE, FULL_FREE, before === 'full')) return 'full';
+  return isShort(measured, quotaBytes, WARN_SHARE, WARN_FREE, before !== 'ok') ? 'warn' : 'ok';
+}
+
+function isShort(
+  { usedBytes, freeBytes }: StorageMeasurement,
+  quotaBytes: number | null,
+  share: Bound,
+  free: Bound,
+  wasShort: boolean,
+): boolean {
+  const bound = wasShort ? 'leave' : 'enter';
+  const isOverQuota = quotaBytes !== null && usedBytes >= quotaBytes * share[bound];
+  return isOverQuota || freeBytes < free[bound];
+}

@@ -1,0 +1,55 @@
+import { type AuditDay as UtcDay, dayOf, isAuditDay } from '../../protocol/audit/day.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { Store } from '../store/store.ts';
+import { numberCodec, Table } from '../store/table.ts';
+
+/** A day of UTC, `2026-11-21`. Text order is time order. */
+export type { UtcDay };
+
+const MONTH_CHARACTERS = '2026-11'.length;
+const MAX_DAYS_OF_MONTH = 31;
+
+/**
+ * (account, UTC day) → records that the account's calls made on this node that day, by their `submittedAt`. The count of
+ * a day without records has no row.
+ */
+export const usageTable = new Table('usage', numberCodec);
+
+/** Whether key parts are those of a row. */
+export function isUsageKey(parts: readonly string[]): boolean {
+  const [account = '', day = '', ...rest] = parts;
+  return account !== '' && isAuditDay(day) && rest.length === 0;
+}
+
+/** The day of epoch milliseconds. */
+export function dayAt(epochMilliseconds: number): UtcDay {
+  return dayOf(timestampOf(epochMilliseconds));
+}
+
+/** Epoch milliseconds at which the month of a day ends. */
+export function endOfMonth(day: UtcDay): number {
+  const first = new Date(`${monthOf(day)}-01T00:00:00Z`);
+  return Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1);
+}
+
+/** `2026-11` */
+export function monthOf(day: UtcDay): string {
+  return day.slice(0, MONTH_CHARACTERS);
+}
+
+/** Whether an account made this record by a call of its own. The node attests the heads of its logs by itself. */
+export function countsAsUse({ claims }: Pick<AttestationRecord, 'claims'>): boolean {
+  return claims.keyEvent !== 'audit-head';
+}
+
+/** Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. */
+export async function recordsOfMonth(store: Store, account: string, day: UtcDay): Promise<number> {
+  let records = 0;
+  const rows = usageTable.under(store, [account], { from: monthOf(day), limit: MAX_DAYS_OF_MONTH });
+  for await (const [[at = ''], count] of rows) {
+    if (at > day) break;
+    records += count;
+  }
+  return records;
+}

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MINUTE_MS, SlidingWindow } from '../../../node/limits/sliding-window.ts';
+
+const ROOMY = { windowMs: MINUTE_MS, maxSubjects: 1_000 };
+
+/** What a sliding window is, as plainly as it can be written. */
+class NaiveWindow {
+  readonly #taken = new Map<string, number[]>();
+  #now = Number.NEGATIVE_INFINITY;
+
+  take(subject: string, limit: number, at: number): { allowed: boolean; remaining: number; freesAt: number | null } {
+    this.#now = Math.max(this.#now, at);
+    const recent = (this.#taken.get(subject) ?? []).filter((time) => time > this.#now - MINUTE_MS);
+    const allowed = recent.length < limit;
+    if (allowed) recent.push(this.#now);
+    this.#taken.set(subject, recent);
+    const next = recent[Math.max(0, recent.length - limit)];
+    const freesAt = next === undefined ? null : next + MINUTE_MS - this.#now;
+    return { allowed, remaining: Math.max(0, limit - recent.length), freesAt };
+  }
+}
+
+const requests = fc.array(
+  fc.record({
+    subject: fc.constantFrom('a', 'b', 'c'),
+    // Now and then a clock that goes back.
+    step: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 9_000 }) }, fc.integer({ min: -70_000, max: 90_000 })),
+    limit: fc.constantFrom(1, 3, 3, 3, 20),
+  }),
+  { maxLength: 120 },
+);
+
+test('answers as a list of times would, for any requests, limits and clocks', () => {
+  fc.assert(
+    fc.property(requests, (list) => {
+      const window = new SlidingWindow(ROOMY);
+      const naive = new NaiveWindow();
+      let at = 5_000_000;
+      for (const { subject, step, limit } of list) {
+        at += step;
+        const looked = window.look(subject, limit, at);
+        const taken = window.take(subject, limit, at);
+        const expected = naive.take(subject, limit, at);
+        assert.is(looked.allowed, expected.allowed);
+        assert.is(taken.allowed, expected.allowed);
+        assert.is(taken.remaining, expected.remaining);
+        const seconds = Math.ceil((expected.freesAt ?? 0) / 1000);
+        assert.is(taken.resetSeconds, seconds);
+        assert.is(taken.retryAfterSeconds, expected.allowed ? 0 : Math.max(1, seconds));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('no span of a minute holds more than the limit, and a slot is free the moment a minute is over', () => {
+  const window = new SlidingWindow(ROOMY);
+  for (let i = 0; i < 60; i++) assert.ok(window.take('a', 60, i * 100).allowed);
+  assert.not(window.take('a', 60, MINUTE_MS - 1).allowed);
+  assert.ok(window.take('a', 60, MINUTE_MS).allowed);
+  assert.not(window.take('a', 60, MINUTE_MS).allowed);
+  assert.ok(window.take('a', 60, MINUTE_MS + 100).allowed);
+});
+
+test('a refused request is told the second at which it will not be', () => {
+  const window = new SlidingWindow(ROOMY);
+  window.take('a', 2, 1_000);
+  window.take('a', 2, 5_000);
+  const { retryAfterSeconds } = window.take('a', 2, 11_500);
+  assert.is(retryAfterSeconds, 50);
+  assert.not(window.look('a', 2, 11_500 + (retryAfterSeconds - 1) * 1000).allowed);
+  assert.ok(window.look('a', 2, 11_500 + retryAfterSeconds * 1000).allowed);
+});
+
+test('a limit that was lowered frees a slot only when enough is past', () => {
+  const window = new SlidingWindow(ROOMY);
+  for (let i = 0; i < 10; i++) window.take('a', 10, i * 1000);
+  const refused = window.take('a', 3, 10_000);
+  assert.not(refused.allowed);
+  // The eighth request leaves the window at 67 s.
+  assert.is(refused.retryAfterSeconds, 57);
+});
+
+test('idle subjects are forgotten', () => {
+  const window = new SlidingWindow(ROOMY);
+  for (let i = 0; i < 500; i++) window.take(`subject ${i}`, 5, i);
+  assert.is(window.subjects, 500);
+  for (let i = 0; i < 600; i++) window.take('busy', 10_000, MINUTE_MS * 2 + i);
+  assert.ok(window.subjects <= 2, `${window.subjects} are known`);
+});
+
+test('a flood of subjects is bounded in memory and lets none pass its limit', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 4_000 })), { maxLength: 400 }),
+      (list) => {
+        const window = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: 4 });
+        const naive = new NaiveWindow();
+        let at = 0;
+        for (const [subject, step] of list) {
+          at += step;
+          const name = `subject ${subject}`;
+          const { allowed } = window.take(name, 3, at);
+          assert.ok(window.subjects <= 4);
+          // The naive window counts what was let through alone.
+          if (allowed) assert.ok(naive.take(name, 3, at).allowed, `${name} passed its limit at ${at}`);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test('a subject known before a flood keeps a window of its own', () => {
+  const window = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: 50 });
+  window.take('early', 120, 0);
+  for (let i = 0; i < 20_000; i++) window.take(`flood ${i}`, 120, 10 + i / 1000);
+  for (let i = 0; i < 119; i++) assert.ok(window.take('early', 120, 40).allowed);
+  assert.not(window.take('early', 120, 40).allowed);
+});
+
+test.run();
