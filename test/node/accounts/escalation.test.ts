@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { AccountError } from '../../../node/accounts/account-error.ts';
+import type { ApiKey } from '../../../node/accounts/api-key.ts';
+import { AddressList } from '../../../node/accounts/address-list.ts';
+import { type KeyRequest, termsOf } from '../../../node/accounts/key-terms.ts';
+import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../../node/accounts/scopes.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { AccountRoom, DAY_MS, refused, refusal, START } from './account-room.ts';
+
+const SOURCES = ['a', 'b', 'c'];
+const RANGES = ['10.0.0.0/8', '10.1.0.0/16', '10.1.2.3', '192.0.2.0/24', '2001:db8::/32', '0.0.0.0/0'];
+
+const scopes = fc.subarray([...SCOPES], { minLength: 1 });
+const sources = fc.option(fc.subarray(SOURCES, { minLength: 1 }));
+const addresses = fc.option(fc.subarray(RANGES, { minLength: 1 }));
+const expiresAt = fc.option(fc.integer({ min: 1, max: 200 }).map((days) => timestampOf(START + days * DAY_MS)));
+const maker = fc.record({ scopes, sources, addresses, expiresAt }).map((terms) => ({
+  ...terms,
+  name: null,
+  preset: null,
+}));
+const request: fc.Arbitrary<KeyRequest> = fc
+  .record({ sources, addresses, expiresAt }, { requiredKeys: [] })
+  .chain((terms) =>
+    fc.oneof(
+      scopes.map((asked) => ({ ...terms, scopes: asked })),
+      fc.constantFrom(...PRESET_NAMES).map((preset) => ({ ...terms, preset })),
+    ),
+  );
+
+test('whatever is asked for, a key never gets more than its maker has', () => {
+  let made = 0;
+  fc.assert(
+    fc.property(maker, request, (from, asked) => {
+      let terms;
+      try {
+        terms = termsOf(asked, from, START);
+      } catch (error) {
+        assert.instance(error, AccountError);
+        return;
+      }
+      made++;
+      assert.ok(terms.scopes.every((scope) => from.scopes.includes(scope)));
+      assert.ok(from.sources === null || (terms.sources?.every((source) => from.sources?.includes(source)) ?? false));
+      assert.ok(from.expiresAt === null || (terms.expiresAt !== null && terms.expiresAt <= from.expiresAt));
+      if (from.addresses === null) return;
+      assert.ok(terms.addresses !== null);
+      const [outer, inner] = [new AddressList(from.addresses), new AddressList(terms.addresses)];
+      for (const address of ['10.1.2.3', '10.1.9.9', '10.9.9.9', '192.0.2.1', '8.8.8.8', '2001:db8::1', '::1']) {
+        if (inner.admits(address)) assert.ok(outer.admits(address), address);
+      }
+    }),
+    { numRuns: 3000 },
+  );
+  assert.ok(made > 100);
+});
+
+test('what a maker has itself it may give, and what it leaves out is inherited', () => {
+  const from = {
+    name: 'maker',
+    preset: 'admin' as const,
+    scopes: [...SCOPES],
+    sources: ['a'],
+    addresses: ['10.0.0.0/8'],
+    expiresAt: timestampOf(START + DAY_MS),
+  };
+  const terms = termsOf({ preset: 'admin' }, from, START);
+  assert.equal(terms, { ...from, name: null });
+  assert.is(termsOf({ preset: 'auditor' }, from, START).expiresAt, from.expiresAt);
+});
+
+async function withAdmins(): Promise<AccountRoom> {
+  const room = await AccountRoom.open();
+  await room.accounts.create({ id: 'acme', tier: 'standard' });
+  await room.accounts.keys.create('acme', { preset: 'admin' }, 'operator');
+  return room;
+}
+
+test('a limited administrator gains nothing by making, rotating or revoking keys', async () => {
+  await using room = await withAdmins();
+  const { keys } = room.accounts;
+  const [full] = await keys.list('acme');
+  const limits: readonly [KeyRequest, string][] = [
+    [{ scopes: ['keys:admin', 'proof:read'] }, 'scopes'],
+    [{ preset: 'admin', sources: ['a'] }, 'sources'],
+    [{ preset: 'admin', expiresAt: room.at(DAY_MS) }, 'expiresAt'],
+    [{ preset: 'admin', addresses: ['10.0.0.1'] }, 'addresses'],
+  ];
+  for (const [terms, field] of limits) {
+    const { key } = await keys.create('acme', terms, 'operator');
+    const actor = { key: key.id };
+    const widest = { scopes: [...KEY_PRESETS.admin], sources: null, addresses: null, expiresAt: null };
+    const made = await refused(keys.create('acme', widest, actor));
+    assert.equal([made.code, made.field], ['beyond-maker', field]);
+    const turned = await refused(keys.rotate('acme', full?.id ?? '', 0, actor));
+    assert.equal([turned.code, turned.field], ['beyond-maker', field]);
+    const own = await keys.rotate('acme', key.id, 0, actor);
+    assert.equal({ ...own.key, ...pick(key) }, own.key);
+    assert.is(await refusal(keys.create('acme', { scopes: ['keys:admin'] }, actor)), 'maker-ended');
+  }
+  for (const terms of [{ scopes: ['keys:admin'] }, { preset: 'admin', sources: ['a'] }] satisfies KeyRequest[]) {
+    const { key } = await keys.create('acme', terms, 'operator');
+    assert.is(await refusal(keys.revoke('acme', full?.id ?? '', { key: key.id })), 'beyond-maker');
+  }
+});
+
+test('a key that was replaced cannot outlive its overlap by its successor', async () => {
+  await using room = await withAdmins();
+  const { keys } = room.accounts;
+  const [stolen] = await keys.list('acme');
+  const actor = { key: stolen?.id ?? '' };
+  const { key } = await keys.rotate('acme', actor.key, 3600, 'operator');
+  assert.is(await refusal(keys.rotate('acme', key.id, 0, actor)), 'beyond-maker');
+  assert.is(await refusal(keys.rotate('acme', actor.key, 0, actor)), 'key-ended');
+  assert.is(await refusal(keys.revoke('acme', key.id, actor)), 'last-admin');
+  const made = await keys.create('acme', { preset: 'admin' }, actor);
+  assert.is(made.key.expiresAt, room.at(3_600_000));
+});
+
+test('a key that was revoked a moment ago makes nothing any more', async () => {
+  await using room = await withAdmins();
+  const { keys } = room.accounts;
+  const { key } = await keys.create('acme', { preset: 'admin' }, 'operator');
+  const [, made] = await Promise.allSettled([
+    keys.revoke('acme', key.id, 'operator'),
+    keys.create('acme', { preset: 'admin' }, { key: key.id }),
+  ]);
+  assert.is(made.status === 'rejected' && made.reason.code, 'maker-ended');
+});
+
+test('the last key that administers an account is not revoked by itself; it is rotated, or revoked by the operator', async () => {
+  await using room = await withAdmins();
+  const { keys } = room.accounts;
+  const [last] = await keys.list('acme');
+  const actor = { key: last?.id ?? '' };
+  await keys.create('acme', { scopes: ['keys:admin'] }, 'operator');
+  const ending = await keys.create('acme', { preset: 'admin', expiresAt: room.at(1000) }, 'operator');
+  room.now += 1000;
+  assert.is(await refusal(keys.revoke('acme', actor.key, actor)), 'last-admin');
+  assert.ok(ending.key.expiresAt);
+  const { key } = await keys.rotate('acme', actor.key, 60, actor);
+  await keys.revoke('acme', actor.key, { key: key.id });
+  assert.is(await refusal(keys.revoke('acme', key.id, { key: key.id })), 'last-admin');
+  const second = await keys.create('acme', { preset: 'admin' }, { key: key.id });
+  await keys.revoke('acme', key.id, { key: key.id });
+  await keys.revoke('acme', second.key.id, 'operator');
+});
+
+function pick({ scopes, sources, addresses, expiresAt: end }: ApiKey): Partial<ApiKey> {
+  return { scopes, sources, addresses, expiresAt: end };
+}
+
+test.run();
