@@ -31,8 +31,8 @@ export interface Recording<Shape extends TObject> {
    * around both. Not called for the replay of an idempotency key.
    */
   record(request: RecordingRequest<Static<Shape>>, submit: Submit): Promise<AttestationRecord>;
-  /** The whole answer. It follows from the record, what was kept with it, and the request's warnings alone. */
-  answer(recorded: Recorded): JsonObject;
+  /** The whole answer. It follows from the record, what was kept with it, and the request alone. */
+  answer(recorded: Recorded<Static<Shape>>): JsonObject;
   /** What the caller should know of a request that was accepted all the same. */
   warnings?(request: Static<Shape>): readonly string[];
 }
@@ -48,10 +48,15 @@ export interface RecordingRequest<Request> {
   readonly caller: Caller;
 }
 
-/** Records a draft. `kept`: what the answer needs beside the record; an idempotent replay gets it again. */
+/**
+ * Records a draft. `kept`: what the answer needs beside the record; an idempotent replay gets it again. The texts of its
+ * member `warnings` are shown among the answer's.
+ */
 export type Submit = (draft: Omit<Draft, 'idempotency'>, kept?: JsonObject) => Promise<AttestationRecord>;
 
-export interface Recorded {
+export interface Recorded<Request = unknown> {
+  /** For the replay of an idempotency key it is the same as the first one. */
+  readonly request: Request;
   readonly record: AttestationRecord;
   readonly kept: JsonObject;
   readonly caller: Caller;
@@ -97,8 +102,10 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
       requireReach(caller, body.sourceId);
       const work = { request, body, additional, params, caller };
       const { record, kept } = await runOnce(recorder, recording, context, work);
-      const warnings = [...additionalWarnings(additional), ...(recording.warnings?.(request) ?? [])];
-      const answer = recording.answer({ record, kept, caller, envelope: envelopeOf(recorder, record, warnings) });
+      const own = recording.warnings?.(request) ?? [];
+      const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept)];
+      const envelope = envelopeOf(recorder, record, warnings);
+      const answer = recording.answer({ request, record, kept, caller, envelope });
       const waited = await waitAsPreferred(recorder, context, record);
       if (waited === undefined) return { body: answer };
       const headers = { 'Preference-Applied': `wait=${waited.seconds}` };
@@ -115,8 +122,7 @@ async function runOnce<Shape extends TObject>(
   work: RecordingRequest<Static<Shape>>,
 ): Promise<Outcome> {
   const key = idempotencyKey(context);
-  const asked = [recording.path, ...Object.values(work.params), canonicalize(work.body)].join('\n');
-  const once = key && { key, request: hash('sha256', asked, 'hex') };
+  const once = key === undefined ? undefined : idempotentRequest(key, recording.path, work);
   const run = async (): Promise<Outcome> => {
     let kept: JsonObject = {};
     const record = await recording.record(work, async (draft, answerNeeds = {}) => {
@@ -133,11 +139,16 @@ async function runOnce<Shape extends TObject>(
   return { record: await recordOf(outcome.replay.id), kept: outcome.replay.kept };
 }
 
-/** SHA-256 of the caller's key, in hex. */
+function idempotentRequest(key: string, path: string, { params, body }: RecordingRequest<unknown>) {
+  // The caller's key, which is not kept, hides a request that could be guessed once its payload was erased.
+  const asked = [key, path, ...Object.values(params), canonicalize(body)].join('\n');
+  return { key: hash('sha256', key, 'hex'), request: hash('sha256', asked, 'hex') };
+}
+
 function idempotencyKey(context: Context): string | undefined {
   const key = context.get('idempotency-key');
   if (key === '') return undefined;
-  if (key.length <= MAX_IDEMPOTENCY_KEY) return hash('sha256', key, 'hex');
+  if (key.length <= MAX_IDEMPOTENCY_KEY) return key;
   const detail = `Idempotency-Key is longer than ${MAX_IDEMPOTENCY_KEY} characters`;
   throw new Problem('invalid-field', detail, { errors: [fieldError(['Idempotency-Key'], 'maxLength', detail)] });
 }
@@ -151,6 +162,10 @@ export function requireReach(caller: Caller, sourceId: JsonValue | undefined): v
 
 function additionalWarnings(additional: ReadonlyMap<string, JsonValue>): string[] {
   return [...additional.keys()].map((name) => `${name}: not a documented field; signed under additional`);
+}
+
+function keptWarnings({ warnings }: JsonObject): string[] {
+  return Array.isArray(warnings) ? warnings.filter((text) => typeof text === 'string') : [];
 }
 
 function envelopeOf({ topic, verifyUrl }: Recorder, record: AttestationRecord, warnings: string[]): Envelope {
