@@ -1,12 +1,9 @@
+import type { AuditExportFormat } from '../../protocol/api/audit-log.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Store } from '../store/store.ts';
 import { lineRange, type Period, readLine, readPieces } from './audit-reader.ts';
 import { type CsvCell, csvRow } from './csv.ts';
-
-/** `jsonl`: the lines that are hashed, to the byte, so it can be checked. `csv`: for reading; a cell may be escaped. */
-export const AUDIT_EXPORT_FORMATS = ['csv', 'jsonl'] as const;
-export type AuditExportFormat = (typeof AUDIT_EXPORT_FORMATS)[number];
 
 const CSV_COLUMNS = [
   'seq',
@@ -24,19 +21,26 @@ const CSV_COLUMNS = [
 
 /**
  * An account's key-use log as text, oldest first, in pieces of a few hundred kilobytes. Ends where the chain ended when
- * it began.
+ * it began. Throws `AuditDamagedError`.
  */
-export async function* exportAuditLog(
+export async function exportAuditLog(
   store: Store,
   account: string,
   format: AuditExportFormat,
   period: Period = {},
-): AsyncGenerator<string> {
+): Promise<AsyncGenerator<string>> {
   const range = await lineRange(store, account, period);
-  if (format === 'csv') yield csvRow(CSV_COLUMNS);
-  for await (const lines of readPieces(store, account, range)) {
-    yield lines.map((line) => (format === 'csv' ? csvRow(cellsOf(line)) : `${line}\n`)).join('');
-  }
+  const pieces = readPieces(store, account, range);
+  return format === 'csv' ? asCsv(pieces) : asJsonLines(pieces);
+}
+
+async function* asJsonLines(pieces: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const lines of pieces) yield `${lines.join('\n')}\n`;
+}
+
+async function* asCsv(pieces: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  yield csvRow(CSV_COLUMNS);
+  for await (const lines of pieces) yield lines.map((line) => csvRow(cellsOf(line))).join('');
 }
 
 function cellsOf(line: string): CsvCell[] {

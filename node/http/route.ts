@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import type { JsonObject } from '../../protocol/json/value.ts';
@@ -18,6 +19,8 @@ interface RoutePath {
 
 export interface FreeRoute extends RoutePath {
   readonly access: 'free';
+  /** Whether callers without a key are bounded by their address. Default true. */
+  readonly limited?: boolean;
   answer(call: Call): Promise<Answer>;
 }
 
@@ -41,7 +44,8 @@ export interface Call {
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: JsonObject | string;
+  /** A stream is sent as it comes; the caller must not have to wait for its first piece to know of a refusal. */
+  readonly body: JsonObject | string | Readable;
 }
 
 /** The words, schemas and examples that the OpenAPI document is made of. */

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AUDIT_EXPORT_FORMATS, exportAuditLog } from '../../../node/audit-log/audit-export.ts';
+import { exportAuditLog } from '../../../node/audit-log/audit-export.ts';
 import { lineRange, readAuditPage, readLine } from '../../../node/audit-log/audit-reader.ts';
 import { auditEntryTable } from '../../../node/audit-log/audit-tables.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { AUDIT_EXPORT_FORMATS } from '../../../protocol/api/audit-log.ts';
 import { verifyAuditLog } from '../../../protocol/audit/walk.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AuditRoom, LATE, linesOf, NODE, temporaryDirectory, use } from './audit-room.ts';
@@ -117,7 +118,7 @@ test('a period is found by looking at a few rows, however many there are', async
 test('a missing row is told, not passed over', async () => {
   const account = await filled([0, 1, 1, 1, 1], [1]);
   await store.write([auditEntryTable.del(account, 3)]);
-  const read = async (): Promise<unknown> => Array.fromAsync(exportAuditLog(store, account, 'jsonl'));
+  const read = async (): Promise<unknown> => Array.fromAsync(await exportAuditLog(store, account, 'jsonl'));
   assert.match(String(await read().catch((error: unknown) => error)), /line 3 .* is missing/);
 });
 
@@ -206,7 +207,7 @@ test('an export takes the memory of a piece, ends where the log ended when it be
   for (const format of AUDIT_EXPORT_FORMATS) {
     let pieces = 0;
     let rowsSeen = 0;
-    for await (const piece of exportAuditLog(store, account, format)) {
+    for await (const piece of await exportAuditLog(store, account, format)) {
       pieces++;
       rowsSeen += piece.split('\n').length - 1;
       assert.ok(piece.length < 600_000, `${piece.length} characters`);
@@ -220,7 +221,7 @@ test('an export takes the memory of a piece, ends where the log ended when it be
 
 async function exported(account: string, format: 'csv' | 'jsonl', from?: number, to?: number): Promise<string> {
   const period = { from: at(from), to: at(to) };
-  return (await Array.fromAsync(exportAuditLog(store, account, format, period))).join('');
+  return (await Array.fromAsync(await exportAuditLog(store, account, format, period))).join('');
 }
 
 /** RFC 4180, written apart from the writer. */

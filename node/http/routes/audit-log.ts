@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import {
+  AUDIT_LOG_EXAMPLE,
+  AuditExportQueryShape,
+  type AuditExportFormat,
+  type AuditLogAnswer,
+  AuditLogAnswerShape,
+  AuditLogQueryShape,
+  DEFAULT_AUDIT_PAGE,
+  MAX_AUDIT_PAGE,
+} from '../../../protocol/api/audit-log.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import { readRfc3339, TimeError, type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import type { Caller } from '../../accounts/caller.ts';
+import { exportAuditLog } from '../../audit-log/audit-export.ts';
+import { type Period, readAuditPage, readLine } from '../../audit-log/audit-reader.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
+import type { Store } from '../../store/store.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import type { KeyRoute, ParameterDocumentation } from '../route.ts';
+
+/** Exports that an account may read at once: each holds a few hundred kilobytes for as long as its reader takes. */
+const EXPORTS_AT_ONCE = 2;
+/** When a caller who reads that many may come back. In seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+const CONTENT_TYPES: Readonly<Record<AuditExportFormat, string>> = {
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8; header=present',
+};
+
+const PERIOD_PARAMETERS = {
+  from: parameter('Entries from this time on, RFC 3339.', AuditLogQueryShape.properties.from, '2026-11-20T00:00:00Z'),
+  to: parameter('Entries before this time, RFC 3339.', AuditLogQueryShape.properties.to, '2026-11-21T00:00:00Z'),
+};
+
+/** `GET /v1/audit-log`: a page of the account's key-use log. What was noted in the last moments may not be in it yet. */
+export function auditLogRoute(store: Store): KeyRoute {
+  const readQuery = queryReader(AuditLogQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/audit-log',
+    access: 'key',
+    scope: 'audit:read',
+    documentation: {
+      summary: 'What the keys of the account did',
+      description:
+        'One append-only log for each account: every use of a key and every change of a key. Each entry names the ' +
+        'hash of the one before; the hash of a UTC day’s last entry is attested as a `key_event`. Newest first.',
+      query: {
+        ...PERIOD_PARAMETERS,
+        order: parameter('`newest` (default) or `oldest` first.', AuditLogQueryShape.properties.order, 'newest'),
+        cursor: parameter('`nextCursor` of the page before.', AuditLogQueryShape.properties.cursor, 'WyJuZXdlc3QiLDJd'),
+        limit: parameter(`At most ${MAX_AUDIT_PAGE}.`, AuditLogQueryShape.properties.limit, '100'),
+      },
+      answer: { shape: AuditLogAnswerShape, example: AUDIT_LOG_EXAMPLE },
+      problems: ['invalid-field', 'time-order'],
+    },
+    async answer({ query }, caller) {
+      const account = accountOf(caller);
+      const { order = 'newest', cursor, limit, ...times } = readQuery(query);
+      const after = cursor === undefined ? undefined : seqOf(cursor, order);
+      const page = { ...periodOf(times), order, after, limit: limitOf(limit) };
+      const { lines, hasMore } = await readAuditPage(store, account, page);
+      const entries = lines.map(entryOf);
+      const last = entries.at(-1);
+      const nextCursor = hasMore && last !== undefined ? writeCursor([order, last.seq]) : null;
+      const body: AuditLogAnswer = { success: true, account, entries, nextCursor };
+      return { body, headers: { 'Cache-Control': 'no-store' } };
+    },
+  };
+}
+
+/** `GET /v1/audit-log/export`: the whole of a period as a file, oldest first. */
+export function auditExportRoute(store: Store): KeyRoute {
+  const readQuery = queryReader(AuditExportQueryShape);
+  const reading = new Map<string, number>();
+  const { format, from, to } = AuditExportQueryShape.properties;
+  return {
+    method: 'GET',
+    path: '/v1/audit-log/export',
+    access: 'key',
+    scope: 'audit:read',
+    documentation: {
+      summary: 'The key-use log as a file',
+      description:
+        'JSONL: each line is the text that was hashed; its hash is the SHA-256 of the line without its line feed, ' +
+        'and stands in the next line as `prev`. CSV: for reading; a text that a spreadsheet would run as a formula ' +
+        'begins with an apostrophe. Oldest first.',
+      query: {
+        format: parameter('`jsonl` (default) or `csv`.', format, 'jsonl'),
+        from: { ...PERIOD_PARAMETERS.from, shape: from },
+        to: { ...PERIOD_PARAMETERS.to, shape: to },
+      },
+      answer: { contentType: CONTENT_TYPES.jsonl, example: EXAMPLE_LINE },
+      problems: ['invalid-field', 'time-order'],
+    },
+    async answer({ query }, caller) {
+      const account = accountOf(caller);
+      const { format: asked = 'jsonl', ...times } = readQuery(query);
+      const period = periodOf(times);
+      const release = takeTurn(reading, account);
+      try {
+        const pieces = await exportAuditLog(store, account, asked, period);
+        const body = Readable.from(pieces).once('close', release);
+        const disposition = `attachment; filename="audit-log-${account}.${asked}"`;
+        const headers = { 'Content-Type': CONTENT_TYPES[asked], 'Content-Disposition': disposition };
+        return { body, headers: { ...headers, 'Cache-Control': 'no-store' } };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+  };
+}
+
+const EXAMPLE_LINE =
+  '{"entry":{"action":"key.created","address":null,"at":"2026-11-21T09:30:00.000Z","by":"operator","requestId":null,' +
+  '"seq":1,"status":null,"subject":"key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB","v":1},' +
+  '"prev":"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}\n';
+
+/** The log tells of all of the account's sources. Throws `Problem` 403 for a key that is limited to some. */
+function accountOf({ account, key }: Caller): string {
+  if (key.sources === null) return account.id;
+  throw new Problem('scope-forbidden', 'The key-use log is of all sources; this key is limited to some.');
+}
+
+function entryOf(line: string): AuditLogAnswer['entries'][number] {
+  const { entry, prev } = readLine(line);
+  const { seq, at, by, action, status, subject, address, requestId, lost = null } = entry;
+  return { seq, at, by, action, status, subject, address, requestId, lost, prev, hash: hashText(nativeSuite, line) };
+}
+
+/** Throws `Problem` 400. */
+function periodOf(times: { readonly from?: string; readonly to?: string }): Period {
+  const from = timeOf('from', times.from);
+  const to = timeOf('to', times.to);
+  if (from === undefined || to === undefined || from <= to) return { from, to };
+  const message = 'is before from';
+  throw new Problem('time-order', `to ${message}`, { errors: [fieldError(['to'], 'time-order', message)] });
+}
+
+function timeOf(field: string, text: string | undefined): Timestamp | undefined {
+  try {
+    return text === undefined ? undefined : timestampOf(readRfc3339(text));
+  } catch (error) {
+    if (!(error instanceof TimeError)) throw error;
+    throw invalid(field, 'format', 'is not an RFC 3339 time');
+  }
+}
+
+function limitOf(text: string | undefined): number {
+  const limit = text === undefined ? DEFAULT_AUDIT_PAGE : Number(text);
+  if (limit <= MAX_AUDIT_PAGE) return limit;
+  throw invalid('limit', 'maximum', `is over ${MAX_AUDIT_PAGE}`);
+}
+
+function seqOf(cursor: string, order: string): number {
+  const [of, seq] = readCursor(cursor, 2);
+  if (of === order && typeof seq === 'number') return seq;
+  throw invalid('cursor', 'cursor', 'is no cursor of this list');
+}
+
+function invalid(field: string, code: string, message: string): Problem {
+  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
+}
+
+/** Counts one more reader of an account; the returned function lets go of it. Throws `Problem` 429. */
+function takeTurn(reading: Map<string, number>, account: string): () => void {
+  const now = reading.get(account) ?? 0;
+  if (now >= EXPORTS_AT_ONCE) {
+    const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+    throw new Problem('rate-limited', `${EXPORTS_AT_ONCE} exports of this account are being read.`, { headers });
+  }
+  reading.set(account, now + 1);
+  return () => {
+    const left = (reading.get(account) ?? 1) - 1;
+    if (left === 0) reading.delete(account);
+    else reading.set(account, left);
+  };
+}
+
+function parameter(
+  description: string,
+  shape: ParameterDocumentation['shape'],
+  example: string,
+): ParameterDocumentation {
+  return { description, shape, example };
+}
