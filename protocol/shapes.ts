@@ -1,4 +1,4 @@
-import Type, { type TProperties } from 'typebox';
+import Type, { type TProperties, type TSchema } from 'typebox';
 import {
   type EntityId,
   ENTITY_ID_PATTERN,
@@ -40,4 +40,9 @@ export const OrdinalShape = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_
 /** An object with these members and no other. */
 export function Closed<Members extends TProperties>(members: Members) {
   return Type.Object(members, { additionalProperties: false });
+}
+
+/** A value of this shape, or null. */
+export function OrNull<Shape extends TSchema>(shape: Shape) {
+  return Type.Union([shape, Type.Null()]);
 }

@@ -10,7 +10,7 @@ import { recordText } from '../../protocol/statement/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
 import { completeBundle } from '../verification/bundles.ts';
-import type { Evidence } from '../verification/evidence.ts';
+import { bareBundle, type Evidence } from '../verification/evidence.ts';
 import type { Chains } from './chains.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
@@ -84,7 +84,7 @@ export class RecordExchange {
     const record = recordText.parse(bundle.record);
     if (record.id !== id || record.node !== nodeOfRecord(id)) throw new RangeError('evidence of another record');
     for (const certificate of bundle.keys) await keys.learnCertificate(certificate);
-    const bare: Bundle = { ...bundle, keys: [], revocations: [], rosters: [] };
+    const bare = bareBundle(bundle);
     if (bundle.batch === null) {
       return { record, batch: undefined, bundle: { ...bare, anchor: null, cosignatures: [] } };
     }

@@ -1,5 +1,5 @@
+import type { Bundle, Proof } from '../../protocol/bundle/bundle.ts';
 import { encodeBase64url } from '../../protocol/bytes.ts';
-import type { Bundle } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
@@ -9,11 +9,21 @@ import { envelopeStatement } from '../../protocol/statement/envelope.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
-import type { Evidence } from './evidence.ts';
+import { bareProof, type Evidence } from './evidence.ts';
+
+/** What a bundle may hold beside the proof of its record. */
+export interface BundleExtras {
+  readonly disclosed?: OpenedPayload;
+  /** Evidence about records that the evidence rules read beside this one. */
+  readonly linked?: readonly Evidence[];
+}
 
 /** The whole file that proves a record offline: the evidence with every key, revocation and roster it stands on. */
-export function completeBundle(evidence: Evidence, keys: FederationKeys, disclosed?: OpenedPayload): Bundle {
-  const certified = keysNamedBy(evidence.bundle).flatMap(({ node, keyId }) => keys.directory.get(node, keyId) ?? []);
+export function completeBundle(evidence: Evidence, keys: FederationKeys, extras: BundleExtras = {}): Bundle {
+  const { disclosed, linked } = extras;
+  const proofs = linked?.map(({ bundle }) => bareProof(bundle));
+  const named = keysNamedBy([evidence.bundle, ...(proofs ?? [])]);
+  const certified = named.flatMap(({ node, keyId }) => keys.directory.get(node, keyId) ?? []);
   return {
     ...evidence.bundle,
     keys: certified.map((key) => key.signed),
@@ -22,6 +32,7 @@ export function completeBundle(evidence: Evidence, keys: FederationKeys, disclos
     ),
     rosters: [...keys.rosters.signed],
     ...(disclosed === undefined ? {} : { disclosure: disclosureOf(disclosed) }),
+    ...(proofs === undefined ? {} : { linked: proofs }),
   };
 }
 
@@ -33,19 +44,21 @@ export function disclosureOf({ salt, text }: OpenedPayload): NonNullable<Bundle[
   return { salt: encoded, payload };
 }
 
-/** The keys that signed something in the bundle, each once. */
-function keysNamedBy({ receipt, batch, cosignatures }: Bundle): readonly { node: NodeId; keyId: Sha256Hash }[] {
+/** The keys that signed something in the proofs, each once. */
+function keysNamedBy(proofs: readonly Proof[]): readonly { node: NodeId; keyId: Sha256Hash }[] {
   const named = new Map<string, { node: NodeId; keyId: Sha256Hash }>();
   const add = (node: NodeId, keyId: Sha256Hash) => named.set(`${node} ${keyId}`, { node, keyId });
-  const group = groupStatement.parse(receipt.statement);
-  add(group.node, group.keyId);
-  if (batch !== null) {
-    const envelope = envelopeStatement.parse(batch.envelope);
-    add(envelope.node, envelope.keyId);
-  }
-  for (const { statement } of cosignatures) {
-    const { witness, keyId } = cosignatureStatement.parse(statement);
-    add(witness, keyId);
+  for (const { receipt, batch, cosignatures } of proofs) {
+    const group = groupStatement.parse(receipt.statement);
+    add(group.node, group.keyId);
+    if (batch !== null) {
+      const envelope = envelopeStatement.parse(batch.envelope);
+      add(envelope.node, envelope.keyId);
+    }
+    for (const { statement } of cosignatures) {
+      const { witness, keyId } = cosignatureStatement.parse(statement);
+      add(witness, keyId);
+    }
   }
   return [...named.values()];
 }

@@ -1,4 +1,4 @@
-import type { Bundle, BundleAnchor } from '../../protocol/bundle/bundle.ts';
+import type { Bundle, BundleAnchor, Proof } from '../../protocol/bundle/bundle.ts';
 import { BUNDLE_FORMAT } from '../../protocol/bundle/bundle.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
@@ -44,6 +44,16 @@ export async function readEvidence(sources: EvidenceSources, id: RecordId): Prom
   }
 }
 
+/** A bundle of one proof alone. Members beside those of a proof are left behind. */
+export function bareBundle(proof: Proof): Bundle {
+  return { format: BUNDLE_FORMAT, ...bareProof(proof), keys: [], revocations: [], rosters: [] };
+}
+
+/** The proof that a bundle is about. */
+export function bareProof({ record, receipt, batch, cosignatures, anchor }: Proof): Proof {
+  return { record, receipt, batch, cosignatures, anchor };
+}
+
 async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence | undefined> {
   const { store } = sources;
   const stored = await readRecord(store, id);
@@ -62,15 +72,7 @@ async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence 
   return {
     record,
     batch,
-    bundle: {
-      format: BUNDLE_FORMAT,
-      record: text,
-      receipt: { ...receipt.signed, path: path.map(writeSha256) },
-      ...sealed,
-      keys: [],
-      revocations: [],
-      rosters: [],
-    },
+    bundle: bareBundle({ record: text, receipt: { ...receipt.signed, path: path.map(writeSha256) }, ...sealed }),
   };
 }
 

@@ -1,15 +1,23 @@
-import { type Bundle, parseBundle } from '../../protocol/bundle/bundle.ts';
+import { setImmediate } from 'node:timers/promises';
+import { type Bundle, parseBundle, type Proof } from '../../protocol/bundle/bundle.ts';
+import { type JudgedLinked, judgeLinked } from '../../protocol/bundle/judge-linked.ts';
 import { openBundle } from '../../protocol/bundle/opened-bundle.ts';
+import type { Federation } from '../../protocol/bundle/opened-proof.ts';
 import type { AnchoringStatus, Finding, PayloadState, Verdict } from '../../protocol/bundle/verdict.ts';
-import { judge, verifyBundle } from '../../protocol/bundle/verify.ts';
+import { judge } from '../../protocol/bundle/verify.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
 import type { RecordId } from '../../protocol/ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { timestampOf } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
 import { disclosureOf } from './bundles.ts';
 import { cachingSuite } from './caching-suite.ts';
 import type { Evidence } from './evidence.ts';
+import type { LinkedEvidence } from './linked-evidence.ts';
+import { type RecordLinks, recordLinks } from './record-links.ts';
 
 /** Salt and payload of a record wherever it lives, or why they cannot be had. */
 export type PayloadAnswer = OpenedPayload | Exclude<PayloadState, 'available'>;
@@ -18,13 +26,17 @@ export interface VerifierOptions {
   readonly keys: FederationKeys;
   /** Evidence that this node holds, or that it can ask the record's own node for. */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  /** Evidence that this node holds about the records linked to one. */
+  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** Anchoring status of a record as this node knows it. */
   readonly status: (evidence: Evidence) => Promise<AnchoringStatus>;
+  readonly now: () => number;
 }
 
 export interface RecordVerdict extends Verdict {
   readonly evidence: Evidence;
+  readonly links: RecordLinks;
 }
 
 const DAMAGED_PAYLOAD: Finding = {
@@ -33,7 +45,7 @@ const DAMAGED_PAYLOAD: Finding = {
   detail: 'the stored payload is not the one that was encrypted',
 };
 
-/** Verifies records from the stored bytes, and bundles that anyone brings, by the same five checks. */
+/** Verifies records from the stored bytes, and bundles that anyone brings, by the same checks and evidence rules. */
 export class Verifier {
   readonly #options: VerifierOptions;
   readonly #suite = cachingSuite(nativeSuite);
@@ -47,14 +59,21 @@ export class Verifier {
    * stored evidence cannot even be read.
    */
   async verifyRecord(id: RecordId): Promise<RecordVerdict | undefined> {
-    const { keys, status } = this.#options;
+    const { keys, status, now } = this.#options;
     const evidence = await this.#options.evidence(id);
     if (evidence === undefined) return undefined;
-    const [answer, known] = [await this.#payloadOf(evidence), await status(evidence)];
+    const [answer, known, linked] = await Promise.all([
+      this.#payloadOf(evidence),
+      status(evidence),
+      this.#options.linked(evidence.record),
+    ]);
     const bundle: Bundle =
       typeof answer === 'string' ? evidence.bundle : { ...evidence.bundle, disclosure: disclosureOf(answer) };
-    const opened = openBundle(this.#suite, bundle, { rosters: keys.rosters, keys: keys.directory });
-    const verdict = judge(this.#suite, opened);
+    const federation: Federation = { rosters: keys.rosters, keys: keys.directory };
+    const proofs = [...linked.evidence, ...linked.incidents].map((found) => found.bundle);
+    const judged = await this.#judgeEach(proofs, federation);
+    const opened = openBundle(this.#suite, bundle, federation);
+    const verdict = judge(this.#suite, opened, judged, { at: timestampOf(now()) });
     const { leafRederived, payloadHashMatch, proofWalk, bundleBinding, sigValid } = verdict.checks;
     const onLedger = known === 'anchored' || known === 'confirmed';
     return {
@@ -70,6 +89,7 @@ export class Verifier {
       problems: answer === 'damaged' ? [...verdict.problems, DAMAGED_PAYLOAD] : verdict.problems,
       status: known,
       evidence,
+      links: recordLinks(evidence.record, judged, linked.truncated),
     };
   }
 
@@ -83,7 +103,21 @@ export class Verifier {
   }
 
   /** Verdict on a bundle, pinned to this node's federation. Throws `BundleError` where it is malformed. */
-  verifyBundle(value: JsonValue): Verdict {
-    return verifyBundle(this.#suite, parseBundle(value), { pin: this.#options.keys.rosters.genesis });
+  async verifyBundle(value: JsonValue): Promise<Verdict> {
+    const bundle = parseBundle(value);
+    const pin = this.#options.keys.rosters.genesis;
+    const opened = openBundle(this.#suite, bundle);
+    const judged = await this.#judgeEach(bundle.linked ?? [], opened, pin);
+    return judge(this.#suite, opened, judged, { pin, at: timestampOf(this.#options.now()) });
+  }
+
+  /** Judges linked records one by one; other requests get their turn in between. */
+  async #judgeEach(proofs: readonly Proof[], federation: Federation, pin?: Sha256Hash): Promise<JudgedLinked[]> {
+    const judged: JudgedLinked[] = [];
+    for (const proof of proofs) {
+      judged.push(judgeLinked(this.#suite, proof, federation, pin));
+      await setImmediate();
+    }
+    return judged;
   }
 }

@@ -29,3 +29,5 @@ export const EXAMPLE_IDS = {
 export const EXAMPLE_SUBMITTED_AT = '2026-11-21T09:30:00.000Z';
 export const EXAMPLE_TOPIC = '0.0.5005';
 export const EXAMPLE_HASH = 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+/** Consensus time in both of its forms. */
+export const EXAMPLE_CONSENSUS = { timestamp: '1795253411.204817003', time: '2026-11-21T09:30:11.204Z' } as const;

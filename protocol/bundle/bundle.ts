@@ -32,9 +32,11 @@ export const BundleAnchorShape = Closed({
 });
 export type BundleAnchor = Static<typeof BundleAnchorShape>;
 
-/** One file that proves one record with no network. Signed things are the exact canonical strings that were signed. */
-export const BundleShape = Closed({
-  format: Type.Literal(BUNDLE_FORMAT),
+/** Records linked to the one of a bundle that it may carry. */
+export const MAX_LINKED_PROOFS = 128;
+
+/** What proves one record, given keys and rosters. Signed things are the exact canonical strings that were signed. */
+const PROOF = {
   record: Type.String(),
   receipt: Closed({ statement: Type.String(), signature: Base64urlShape, path: PathShape }),
   /** Null until the record's batch is sealed. */
@@ -42,11 +44,21 @@ export const BundleShape = Closed({
   cosignatures: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
   /** Null until the ledger's message was read back. */
   anchor: Type.Union([BundleAnchorShape, Type.Null()]),
+};
+export const ProofShape = Closed(PROOF);
+export type Proof = Static<typeof ProofShape>;
+
+/** One file that proves one record with no network. */
+export const BundleShape = Closed({
+  format: Type.Literal(BUNDLE_FORMAT),
+  ...PROOF,
   keys: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
   revocations: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
   /** From genesis on. */
   rosters: Type.Array(SignedRosterShape, { minItems: 1, maxItems: MAX_STATEMENTS }),
   disclosure: Type.Optional(Closed({ salt: Base64urlShape, payload: Type.Unsafe<JsonValue>(Type.Unknown()) })),
+  /** Records that the evidence rules read beside this one. Keys and rosters of the bundle serve them all. */
+  linked: Type.Optional(Type.Array(ProofShape, { maxItems: MAX_LINKED_PROOFS })),
 });
 export type Bundle = Static<typeof BundleShape>;
 

@@ -2,11 +2,11 @@ import { hashText } from '../hash.ts';
 import { nodeOfRecord } from '../ids.ts';
 import type { Suite } from '../suite/suite.ts';
 import { checkAnchor } from './check-anchor.ts';
-import type { OpenedBundle } from './opened-bundle.ts';
+import type { OpenedProof } from './opened-proof.ts';
 import type { Finding, FindingCode } from './verdict.ts';
 
 /** Check 4: record, receipt, envelope, cosignatures, anchor and rosters all speak of the same thing. */
-export function checkBinding(suite: Suite, opened: OpenedBundle): readonly Finding[] {
+export function checkBinding(suite: Suite, opened: OpenedProof): readonly Finding[] {
   return [
     ...bindReceipt(opened),
     ...bindEnvelope(opened),
@@ -15,7 +15,7 @@ export function checkBinding(suite: Suite, opened: OpenedBundle): readonly Findi
   ];
 }
 
-function bindReceipt({ record, group }: OpenedBundle): readonly Finding[] {
+function bindReceipt({ record, group }: OpenedProof): readonly Finding[] {
   if (record === null || group === null) return [];
   const findings: Finding[] = [];
   if (nodeOfRecord(record.id) !== record.node) {
@@ -28,7 +28,7 @@ function bindReceipt({ record, group }: OpenedBundle): readonly Finding[] {
   return findings;
 }
 
-function bindEnvelope({ group, envelope, rosters }: OpenedBundle): readonly Finding[] {
+function bindEnvelope({ group, envelope, rosters }: OpenedProof): readonly Finding[] {
   if (envelope === null || group === null) return [];
   const findings: Finding[] = [];
   if (envelope.node !== group.node) findings.push(unbound('node-mismatch', 'the batch is of another node'));
@@ -48,12 +48,12 @@ function bindEnvelope({ group, envelope, rosters }: OpenedBundle): readonly Find
   return findings;
 }
 
-function bindCosignatures(suite: Suite, { bundle, envelope, cosignatures, rosters }: OpenedBundle): readonly Finding[] {
+function bindCosignatures(suite: Suite, { proof, envelope, cosignatures, rosters }: OpenedProof): readonly Finding[] {
   if (cosignatures.length === 0) return [];
-  if (bundle.batch === null) return [unbound('cosignature-mismatch', 'cosignatures without a batch')];
+  if (proof.batch === null) return [unbound('cosignature-mismatch', 'cosignatures without a batch')];
   if (envelope === null) return [];
   const findings: Finding[] = [];
-  const hash = hashText(suite, bundle.batch.envelope);
+  const hash = hashText(suite, proof.batch.envelope);
   const roster = rosters?.version(envelope.roster);
   const witnesses = new Set<string>();
   for (const { value } of cosignatures) {

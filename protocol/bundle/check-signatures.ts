@@ -7,7 +7,7 @@ import { groupStatement } from '../statement/group.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Timestamp } from '../time.ts';
-import type { OpenedBundle } from './opened-bundle.ts';
+import type { OpenedProof } from './opened-proof.ts';
 import type { Finding, FindingCode } from './verdict.ts';
 
 interface Signed<Value> {
@@ -24,18 +24,18 @@ interface Signed<Value> {
  * Check 5: receipt, envelope and cosignatures are signed by keys that their nodes' identity keys certify, and that stood
  * when the ledger gave the batch its time. (Rosters, certificates and revocations were checked as they were opened.)
  */
-export function checkSignatures(suite: Suite, opened: OpenedBundle): readonly Finding[] {
-  const { bundle, group, envelope } = opened;
+export function checkSignatures(suite: Suite, opened: OpenedProof): readonly Finding[] {
+  const { proof, group, envelope } = opened;
   const findings: Finding[] = [];
   if (group !== null) {
-    const { statement, signature } = bundle.receipt;
+    const { statement, signature } = proof.receipt;
     const receipt = { kind: groupStatement, signed: { statement, signature }, at: group.signedAt };
     findings.push(
       ...checkSigned(suite, opened, { ...receipt, node: group.node, keyId: group.keyId, first: group.first }),
     );
   }
-  if (envelope !== null && bundle.batch !== null) {
-    const signed = { statement: bundle.batch.envelope, signature: bundle.batch.signature };
+  if (envelope !== null && proof.batch !== null) {
+    const signed = { statement: proof.batch.envelope, signature: proof.batch.signature };
     const { node, keyId, sealedAt: at, first } = envelope;
     findings.push(...checkSigned(suite, opened, { kind: envelopeStatement, signed, node, keyId, at, first }));
   }
@@ -48,12 +48,12 @@ export function checkSignatures(suite: Suite, opened: OpenedBundle): readonly Fi
 }
 
 /** Witnesses whose cosignatures count towards the quorum: those by keys that nobody has revoked since. */
-export function countWitnesses({ keys, cosignatures }: OpenedBundle): number {
+export function countWitnesses({ keys, cosignatures }: OpenedProof): number {
   if (keys === null) return 0;
   return cosignatures.filter(({ value }) => keys.revocation(value.witness, value.keyId) === undefined).length;
 }
 
-function checkSigned<Value>(suite: Suite, { keys, bundle }: OpenedBundle, claim: Signed<Value>): readonly Finding[] {
+function checkSigned<Value>(suite: Suite, { keys, proof }: OpenedProof, claim: Signed<Value>): readonly Finding[] {
   if (keys === null) return [];
   const key = keys.get(claim.node, claim.keyId);
   const what = `the ${claim.kind.name} of ${claim.node}`;
@@ -66,7 +66,7 @@ function checkSigned<Value>(suite: Suite, { keys, bundle }: OpenedBundle, claim:
     findings.push(unsigned('signature-invalid', `the signature of ${what} does not hold`));
   }
   const isWitness = claim.first === Number.MAX_SAFE_INTEGER;
-  if (!isWitness && !keys.standsAt(claim.node, claim.keyId, bundle.anchor?.consensusTimestamp ?? null)) {
+  if (!isWitness && !keys.standsAt(claim.node, claim.keyId, proof.anchor?.consensusTimestamp ?? null)) {
     findings.push(unsigned('key-revoked', `${what} reached consensus after its key was compromised`));
   }
   return findings;

@@ -1,74 +1,160 @@
-import { BundleError } from '../../../protocol/bundle/bundle.ts';
+import {
+  BUNDLE_EXAMPLE,
+  BUNDLE_VERDICT_EXAMPLE,
+  BundleAnswerShape,
+  BundleQueryShape,
+  type BundleVerdictAnswer,
+  BundleVerdictShape,
+} from '../../../protocol/api/bundles.ts';
+import { BundleError, BundleShape } from '../../../protocol/bundle/bundle.ts';
 import type { Verdict } from '../../../protocol/bundle/verdict.ts';
-
 import type { RecordId } from '../../../protocol/ids.ts';
-import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import type { JsonValue } from '../../../protocol/json/value.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { type Caller, reaches } from '../../accounts/caller.ts';
+import { proofWindowEndsAt } from '../../attestation/proof-window.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { completeBundle } from '../../verification/bundles.ts';
 import type { Evidence } from '../../verification/evidence.ts';
+import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import type { PayloadAnswer, Verifier } from '../../verification/verifier.ts';
 import { readJsonBody } from '../body.ts';
 import { Problem } from '../problem.ts';
-import type { FreeRoute, KeyRoute } from '../route.ts';
-import { recordNotFound, recordParameter } from './record-parameter.ts';
+import { queryReader } from '../query.ts';
+import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
+import { evidenceAnswer, findingsAnswer } from './evidence-answer.ts';
+import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 
 /** A bundle with the largest payload, its proofs, 16 witnesses and the rosters of a large federation. In bytes. */
 const MAX_BUNDLE_BYTES = 8 << 20;
 /** A payload may be as deep as a request; the bundle adds a few levels. */
 const MAX_BUNDLE_DEPTH = 40;
-const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const readQuery = queryReader(BundleQueryShape);
 
 export interface BundleSources {
   readonly keys: FederationKeys;
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+  readonly now: () => number;
 }
 
-/** `GET /v1/bundles/:id`: the file that proves a record offline, for the account that made the record. */
+/**
+ * `GET /v1/bundles/:id`: the file that proves a record offline, for the account that made the record. The body is the
+ * bare bundle; what there is to say of it beside stands in headers.
+ */
 export function bundleRoute(sources: BundleSources): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/bundles/:id',
     access: 'key',
     scope: 'proof:read',
-    async answer({ params, query }, { account }) {
+    documentation: {
+      summary: 'The file that proves a record with no network',
+      description:
+        'For the account that made the record. The Developer tier gives it out for seven days, until ' +
+        '`X-Proof-Window-Ends-At`; verification stays free for ever, and so does a bundle once it is fetched. ' +
+        '`X-Linked-Truncated: true` says that more overrides are linked than the bundle holds; two by different persons ' +
+        'come first.',
+      params: RECORD_PARAMETER,
+      query: QUERY,
+      answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
+      problems: ['invalid-field', 'attestation-not-found', 'proof-window-expired', 'not-yet-anchored'],
+    },
+    async answer({ params, query }, caller) {
       const id = recordParameter(params);
+      const asked = readQuery(query);
       const evidence = await sources.evidence(id);
       if (evidence === undefined) throw recordNotFound(id);
-      if (evidence.record.account !== account.id) {
-        throw new Problem('scope-forbidden', 'A bundle is given to the account that made the record.');
-      }
-      if (evidence.bundle.anchor === null && query.get('partial') !== '1') {
+      requireOwn(evidence.record, caller);
+      const windowHeaders = requireProofWindow(evidence.record, caller, sources.now());
+      if (evidence.bundle.anchor === null && asked.partial !== '1') {
         throw new Problem('not-yet-anchored', 'The record is not on the ledger yet; ?partial=1 gives what there is.');
       }
-      const disclosed = query.get('disclosure') === '1' ? await disclose(sources, evidence) : undefined;
-      return { body: JSON.stringify(completeBundle(evidence, sources.keys, disclosed)), headers: JSON_TYPE };
+      const disclosed = asked.disclosure === '1' ? await disclose(sources, evidence) : undefined;
+      const found = asked.linked === '1' ? await sources.linked(evidence.record) : undefined;
+      const linked = found?.evidence.filter(({ record }) => reaches(caller.key, record.sourceId));
+      const bundle = completeBundle(evidence, sources.keys, {
+        ...(disclosed === undefined ? {} : { disclosed }),
+        ...(linked === undefined ? {} : { linked }),
+      });
+      const linkedHeaders = found?.truncated === true ? { 'X-Linked-Truncated': 'true' } : {};
+      const headers = { 'Content-Type': JSON_TYPE, ...windowHeaders, ...linkedHeaders };
+      return { body: JSON.stringify(bundle), headers };
     },
   };
 }
 
-/** `POST /v1/bundles/verify`: the five checks on a bundle that anyone brings, pinned to this federation. */
+const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
+  partial: {
+    description:
+      '`1`: before the record is on the ledger, what there is: `anchor`, before sealing also `batch`, is null.',
+    shape: BundleQueryShape.properties.partial,
+    example: '1',
+  },
+  disclosure: {
+    description: '`1`: with salt and payload.',
+    shape: BundleQueryShape.properties.disclosure,
+    example: '1',
+  },
+  linked: {
+    description: '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent.',
+    shape: BundleQueryShape.properties.linked,
+    example: '1',
+  },
+};
+
+/** `POST /v1/bundles/verify`: the checks on a bundle that anyone brings, pinned to this federation. */
 export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): FreeRoute {
   return {
     method: 'POST',
     path: '/v1/bundles/verify',
     access: 'free',
+    documentation: {
+      summary: 'The checks on a bundle that anyone brings',
+      description: 'Pinned to this federation. A bundle that does not hold is answered 200 with `verified: false`.',
+      request: { shape: BundleShape, example: BUNDLE_EXAMPLE },
+      answer: { shape: BundleVerdictShape, example: BUNDLE_VERDICT_EXAMPLE },
+      problems: ['bundle-malformed'],
+    },
     async answer({ context }) {
       const limits = { maxBytes: MAX_BUNDLE_BYTES, maxDepth: MAX_BUNDLE_DEPTH };
       const { value } = await readJsonBody(context.req, limits);
-      return { body: verdictBody(judge(verifier, value)) };
+      return { body: verdictAnswer(await judge(verifier, value)) };
     },
   };
 }
 
-function judge(verifier: Pick<Verifier, 'verifyBundle'>, value: JsonValue): Verdict {
+async function judge(verifier: Pick<Verifier, 'verifyBundle'>, value: JsonValue): Promise<Verdict> {
   try {
-    return verifier.verifyBundle(value);
+    return await verifier.verifyBundle(value);
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;
     const place = error.pointer || 'its root';
     throw new Problem('bundle-malformed', `The bundle is malformed at ${place}: ${error.message}.`);
   }
+}
+
+function requireOwn(record: AttestationRecord, { account, key }: Caller): void {
+  if (record.account !== account.id) {
+    throw new Problem('scope-forbidden', 'A bundle is given to the account that made the record.');
+  }
+  if (!reaches(key, record.sourceId)) {
+    throw new Problem('scope-forbidden', 'The source of the record is not among those of this API key.');
+  }
+}
+
+/** Headers that say when the proof window ends. Throws `Problem` 403 once it has. */
+function requireProofWindow(record: AttestationRecord, { account }: Caller, now: number): Record<string, string> {
+  const endsAt = proofWindowEndsAt(record, account.tier);
+  if (endsAt === null) return {};
+  const proofWindowEnd = timestampOf(endsAt);
+  if (now < endsAt) return { 'X-Proof-Window-Ends-At': proofWindowEnd };
+  const detail = `The ${account.tier} tier gave out the proofs of this record until ${proofWindowEnd}.`;
+  throw new Problem('proof-window-expired', detail, { extra: { proofWindowEndsAt: proofWindowEnd } });
 }
 
 async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exclude<PayloadAnswer, string>> {
@@ -80,14 +166,22 @@ async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exc
   throw new Problem('scope-forbidden', `The payload is ${payload} and cannot be disclosed.`);
 }
 
-function verdictBody({ verified, witnessed, checks, payloadState, status, problems, record }: Verdict): JsonObject {
+function verdictAnswer(verdict: Verdict): BundleVerdictAnswer {
+  const { verified, witnessed, checks, payloadState, status, problems, record, linked } = verdict;
   return {
     verified,
     witnessed,
-    checks: { ...checks },
+    checks,
     payloadState,
     status,
-    problems: problems.map(({ check, code, detail }) => ({ check, code, detail })),
-    record: record === null ? null : { ...record },
+    problems: findingsAnswer(problems),
+    record,
+    ...evidenceAnswer(verdict),
+    linked: linked.map(({ id, kind, holds, problems: found }) => ({
+      id,
+      kind,
+      holds,
+      problems: findingsAnswer(found),
+    })),
   };
 }

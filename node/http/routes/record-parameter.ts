@@ -1,10 +1,26 @@
-import { isRecordId, type RecordId } from '../../../protocol/ids.ts';
+import Type from 'typebox';
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import { RECORD_ID_PATTERN, type RecordId } from '../../../protocol/ids.ts';
+import { recordOfAnyId } from '../../../protocol/object-ids.ts';
 import { fieldError, Problem } from '../problem.ts';
+import type { ParameterDocumentation } from '../route.ts';
 
-/** The record id in a path. Throws `Problem` 400 where it has not the form of one. */
+/** The path parameter `id`, for the API's documentation. */
+export const RECORD_PARAMETER: Readonly<Record<string, ParameterDocumentation>> = {
+  id: {
+    description: 'Id of an attestation, or of what it made, as of a session or an incident.',
+    shape: Type.String({ pattern: RECORD_ID_PATTERN }),
+    example: EXAMPLE_IDS.decision,
+  },
+};
+
+/**
+ * The record that the id in a path stands for: its own id, or that of what it made, as of a session. Throws `Problem`
+ * 400 where the text is no such id.
+ */
 export function recordParameter(params: Readonly<Record<string, string>>): RecordId {
-  const { id = '' } = params;
-  if (isRecordId(id)) return id;
+  const id = recordOfAnyId(params.id ?? '');
+  if (id !== undefined) return id;
   throw new Problem('invalid-field', 'the path does not hold an attestation id', {
     errors: [fieldError(['attestationId'], 'pattern', 'is not an attestation id')],
   });

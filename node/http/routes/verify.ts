@@ -1,26 +1,46 @@
 import type { Logger } from 'pino';
-import { CHECKS } from '../../../protocol/bundle/verdict.ts';
-import { complianceStatus } from '../../../protocol/evidence/rules.ts';
+import {
+  PROOF_SOURCE,
+  SECURITY_LEVEL,
+  VERIFY_EXAMPLE,
+  type VerifyAnswer,
+  VerifyAnswerShape,
+} from '../../../protocol/api/verify.ts';
+import { evaluate } from '../../../protocol/evidence/rules.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import type { JsonObject } from '../../../protocol/json/value.ts';
-import { timestampOfConsensus } from '../../../protocol/time.ts';
+import { type EntityId, nodeOfRecord, type RecordId } from '../../../protocol/ids.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
-import { nodeOfRecord, type RecordId } from '../../../protocol/ids.ts';
+import { type Timestamp, timestampOf, timestampOfConsensus } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { RecordVerdict, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
-import { recordNotFound, recordParameter } from './record-parameter.ts';
+import { evidenceAnswer, findingsAnswer } from './evidence-answer.ts';
+import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 
-const SECURITY_LEVEL = 'ML-DSA-65';
-const SOURCE = 'merkle-forest';
+export interface VerifySources {
+  readonly verifier: Pick<Verifier, 'verifyRecord'>;
+  readonly topic: EntityId;
+  readonly now: () => number;
+  readonly log: Logger;
+}
 
 /** `GET /v1/verify/:id` (SPEC §2.3): free, for anyone. Carries the field sets of direct and tiered records alike. */
-export function verifyRoute(verifier: Pick<Verifier, 'verifyRecord'>, topic: string, log: Logger): FreeRoute {
+export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeRoute {
   return {
     method: 'GET',
     path: '/v1/verify/:id',
     access: 'free',
+    documentation: {
+      summary: 'Whether a record is proved',
+      description:
+        'For anyone, at any node of the federation. Every check is made anew from the stored bytes. The flags say which ' +
+        'evidence is recorded, never that something is compliant; no person and no payload is shown. A record that ' +
+        'waits for the ledger is not `verified` yet, and `status` says so.',
+      params: RECORD_PARAMETER,
+      answer: { shape: VerifyAnswerShape, example: VERIFY_EXAMPLE },
+      problems: ['invalid-field', 'attestation-not-found'],
+    },
     async answer({ params }) {
       const id = recordParameter(params);
       const headers = { 'Cache-Control': 'no-store' };
@@ -31,19 +51,17 @@ export function verifyRoute(verifier: Pick<Verifier, 'verifyRecord'>, topic: str
       } catch (error) {
         if (!(error instanceof EvidenceDamagedError)) throw error;
         log.error({ err: error, id }, 'stored evidence is damaged');
-        return { body: damagedAnswer(id, topic), headers };
+        return { body: damagedAnswer(id, topic, timestampOf(now())), headers };
       }
     },
   };
 }
 
 /** Names no person and shows no payload: the hash of the source id stands for it. */
-function verifyAnswer(verdict: RecordVerdict, topic: string): JsonObject {
-  const { evidence, verified, checks, status, payloadState } = verdict;
+function verifyAnswer(verdict: RecordVerdict, topic: EntityId): VerifyAnswer {
+  const { evidence, verified, checks, status, payloadState, links } = verdict;
   const { record, bundle } = evidence;
   const confirmed = status === 'confirmed' ? bundle.anchor : null;
-  // Flags speak of the record only where the signature is over this very record.
-  const isSigned = checks.sigValid && checks.leafRederived && checks.proofWalk && checks.bundleBinding;
   return {
     found: true,
     verified,
@@ -52,11 +70,11 @@ function verifyAnswer(verdict: RecordVerdict, topic: string): JsonObject {
     seqNum: confirmed === null ? null : Number(confirmed.sequence),
     securityLevel: SECURITY_LEVEL,
     confirmedAt: confirmed === null ? null : timestampOfConsensus(confirmed.consensusTimestamp),
-    complianceStatus: { ...complianceStatus(record, isSigned) },
-    source: SOURCE,
+    ...evidenceAnswer(verdict),
+    source: PROOF_SOURCE,
     status,
     hcsSequence: confirmed?.sequence ?? null,
-    cryptoVerification: { verified, checks: { ...checks } },
+    cryptoVerification: { verified, checks },
     witnessed: verdict.witnessed,
     payloadState,
     ...(payloadState === 'erased' ? { verifiedScope: 'record-only' } : {}),
@@ -68,13 +86,20 @@ function verifyAnswer(verdict: RecordVerdict, topic: string): JsonObject {
     topic,
     ledger: confirmed?.network ?? null,
     consensusTimestamp: confirmed?.consensusTimestamp ?? null,
-    links: { overrides: 0, incidents: 0, session: record.links.session !== undefined },
-    problems: verdict.problems.map(({ check, code, detail }) => ({ check, code, detail })),
+    links: { ...links, ids: [...links.ids] },
+    problems: findingsAnswer(verdict.problems),
   };
 }
 
 /** What was recorded under the id is there and cannot be read any more: nothing about it is shown to be true. */
-function damagedAnswer(id: RecordId, topic: string): JsonObject {
+function damagedAnswer(id: RecordId, topic: EntityId, at: Timestamp): VerifyAnswer {
+  const none = {
+    leafRederived: false,
+    payloadHashMatch: false,
+    proofWalk: false,
+    bundleBinding: false,
+    sigValid: false,
+  };
   return {
     found: true,
     verified: false,
@@ -83,11 +108,11 @@ function damagedAnswer(id: RecordId, topic: string): JsonObject {
     seqNum: null,
     securityLevel: SECURITY_LEVEL,
     confirmedAt: null,
-    complianceStatus: { article12_1: false, article12_2: false, article12_3b: false, article14: false },
-    source: SOURCE,
+    ...evidenceAnswer({ ...evaluate({ record: null, sigValid: false }, [], at), agent: null }),
+    source: PROOF_SOURCE,
     status: null,
     hcsSequence: null,
-    cryptoVerification: { verified: false, checks: Object.fromEntries(CHECKS.map((check) => [check, false])) },
+    cryptoVerification: { verified: false, checks: none },
     witnessed: false,
     payloadState: null,
     submittedAt: null,
@@ -98,7 +123,7 @@ function damagedAnswer(id: RecordId, topic: string): JsonObject {
     topic,
     ledger: null,
     consensusTimestamp: null,
-    links: { overrides: 0, incidents: 0, session: false },
+    links: { overrides: 0, incidents: 0, session: false, ids: [], truncated: false },
     problems: [{ check: 'leafRederived', code: 'record-malformed', detail: 'the stored evidence cannot be read' }],
   };
 }

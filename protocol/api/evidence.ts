@@ -1,0 +1,72 @@
+import Type, { type Static } from 'typebox';
+import { AGENT_SIGNATURES } from '../evidence/agent.ts';
+import { CLAUSES, LACKS, MEANING, RULE_SET } from '../evidence/rules.ts';
+import { Closed, OrNull, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+
+/** The flags of the evidence rules (DOMAIN §2). What is not shown is false. */
+export const ComplianceStatusShape = Closed({
+  article12_1: Type.Boolean(),
+  article12_2: Type.Boolean(),
+  article12_3b: Type.Boolean(),
+  article14: Type.Boolean(),
+});
+
+export const ComplianceDetailShape = Closed({
+  ruleSet: Type.Literal(RULE_SET),
+  evaluatedAt: OrNull(TimestampShape),
+  article12_3a: Type.Boolean(),
+  article12_3c: Type.Boolean(),
+  article12_3d: Type.Boolean(),
+  article14_5: Type.Boolean(),
+  reasons: Type.Array(
+    Closed({
+      key: Type.Enum([...CLAUSES]),
+      satisfied: Type.Boolean(),
+      missing: Type.Array(Type.Enum([...LACKS])),
+    }),
+  ),
+  meaning: Type.Literal(MEANING),
+});
+
+/** The agent that a record claims to be made for; only `valid` makes it the agent's. Null where none signed. */
+export const AgentVerdictShape = OrNull(
+  Closed({
+    agentId: OrNull(Type.String()),
+    keyId: OrNull(Sha256Shape),
+    signature: Type.Enum([...AGENT_SIGNATURES]),
+  }),
+);
+
+/** What an answer says of the evidence that a record shows. */
+export const EVIDENCE = {
+  complianceStatus: ComplianceStatusShape,
+  complianceDetail: ComplianceDetailShape,
+  agent: AgentVerdictShape,
+};
+const EvidenceShape = Closed(EVIDENCE);
+export type EvidenceAnswer = Static<typeof EvidenceShape>;
+
+export const EVIDENCE_EXAMPLE = {
+  complianceStatus: { article12_1: true, article12_2: true, article12_3b: true, article14: true },
+  complianceDetail: {
+    ruleSet: RULE_SET,
+    evaluatedAt: EXAMPLE_SUBMITTED_AT,
+    article12_3a: false,
+    article12_3c: true,
+    article12_3d: true,
+    article14_5: false,
+    reasons: [
+      { key: 'article12_1', satisfied: true, missing: [] },
+      { key: 'article12_2', satisfied: true, missing: [] },
+      { key: 'article12_3a', satisfied: false, missing: ['session_end'] },
+      { key: 'article12_3b', satisfied: true, missing: [] },
+      { key: 'article12_3c', satisfied: true, missing: [] },
+      { key: 'article12_3d', satisfied: true, missing: [] },
+      { key: 'article14', satisfied: true, missing: [] },
+      { key: 'article14_5', satisfied: false, missing: ['second-reviewer'] },
+    ],
+    meaning: MEANING,
+  },
+  agent: null,
+};

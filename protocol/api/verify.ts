@@ -1,0 +1,92 @@
+import Type, { type Static } from 'typebox';
+import { ANCHORING_STATUSES, PAYLOAD_STATES } from '../bundle/verdict.ts';
+import {
+  Closed,
+  ConsensusTimestampShape,
+  CountShape,
+  EntityIdShape,
+  NodeIdShape,
+  OrdinalShape,
+  OrNull,
+  RecordIdShape,
+  Sha256Shape,
+  TimestampShape,
+} from '../shapes.ts';
+import { RECORD_KINDS } from '../statement/vocabulary.ts';
+import { CHECKS_EXAMPLE, ChecksShape, FindingsShape } from './checks.ts';
+import { EVIDENCE, EVIDENCE_EXAMPLE } from './evidence.ts';
+import { EXAMPLE_CONSENSUS, EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
+
+export const SECURITY_LEVEL = 'ML-DSA-65';
+export const PROOF_SOURCE = 'merkle-forest';
+
+/**
+ * `GET /v1/verify/:id` (SPEC §2.3, DOMAIN §3.2): the field sets of direct and tiered records alike. What is null is not
+ * known yet, or, for a record that cannot be read, not any more.
+ */
+export const VerifyAnswerShape = Closed({
+  found: Type.Literal(true),
+  verified: Type.Boolean(),
+  sigValid: Type.Boolean(),
+  attestationId: RecordIdShape,
+  /** Sequence number of the anchor on the ledger topic. */
+  seqNum: OrNull(OrdinalShape),
+  securityLevel: Type.Literal(SECURITY_LEVEL),
+  /** Consensus time. */
+  confirmedAt: OrNull(TimestampShape),
+  ...EVIDENCE,
+  source: Type.Literal(PROOF_SOURCE),
+  status: OrNull(Type.Enum([...ANCHORING_STATUSES])),
+  hcsSequence: OrNull(Type.String()),
+  cryptoVerification: Closed({ verified: Type.Boolean(), checks: ChecksShape }),
+  /** Whether a quorum of members other than the origin cosigned. */
+  witnessed: Type.Boolean(),
+  payloadState: OrNull(Type.Enum([...PAYLOAD_STATES])),
+  /** Where the payload was erased: the record is verified without it. */
+  verifiedScope: Type.Optional(Type.Literal('record-only')),
+  submittedAt: OrNull(TimestampShape),
+  sourceIdHash: OrNull(Sha256Shape),
+  recordKind: OrNull(Type.Enum([...RECORD_KINDS])),
+  node: NodeIdShape,
+  keyId: OrNull(Sha256Shape),
+  topic: EntityIdShape,
+  ledger: OrNull(Type.String()),
+  consensusTimestamp: OrNull(ConsensusTimestampShape),
+  /** Linked records that hold: how many, and their ids. `truncated`: there are more. */
+  links: Closed({
+    overrides: CountShape,
+    incidents: CountShape,
+    session: Type.Boolean(),
+    ids: Type.Array(RecordIdShape),
+    truncated: Type.Boolean(),
+  }),
+  problems: FindingsShape,
+});
+export type VerifyAnswer = Static<typeof VerifyAnswerShape>;
+
+export const VERIFY_EXAMPLE = {
+  found: true,
+  verified: true,
+  sigValid: true,
+  attestationId: EXAMPLE_IDS.decision,
+  seqNum: 8812,
+  securityLevel: SECURITY_LEVEL,
+  confirmedAt: EXAMPLE_CONSENSUS.time,
+  ...EVIDENCE_EXAMPLE,
+  source: PROOF_SOURCE,
+  status: 'confirmed',
+  hcsSequence: '8812',
+  cryptoVerification: { verified: true, checks: CHECKS_EXAMPLE },
+  witnessed: true,
+  payloadState: 'available',
+  submittedAt: EXAMPLE_SUBMITTED_AT,
+  sourceIdHash: EXAMPLE_HASH,
+  recordKind: 'decision',
+  node: 'eu',
+  keyId: EXAMPLE_HASH,
+  topic: EXAMPLE_TOPIC,
+  ledger: 'mainnet',
+  consensusTimestamp: EXAMPLE_CONSENSUS.timestamp,
+  links: { overrides: 1, incidents: 0, session: true, ids: [EXAMPLE_IDS.sessionStart], truncated: false },
+  problems: [],
+};
