@@ -200,24 +200,23 @@ test('no text makes a cell that is a formula, or breaks its row', async () => {
   }
 });
 
-test('an export takes the memory of a piece, ends where the log ended when it began, and holds nothing open', async () => {
-  const account = `account-${accounts++}`;
-  for (let i = 0; i < 5_000; i++) auditLog.note(account, use(i, { subject: 'x'.repeat(128) }));
-  await auditLog.flush();
-  for (const format of AUDIT_EXPORT_FORMATS) {
+for (const format of AUDIT_EXPORT_FORMATS) {
+  test(`an export as ${format} takes the memory of a piece, and ends where the log ended when it began`, async () => {
+    const account = `account-${accounts++}`;
+    for (let i = 0; i < 5_000; i++) auditLog.note(account, use(i, { subject: 'x'.repeat(128) }));
+    await auditLog.flush();
     let pieces = 0;
-    let rowsSeen = 0;
+    let found = format === 'csv' ? -1 : 0;
     for await (const piece of await exportAuditLog(store, account, format)) {
       pieces++;
-      rowsSeen += piece.split('\n').length - 1;
+      found += piece.split('\n').length - 1;
       assert.ok(piece.length < 600_000, `${piece.length} characters`);
-      if (pieces === 1) await auditLog.record(account, use('late'));
+      await auditLog.record(account, use('late'));
     }
     assert.ok(pieces > 4);
-    const before = format === 'csv' ? 5_000 : 5_001;
-    assert.is(rowsSeen, before + (format === 'csv' ? 1 : 0));
-  }
-});
+    assert.is(found, 5_000);
+  });
+}
 
 async function exported(account: string, format: 'csv' | 'jsonl', from?: number, to?: number): Promise<string> {
   const period = { from: at(from), to: at(to) };
