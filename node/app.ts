@@ -2,8 +2,11 @@ import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Koa from 'koa';
 import type { RecordId } from '../protocol/ids.ts';
+import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
+import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
+import { ApiGate, operatorGate } from './http/gate.ts';
 import type { Route } from './http/route.ts';
 import { attestRoute } from './http/routes/attest.ts';
 import type { DecisionRooms } from './http/routes/decisions.ts';
@@ -16,6 +19,7 @@ import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import { type Listener, listen, listenOnSocket } from './http/server.ts';
+import { StorageGuard } from './limits/storage-guard.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
 import { VERSION } from './version.ts';
@@ -40,34 +44,39 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(monitor);
   await federation.start();
   await context.resumeChain(signal);
+  const storage = starting.use(
+    await StorageGuard.start({ directory: context.store.directory, quotaBytes: config.storageQuotaBytes, log }),
+  );
   intake.start();
   sealer.start();
   anchoring.start();
-  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts) });
+  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts), gate: operatorGate });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
+  const heads = starting.use(dailyHeads(context));
+  heads.start();
+  const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
   const options = appOptions(context);
-  const app = createApp({ ...options, routes: apiRoutes(context, monitor) });
+  const app = createApp({ ...options, routes: apiRoutes(context, monitor, storage), gate });
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
   return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function appOptions({ accounts, log, metrics, config, keys }: NodeContext) {
+function appOptions({ log, metrics, config, keys }: NodeContext) {
   return {
-    accounts,
     log,
     baseUrl: keys.rosters.member(config.id)?.baseUrl ?? '',
     observe: metrics.observeAnswer.bind(metrics),
   };
 }
 
-function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
-  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, payload, log } = context;
+function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: StorageGuard): readonly Route[] {
+  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = keys.rosters.member(config.id)?.region ?? config.id;
   const decisions: DecisionRooms = {
-    recorder: recorderOf(context, topicId),
+    recorder: recorderOf(context, topicId, storage),
     sessions: context.sessions,
     now,
     sealNow: () => context.sealer.seal(),
@@ -76,8 +85,8 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route
     attestRoute(decisions),
     tieredAttestRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
-    verifyRoute(verifier, topicId, log),
-    bundleRoute({ keys, evidence, payload }),
+    verifyRoute({ verifier, topic: topicId, now, log }),
+    bundleRoute({ keys, evidence, linked, payload, now }),
     verifyBundleRoute(verifier),
     healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health }),
     federationRoute({
@@ -90,9 +99,20 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route
   ];
 }
 
+function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHeads {
+  return new DailyHeads({
+    store,
+    auditLog,
+    now,
+    log,
+    attest: async (head, besides) => (await intake.submit(dailyHeadDraft(head, besides))).record.id,
+  });
+}
+
 function recorderOf(
   { intake, idempotency, keys, config, view, confirmations, evidence }: NodeContext,
   topic: string,
+  storage: StorageGuard,
 ): Recorder {
   const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
   const find = async (id: RecordId) => {
@@ -104,7 +124,7 @@ function recorderOf(
   return {
     intake,
     idempotency,
-    requireStorage: () => {},
+    requireStorage: () => storage.requireRoom(),
     topic,
     verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,

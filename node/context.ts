@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
+import type { AttestationRecord } from '../protocol/statement/record.ts';
 import { timestampOf } from '../protocol/time.ts';
-import { Accounts } from './accounts/accounts.ts';
+import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
@@ -37,6 +38,7 @@ import { Sealer } from './sealing/sealer.ts';
 import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
 import { type Evidence, readEvidence } from './verification/evidence.ts';
+import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
 
 /** How long a node that took back batches may read the ledger before it goes on without. In milliseconds. */
@@ -49,13 +51,12 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AsyncDisposable {
+export interface NodeContext extends AccountRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
   readonly store: Store;
   readonly keys: FederationKeys;
-  readonly accounts: Accounts;
   readonly intake: Intake;
   readonly idempotency: Idempotency;
   readonly sessions: Sessions;
@@ -74,10 +75,15 @@ export interface NodeContext extends AsyncDisposable {
   readonly metrics: Metrics;
   /** Evidence about a record, from this store or from the node that made it. */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  /** Evidence about the records linked to one, from this store. */
+  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
 }
 
-interface VerificationRooms extends Pick<NodeContext, 'config' | 'store' | 'keys' | 'log' | 'transport' | 'anchoring'> {
+interface VerificationRooms extends Pick<
+  NodeContext,
+  'config' | 'now' | 'store' | 'keys' | 'log' | 'transport' | 'anchoring'
+> {
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
   readonly vault: PayloadVault;
@@ -107,7 +113,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
-  const counters: readonly RecordCounter[] = [];
+  const people = opening.use(await openAccountRooms({ store, node: self, now, log }));
+  const counters: readonly RecordCounter[] = [people.usage];
   const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
 
   const anchoring = opening.use(
@@ -198,7 +205,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     equivocations: () => equivocations.all().length,
     anchoring: () => anchoring.state(),
   });
-  const accounts = opening.use(await Accounts.open({ store, node: self, now, log }));
   const opened = opening.move();
   return {
     config,
@@ -206,7 +212,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     now,
     store,
     keys,
-    accounts,
+    ...people,
     intake,
     idempotency: new Idempotency(store, now),
     sessions: new Sessions(store, new Lanes()),
@@ -226,8 +232,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
 }
 
 /** How records are proved: from this store, with the help of the nodes that made them. */
-function openVerification(rooms: VerificationRooms): Pick<NodeContext, 'verifier' | 'view' | 'evidence' | 'payload'> {
-  const { config, store, keys, vault, transport, anchoring, cosignatures } = rooms;
+function openVerification(
+  rooms: VerificationRooms,
+): Pick<NodeContext, 'verifier' | 'view' | 'evidence' | 'linked' | 'payload'> {
+  const { config, now, store, keys, log, vault, transport, anchoring, cosignatures } = rooms;
   const self = config.id;
   const sources = {
     store,
@@ -253,8 +261,10 @@ function openVerification(rooms: VerificationRooms): Pick<NodeContext, 'verifier
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
-  const verifier = new Verifier({ keys, evidence, payload, status: async (found) => (await view.of(found)).status });
-  return { verifier, view, evidence, payload };
+  const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
+  const status = async (found: Evidence) => (await view.of(found)).status;
+  const verifier = new Verifier({ keys, evidence, linked, payload, status, now });
+  return { verifier, view, evidence, linked, payload };
 }
 
 /** The roster names network and topic; the operator's configuration says how to reach them and who pays. */

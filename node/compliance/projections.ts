@@ -1,4 +1,5 @@
+import { auditHeadProjection } from '../audit-log/audit-attested.ts';
 import type { Projection } from '../records/projection.ts';
 
 /** What this node derives from its own records, so that governance can be looked up without scanning history. */
-export const OWN_PROJECTIONS: readonly Projection[] = [];
+export const OWN_PROJECTIONS: readonly Projection[] = [auditHeadProjection];

@@ -22,6 +22,8 @@ export interface NodeConfig {
   readonly payloadResidency: 'region' | 'federation';
   /** The ledger's network and topic come from the roster. */
   readonly ledger: Omit<AnchoringConfig, 'network' | 'topicId'>;
+  /** Of the store's files; null where only the disk bounds them. In bytes. */
+  readonly storageQuotaBytes: number | null;
   /** Null where this node sends no mail. */
   readonly mail: MailConfig | null;
   readonly logLevel: string;
@@ -33,6 +35,8 @@ export interface HttpConfig {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** A proxy of ours does the TLS, and writes `X-Forwarded-For`. */
+  readonly behindProxy: boolean;
 }
 
 const DEFAULT_HTTP_HOST = '127.0.0.1';
@@ -65,6 +69,8 @@ export function configOf(environment: Environment): NodeConfig {
     batchMaxRecords: positive(environment, 'BATCH_MAX_RECORDS', DEFAULT_BATCH_MAX_RECORDS),
     payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),
     ledger: ledgerConfig(environment),
+    storageQuotaBytes:
+      environment.STORAGE_QUOTA_BYTES === undefined ? null : positive(environment, 'STORAGE_QUOTA_BYTES', 1),
     mail: mailConfig(environment),
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
@@ -81,7 +87,7 @@ function httpConfig(environment: Environment): HttpConfig {
   if (tls === null && !behindProxy && !LOOPBACK.has(host)) {
     throw new ConfigError(`HTTP_HOST ${host} needs TLS_CERT and TLS_KEY, or BEHIND_PROXY=1`);
   }
-  return { host, port: port(environment, 'HTTP_PORT', DEFAULT_HTTP_PORT), tls };
+  return { host, port: port(environment, 'HTTP_PORT', DEFAULT_HTTP_PORT), tls, behindProxy };
 }
 
 function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
@@ -130,7 +136,8 @@ function mailConfig(environment: Environment): MailConfig | null {
     if (stray !== undefined) throw new ConfigError(`${stray} needs SMTP_HOST`);
     return null;
   }
-  if ((user === undefined) !== (password === undefined)) throw new ConfigError('SMTP_USER and SMTP_PASSWORD go together');
+  if ((user === undefined) !== (password === undefined))
+    throw new ConfigError('SMTP_USER and SMTP_PASSWORD go together');
   const tls = oneOf(environment, 'SMTP_TLS', MAIL_TLS, 'starttls');
   if (tls === 'none' && !LOOPBACK.has(host)) throw new ConfigError(`SMTP_TLS none is for this machine, not ${host}`);
   const from = required(environment, 'SMTP_FROM');

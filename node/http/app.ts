@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Logger } from 'pino';
-import type { Accounts } from '../accounts/accounts.ts';
-import { authenticate } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
-import type { Caller } from '../accounts/caller.ts';
+import type { Gate } from './gate.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
-import type { Answer, KeyRoute, Route } from './route.ts';
+import type { Answer, Route } from './route.ts';
 
 export interface AppOptions {
-  readonly accounts: Accounts;
+  readonly gate: Gate;
   readonly routes: readonly Route[];
   /** Public address of the node, without a slash at its end. */
   readonly baseUrl: string;
@@ -27,7 +25,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
-  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options.accounts);
+  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options.gate);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
   });
@@ -39,23 +37,14 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-function mount(router: Router, prefix: string, route: Route, accounts: Accounts): void {
+function mount(router: Router, prefix: string, route: Route, gate: Gate): void {
   const answer = async (context: RouterContext): Promise<void> => {
     const call = { context, params: context.params, query: new URLSearchParams(context.querystring) };
-    if (route.access === 'free') send(context, await route.answer(call));
-    else {
-      const caller = await authenticate(accounts, context);
-      requireScope(route, caller);
-      send(context, await route.answer(call, caller));
-    }
+    if (route.access === 'free') send(context, await gate.free(context, route, () => route.answer(call)));
+    else send(context, await gate.keyed(context, route, (caller) => route.answer(call, caller)));
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
   else router.post(prefix + route.path, answer);
-}
-
-function requireScope({ scope }: KeyRoute, { key }: Caller): void {
-  if (scope === null || key.scopes.includes(scope)) return;
-  throw new Problem('scope-forbidden', `The API key lacks the scope ${scope}.`, { extra: { scope } });
 }
 
 function send(context: Context, { status = 200, headers = {}, body }: Answer): void {

@@ -1,5 +1,7 @@
 import { ComplianceError } from '../compliance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { StoreError } from '../store/store.ts';
 import { fieldError, Problem } from './problem.ts';
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
@@ -8,6 +10,8 @@ const RETRY_AFTER_SECONDS = 1;
 /** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
 export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof IntakeError) return intakeProblem(thrown);
+  if (thrown instanceof LimitError) return new Problem(thrown.code, thrown.message, { headers: thrown.headers });
+  if (thrown instanceof StoreError) return storeProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;
 }
 
@@ -36,6 +40,11 @@ function intakeProblem(error: IntakeError): Problem {
       }),
   };
   return problems[error.code]();
+}
+
+function storeProblem(cause: StoreError): Problem {
+  const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+  return new Problem('dependency-unavailable', 'The store of the node does not answer.', { headers, cause });
 }
 
 function complianceProblem({ code, field, message, facts }: ComplianceError): Problem {

@@ -25,7 +25,7 @@ export interface Listener extends AsyncDisposable {
  */
 export async function listen(
   handler: RequestListener,
-  { host, port, tls }: HttpConfig,
+  { host, port, tls }: Pick<HttpConfig, 'host' | 'port' | 'tls'>,
   baseUrl: string,
 ): Promise<Listener> {
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };

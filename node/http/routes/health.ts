@@ -17,6 +17,7 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
     method: 'GET',
     path: '/v1/health',
     access: 'free',
+    limited: false,
     documentation: {
       summary: 'Whether the node takes records',
       description: '`ok` while records are accepted; trouble with the ledger shows in `checks` and changes nothing.',

@@ -7,6 +7,7 @@ export function metricsRoute(metrics: Metrics): FreeRoute {
     method: 'GET',
     path: '/metrics',
     access: 'free',
+    limited: false,
     documentation: {
       summary: 'Metrics of the node, for Prometheus',
       answer: { contentType: 'text/plain; version=0.0.4; charset=utf-8', example: 'meridian_records_total 903112' },

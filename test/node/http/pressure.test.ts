@@ -33,7 +33,7 @@ function gateWrites(node: TestNode): { open(): void; refuse(reason: string): voi
 }
 
 function head(length: number): string {
-  const fields = ['Host: x', `x-api-key: ${API_KEYS.developer}`, 'Content-Type: application/json'];
+  const fields = ['Host: x', `x-api-key: ${API_KEYS.unmetered}`, 'Content-Type: application/json'];
   return `POST /v1/attest HTTP/1.1\r\n${fields.join('\r\n')}\r\nContent-Length: ${length}\r\n\r\n`;
 }
 

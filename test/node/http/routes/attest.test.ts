@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 let unique = 0;
 
 /** Posts a decision that was never posted before, with these members changed. */
-function attest(members: JsonObject, key: string = API_KEYS.developer): Promise<HttpAnswer> {
+function attest(members: JsonObject, key: string = API_KEYS.unmetered): Promise<HttpAnswer> {
   return node.post('/v1/attest', { sourceId: 'loan-model', data: { n: ++unique }, ...members }, { key });
 }
 
@@ -180,7 +180,7 @@ test('a session that was never started is 404', async () => {
 });
 
 test('anchorMode direct is for the Enterprise tier, and seals at once', async () => {
-  requireProblem(await attest({ anchorMode: 'direct' }), 'tier-forbidden', 'developer', 'anchorMode');
+  requireProblem(await attest({ anchorMode: 'direct' }, API_KEYS.developer), 'tier-forbidden', 'developer', 'anchorMode');
   const { status, body } = await attest({ anchorMode: 'direct' }, API_KEYS.enterprise);
   assert.is(status, 200);
   await node.seal();

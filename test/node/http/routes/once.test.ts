@@ -9,7 +9,7 @@ const network = await TestNetwork.start();
 const node = network.node();
 test.after(() => network[Symbol.asyncDispose]());
 
-function keyed(path: string, body: JsonObject, key: string, apiKey: string = API_KEYS.developer): Promise<HttpAnswer> {
+function keyed(path: string, body: JsonObject, key: string, apiKey: string = API_KEYS.unmetered): Promise<HttpAnswer> {
   return node.post(path, body, { key: apiKey, headers: { 'idempotency-key': key } });
 }
 

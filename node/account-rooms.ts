@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import type { NodeId } from '../protocol/ids.ts';
+import type { AccountEvent } from './accounts/account-event.ts';
+import { Accounts } from './accounts/accounts.ts';
+import { AuditLog } from './audit-log/audit-log.ts';
+import { AddressLimits } from './limits/address-limits.ts';
+import { DailyUsage } from './limits/daily-usage.ts';
+import { RateLimits } from './limits/rate-limits.ts';
+import { RequestLimits } from './limits/request-limits.ts';
+import type { Store } from './store/store.ts';
+
+/** Who may call, how often, and what is kept of it. */
+export interface AccountRooms extends AsyncDisposable {
+  readonly accounts: Accounts;
+  readonly auditLog: AuditLog;
+  readonly rates: RateLimits;
+  readonly usage: DailyUsage;
+  readonly limits: RequestLimits;
+  readonly addresses: AddressLimits;
+}
+
+interface AccountRoomsOptions {
+  readonly store: Store;
+  readonly node: NodeId;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** Opens the rooms around accounts. A change of an account and its line in the audit log are one write. */
+export async function openAccountRooms(options: AccountRoomsOptions): Promise<AccountRooms> {
+  await using opening = new AsyncDisposableStack();
+  const auditLog = opening.use(await AuditLog.open(options));
+  const accounts = opening.use(
+    await Accounts.open({
+      ...options,
+      record: (event, operations) => auditLog.recordWith(event.account, factsOf(event), operations),
+    }),
+  );
+  const rates = new RateLimits();
+  const usage = await DailyUsage.open(options);
+  const opened = opening.move();
+  return {
+    accounts,
+    auditLog,
+    rates,
+    usage,
+    limits: new RequestLimits(rates, usage),
+    addresses: new AddressLimits(),
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+function factsOf({ action, by, subject }: AccountEvent) {
+  return { action, address: null, by, requestId: null, status: null, subject };
+}

@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { AuditLog } from '../audit-log/audit-log.ts';
+import type { AddressLimits } from '../limits/address-limits.ts';
+import { clientAddress } from '../limits/client-address.ts';
+import type { RequestLimits } from '../limits/request-limits.ts';
+import { authenticate } from './authentication.ts';
+import { problemOf } from './domain-problems.ts';
+import { Problem, toProblem } from './problem.ts';
+import type { Answer, FreeRoute, KeyRoute } from './route.ts';
+
+/** What stands between a request and its route: who asks, how often, and what is noted of it. */
+export interface Gate {
+  free(context: Context, route: FreeRoute, answer: () => Promise<Answer>): Promise<Answer>;
+  keyed(context: Context, route: KeyRoute, answer: (caller: Caller) => Promise<Answer>): Promise<Answer>;
+}
+
+export interface ApiGateOptions {
+  readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly limits: Pick<RequestLimits, 'admit'>;
+  readonly addresses: Pick<AddressLimits, 'admit'>;
+  readonly auditLog: Pick<AuditLog, 'note'>;
+  /** Whether `X-Forwarded-For` is written by a proxy of ours. */
+  readonly behindProxy: boolean;
+}
+
+/** The gate of the public API, in the order of DOMAIN §3.1: key (401), limits (429), scope (403), then the route. */
+export class ApiGate implements Gate {
+  readonly #options: ApiGateOptions;
+
+  constructor(options: ApiGateOptions) {
+    this.#options = options;
+  }
+
+  /** A valid key takes its caller off the limit of its address. Throws what `answer` throws, and `LimitError`. */
+  async free(context: Context, route: FreeRoute, answer: () => Promise<Answer>): Promise<Answer> {
+    if (route.limited !== false && !(await this.#isKnown(context))) {
+      this.#options.addresses.admit(this.#addressOf(context));
+    }
+    return answer();
+  }
+
+  /** Throws what `answer` throws, `LimitError`, and `Problem` 401 and 403. */
+  async keyed(context: Context, route: KeyRoute, answer: (caller: Caller) => Promise<Answer>): Promise<Answer> {
+    const { accounts, limits, auditLog } = this.#options;
+    const address = this.#addressOf(context);
+    const caller = await authenticate(accounts, context, address);
+    const action = `${route.method} ${route.path}`;
+    let status = 500;
+    let subject: string | null = null;
+    try {
+      const admission = await limits.admit(caller.account, action, route.records ?? 0);
+      try {
+        requireScope(route, caller);
+        const answered = await answer(caller);
+        status = answered.status ?? 200;
+        subject = subjectOf(answered, context);
+        return answered;
+      } finally {
+        admission.release();
+        setAll(context, admission.headers());
+      }
+    } catch (thrown) {
+      const problem = toProblem(problemOf(thrown));
+      status = problem.status;
+      throw problem;
+    } finally {
+      const requestId = String(context.response.get('x-request-id'));
+      auditLog.note(caller.account.id, { action, address, by: caller.key.id, requestId, status, subject });
+    }
+  }
+
+  async #isKnown(context: Context): Promise<boolean> {
+    const apiKey = context.get('x-api-key');
+    if (apiKey === '' || apiKey.length > MAX_KNOWN_KEY_CHARACTERS) return false;
+    return typeof (await this.#options.accounts.authenticate(apiKey)) !== 'string';
+  }
+
+  #addressOf({ req }: Context): string {
+    const forwarded = req.headers['x-forwarded-for'];
+    const forwardedFor = typeof forwarded === 'string' ? forwarded : forwarded?.join(',');
+    return clientAddress({ remoteAddress: req.socket.remoteAddress, forwardedFor }, this.#options.behindProxy);
+  }
+}
+
+/** The gate of the operator's socket, whose file mode says who may speak. */
+export const operatorGate: Gate = {
+  free: (_context, _route, answer) => answer(),
+  keyed: () => Promise.reject(new Problem('route-not-found', 'The operator has no API key.')),
+};
+
+/** Longer texts are no keys and are not worth hashing. */
+const MAX_KNOWN_KEY_CHARACTERS = 256;
+
+function requireScope({ scope }: KeyRoute, { key }: Caller): void {
+  if (scope === null || key.scopes.includes(scope)) return;
+  throw new Problem('scope-forbidden', `The API key lacks the scope ${scope}.`, { extra: { scope } });
+}
+
+/** What a request was about: the record that it made, or the id in its path. */
+function subjectOf(
+  { body }: Answer,
+  { params }: Context & { params?: Readonly<Record<string, string>> },
+): string | null {
+  const made = typeof body === 'string' || body instanceof Readable ? undefined : body.attestationId;
+  return typeof made === 'string' ? made : (params?.id ?? null);
+}
+
+function setAll(context: Context, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) context.set(name, headers[name] ?? '');
+}
