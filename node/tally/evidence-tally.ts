@@ -1,0 +1,146 @@
+import { dayOf } from '../../protocol/audit/day.ts';
+import { facetText } from '../../protocol/frameworks/facet.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { sourceKey } from '../intake/sources.ts';
+import type { RecordCounter } from '../records/record-counter.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { DayTally, MAX_FACETS_OF_ACCOUNT, MAX_FACETS_OF_SOURCE } from './day-tally.ts';
+import { recount } from './recount.ts';
+import { ALL_SOURCES, type FacetCount, TALLY_VERSION, tallyEndTable, tallyTable } from './tally-table.ts';
+
+/** Counts kept in memory, of all days together; days read longest ago make room. */
+const MAX_CACHED_FACETS = 50_000;
+
+/** The two counts that a record is part of. */
+interface Scopes {
+  readonly source: DayTally;
+  readonly account: DayTally;
+}
+
+/**
+ * Counts this node's records by source, day and facet, so that a report reads days and never records. The rows land in
+ * the records' own write. Owned by whoever makes those writes, one after the other.
+ */
+export class EvidenceTally implements RecordCounter {
+  readonly #store: Store;
+  readonly #maxCached: number;
+  /** By `day/account` and `day/account/source id`: neither a day nor an account holds a `/`. */
+  readonly #days = new Map<string, DayTally>();
+  /** Facets of all days in memory. */
+  #cached = 0;
+  #staged: ReadonlySet<DayTally> = new Set();
+
+  private constructor(store: Store, maxCached: number) {
+    this.#store = store;
+    this.#maxCached = maxCached;
+  }
+
+  /** Counts what the store has uncounted: all of it, where it was written before there were counts, or by other rules. */
+  static async open(store: Store, node: NodeId, maxCached = MAX_CACHED_FACETS): Promise<EvidenceTally> {
+    const tally = new EvidenceTally(store, maxCached);
+    await recount(store, node, tally);
+    return tally;
+  }
+
+  async load(records: readonly AttestationRecord[]): Promise<void> {
+    const needed = new Map<string, () => Promise<DayTally>>();
+    for (const record of records) {
+      const { account, sourceId, sourceSeq } = record;
+      const day = dayOf(record.submittedAt);
+      const [ofAccount, ofSource] = [accountName(day, account), sourceName(day, account, sourceId)];
+      if (!needed.has(ofAccount)) needed.set(ofAccount, () => this.#read(account, ALL_SOURCES, day));
+      // A source has no rows before its first record.
+      if (sourceSeq === 1) needed.set(ofSource, async () => emptyDay(account, sourceKey(sourceId), day));
+      else if (!needed.has(ofSource)) needed.set(ofSource, () => this.#read(account, sourceKey(sourceId), day));
+    }
+    this.#makeRoom(needed);
+    const missing = [...needed].filter(([name]) => !this.#days.has(name));
+    await Promise.all(missing.map(async ([name, read]) => this.#keep(name, await read())));
+  }
+
+  operations(records: readonly AttestationRecord[]): readonly Operation[] {
+    for (const day of this.#staged) day.discard();
+    const staged = new Set<DayTally>();
+    this.#staged = staged;
+    const scopes = new Map<string, Scopes>();
+    for (const record of records) {
+      const name = sourceName(dayOf(record.submittedAt), record.account, record.sourceId);
+      let found = scopes.get(name);
+      if (found === undefined) {
+        found = this.#scopesOf(record, name);
+        scopes.set(name, found);
+        staged.add(found.source).add(found.account);
+      }
+      const facet = facetText(record);
+      found.source.add(facet, record.id);
+      found.account.add(facet, record.id);
+    }
+    const last = records.at(-1);
+    const end = last && tallyEndTable.put([last.node], { version: TALLY_VERSION, next: last.seq + 1 });
+    return [...[...staged].flatMap((day) => day.operations()), ...(end === undefined ? [] : [end])];
+  }
+
+  committed(): void {
+    for (const day of this.#staged) {
+      this.#cached -= day.size;
+      day.commit();
+      this.#cached += day.size;
+    }
+    this.#staged = new Set();
+  }
+
+  forget(): void {
+    this.#days.clear();
+    this.#cached = 0;
+    this.#staged = new Set();
+  }
+
+  #scopesOf(record: AttestationRecord, name: string): Scopes {
+    const source = this.#days.get(name);
+    const account = this.#days.get(accountName(dayOf(record.submittedAt), record.account));
+    if (source === undefined || account === undefined) throw new RangeError(`the counts of ${name} were not loaded`);
+    return { source, account };
+  }
+
+  async #read(account: string, source: string, day: string): Promise<DayTally> {
+    const durable = new Map<string, FacetCount>();
+    for await (const [[facet = ''], count] of tallyTable.under(this.#store, [account, source, day])) {
+      durable.set(facet, count);
+    }
+    return new DayTally([account, source, day], maxFacets(source), durable);
+  }
+
+  #keep(name: string, day: DayTally): void {
+    this.#days.set(name, day);
+    this.#cached += day.size;
+  }
+
+  /** Drops the days read longest ago, but none that is about to be used. A day weighs one more than its facets. */
+  #makeRoom(needed: ReadonlyMap<string, unknown>): void {
+    if (this.#cached + this.#days.size <= this.#maxCached) return;
+    for (const [name, day] of this.#days) {
+      if (needed.has(name)) continue;
+      this.#days.delete(name);
+      this.#cached -= day.size;
+      if (this.#cached + this.#days.size <= this.#maxCached) return;
+    }
+  }
+}
+
+export function emptyDay(account: string, source: string, day: string): DayTally {
+  return new DayTally([account, source, day], maxFacets(source));
+}
+
+function maxFacets(source: string): number {
+  return source === ALL_SOURCES ? MAX_FACETS_OF_ACCOUNT : MAX_FACETS_OF_SOURCE;
+}
+
+function accountName(day: string, account: string): string {
+  return `${day}/${account}`;
+}
+
+function sourceName(day: string, account: string, sourceId: string): string {
+  return `${day}/${account}/${sourceId}`;
+}
