@@ -1,7 +1,9 @@
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
+import { usageTable } from '../limits/usage-table.ts';
 import { linkProjection } from '../records/link-tables.ts';
 import { bodyTable, groupTable, recordIndex, splitBody } from '../records/record-tables.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
@@ -15,6 +17,13 @@ import { RowCursor } from './row-cursor.ts';
 import { RowRuns } from './row-runs.ts';
 import { distinctParts } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
+import { UsageWalk } from './usage-walk.ts';
+
+/** Rows that follow from records, compared with them along the chain. */
+interface RecordWalk {
+  take(records: readonly AttestationRecord[]): Promise<void>;
+  finish(): Promise<void>;
+}
 
 /**
  * Every node's chain: groups without gap from record 1 on, signed; every record re-derived, its index row looked up;
@@ -30,17 +39,21 @@ export const chainCheck: TableCheck = {
     ...SOURCE_TABLES,
     ...PAYLOAD_TABLES,
     ...OWN_PROJECTIONS.map(({ table }) => table),
+    usageTable,
   ],
   async run(check) {
     const index = new IndexWalk(check, recordIndex);
     const links = new ProjectionWalk(check, linkProjection);
-    const own = OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection));
+    const own: RecordWalk[] = [
+      ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
+      new UsageWalk(check),
+    ];
     for (const node of await nodesOf(check)) {
-      const projections = node === check.own ? [links, ...own] : [links];
-      await new ChainWalk(check, node, index, projections).run();
+      const walks = node === check.own ? [links, ...own] : [links];
+      await new ChainWalk(check, node, index, walks).run();
     }
     if (check.own === null) await findOwnerless(check);
-    for (const projection of [links, ...own]) await projection.finish();
+    for (const walk of [links, ...own]) await walk.finish();
     await index.finish(async ({ parts, value }) => {
       const id = parts.join('/');
       if (!isRecordId(id) || value === undefined) return false;
@@ -72,15 +85,15 @@ class ChainWalk {
   readonly #node: NodeId;
   readonly #index: IndexWalk<number>;
   readonly #groups: RowCursor<SignedStatement>;
-  readonly #projections: readonly ProjectionWalk[];
+  readonly #walks: readonly RecordWalk[];
   readonly #bodies: RowRuns<string, string>;
   readonly #sources: SourceWalk;
   /** Null for a peer's chain. */
   readonly #payloads: PayloadWalk | null;
   #next = 1;
 
-  constructor(check: Check, node: NodeId, index: IndexWalk<number>, projections: readonly ProjectionWalk[]) {
-    this.#projections = projections;
+  constructor(check: Check, node: NodeId, index: IndexWalk<number>, walks: readonly RecordWalk[]) {
+    this.#walks = walks;
     this.#check = check;
     this.#node = node;
     this.#index = index;
@@ -141,7 +154,7 @@ class ChainWalk {
     await Promise.all([
       this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq }))),
       this.#sources.take(records),
-      ...this.#projections.map((projection) => projection.take(records.map(({ record }) => record))),
+      ...this.#walks.map((walk) => walk.take(records.map(({ record }) => record))),
       this.#payloads?.take(group, records),
     ]);
     return leaves;

@@ -149,6 +149,16 @@ const DAMAGES: readonly Damage[] = [
     mutate: copyTo('payload-key/', 0, 'payload-key/att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ'),
     found: ['payload-key', /belongs to no record/],
   },
+  {
+    what: 'the count of an account and day is changed',
+    mutate: edit('usage/', 0, (count) => String(Number(count) - 1)),
+    found: ['usage', /does not count \d+ records/],
+  },
+  {
+    what: 'a count of no record is added',
+    mutate: async () => [put('usage/acme/2026-05-31', '5')],
+    found: ['usage', /belongs to no record/],
+  },
 ];
 
 const scratch = await scratchDirectory();

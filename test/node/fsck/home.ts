@@ -15,6 +15,7 @@ import { decodeItem } from '../../../node/federation/page-forms.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
 import { Intake } from '../../../node/intake/intake.ts';
+import { DailyUsage } from '../../../node/limits/daily-usage.ts';
 import { createKeyFile, KEY_FILE_PURPOSES } from '../../../node/keys/key-file.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { certifySigningKey, type NodeKeys, readNodeKeys } from '../../../node/keys/node-keys.ts';
@@ -158,7 +159,7 @@ async function ownChain(
       vault: new PayloadVault(own.payloadKey),
       now,
       projections: [],
-      counters: [],
+      counters: [await DailyUsage.open({ store, node, now })],
       onCommitted: (group) => sealer.add(group.records.map(({ leaf }) => leaf)),
     }),
   );

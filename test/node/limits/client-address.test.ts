@@ -18,7 +18,16 @@ test('behind a proxy the last forwarded address counts: the caller may have made
 });
 
 test('a header that holds no address leaves that of the connection', () => {
-  for (const forwardedFor of [undefined, '', ',', 'unknown', '203.0.113.7, _hidden', '999.1.1.1', '[::1', 'a'.repeat(5000)]) {
+  for (const forwardedFor of [
+    undefined,
+    '',
+    ',',
+    'unknown',
+    '203.0.113.7, _hidden',
+    '999.1.1.1',
+    '[::1',
+    'a'.repeat(5000),
+  ]) {
     assert.is(clientAddress({ remoteAddress: '10.0.0.1', forwardedFor }, true), '10.0.0.1');
   }
   assert.is(clientAddress({ remoteAddress: undefined, forwardedFor: undefined }, true), 'unknown');
@@ -41,12 +50,16 @@ test('IPv6 callers of one /64 are one', () => {
 test('the key of any IPv6 address is that of its first four groups alone', () => {
   const group = fc.integer({ min: 0, max: 0xffff });
   fc.assert(
-    fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), fc.array(group, { minLength: 4, maxLength: 4 }), (a, b) => {
-      const text = (groups: readonly number[]) => groups.map((part) => part.toString(16)).join(':');
-      const key = addressKey(text(a));
-      assert.is(key, `${text(a.slice(0, 4))}::/64`);
-      assert.is(addressKey(text([...a.slice(0, 4), ...b])), key);
-    }),
+    fc.property(
+      fc.array(group, { minLength: 8, maxLength: 8 }),
+      fc.array(group, { minLength: 4, maxLength: 4 }),
+      (a, b) => {
+        const text = (groups: readonly number[]) => groups.map((part) => part.toString(16)).join(':');
+        const key = addressKey(text(a));
+        assert.is(key, `${text(a.slice(0, 4))}::/64`);
+        assert.is(addressKey(text([...a.slice(0, 4), ...b])), key);
+      },
+    ),
   );
 });
 

@@ -26,7 +26,10 @@ const requests = fc.array(
   fc.record({
     subject: fc.constantFrom('a', 'b', 'c'),
     // Now and then a clock that goes back.
-    step: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 9_000 }) }, fc.integer({ min: -70_000, max: 90_000 })),
+    step: fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min: 0, max: 9_000 }) },
+      fc.integer({ min: -70_000, max: 90_000 }),
+    ),
     limit: fc.constantFrom(1, 3, 3, 3, 20),
   }),
   { maxLength: 120 },

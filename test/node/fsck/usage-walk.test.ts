@@ -1,0 +1,73 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Check } from '../../../node/fsck/check.ts';
+import { Report } from '../../../node/fsck/report.ts';
+import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
+import type { Operation } from '../../../node/store/operation.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { UsageRoom } from '../limits/usage-room.ts';
+import { del, put } from './damaged-home.ts';
+
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 10, 20, 12);
+const ACCOUNTS = ['acme', 'globex', 'initech'];
+const DAYS = 4;
+
+/** Findings about a store of three accounts and four days, after its rows were changed. */
+async function findings(changes: readonly Operation[], rememberedRows?: number): Promise<string[]> {
+  await using directory = await temporaryDirectory();
+  let now = START;
+  await using room = await UsageRoom.open(directory.path, { now: () => now });
+  const records: AttestationRecord[] = [];
+  for (let day = 0; day < DAYS; day++, now += DAY_MS) {
+    for (const account of ACCOUNTS) {
+      const made = await room.record(account, 3 + day);
+      records.push(...made.map(({ record }) => record));
+    }
+  }
+  await room.store.write(changes);
+  const report = new Report();
+  const check: Check = { store: room.store, report, signal: undefined, keys: null, own: NODE, vault: null };
+  const walk = new UsageWalk(check, rememberedRows);
+  for (let at = 0; at < records.length; at += 5) await walk.take(records.slice(at, at + 5));
+  await walk.finish();
+  return report.findings.map(({ severity, key, detail }) => `${severity}: ${key ?? 'usage'} ${detail}`);
+}
+
+test('the counts of several days and accounts are whole', async () => {
+  assert.equal(await findings([]), []);
+});
+
+test('a wrong, a missing, an unreadable and a stray count are named', async () => {
+  const found = await findings([
+    put('usage/acme/2026-11-20', '4'),
+    del('usage/globex/2026-11-21'),
+    put('usage/initech/2026-11-23', 'many'),
+    put('usage/hooli/2026-11-22', '1'),
+    put('usage/acme/2026-11-31', '3'),
+    put('usage/acme', '3'),
+  ]);
+  assert.equal(found.sort(), [
+    'problem: usage/acme is no key of this table',
+    'problem: usage/acme/2026-11-20 does not count 3 records',
+    'problem: usage/acme/2026-11-31 is no key of this table',
+    'problem: usage/globex/2026-11-21 is missing',
+    'problem: usage/hooli/2026-11-22 belongs to no record',
+    'problem: usage/initech/2026-11-23 does not count 6 records',
+    'problem: usage/initech/2026-11-23 does not read: a stored number is not a safe integer',
+  ]);
+});
+
+test('more rows than are remembered: stray ones are counted', async () => {
+  assert.equal(await findings([], 5), []);
+  assert.equal(await findings([put('usage/hooli/2026-11-22', '1')], 5), ['problem: usage 1 rows belong to no record']);
+});
+
+test('no count at all is no damage: the node counts at its next start', async () => {
+  const keys = ACCOUNTS.flatMap((account) => [0, 1, 2, 3].map((day) => `usage/${account}/2026-11-2${day}`));
+  const found = await findings(keys.map(del));
+  assert.equal(found, ['note: usage has no row: the node counts its records at its next start']);
+});
+
+test.run();

@@ -1,0 +1,75 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { DailyUsage } from '../../../node/limits/daily-usage.ts';
+import { hasUsage } from '../../../node/limits/usage-rebuild.ts';
+import { usageTable } from '../../../node/limits/usage-table.ts';
+import { bodyTable } from '../../../node/records/record-tables.ts';
+import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { UsageRoom } from './usage-room.ts';
+
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 10, 20, 23, 59);
+
+test('a store without any count is counted when it is opened', async () => {
+  await using directory = await temporaryDirectory();
+  let now = START;
+  {
+    await using room = await UsageRoom.open(directory.path, { now: () => now, isCounted: false });
+    await room.record('acme', 150);
+    now += DAY_MS;
+    await room.record('acme', 7);
+    await room.record('globex', 3);
+    assert.not(await hasUsage(room.store));
+  }
+  await using room = await UsageRoom.open(directory.path, { now: () => now });
+  assert.equal(await room.rows(), { 'acme/2026-11-20': 150, 'acme/2026-11-21': 7, 'globex/2026-11-21': 3 });
+  await room.record('acme', 1);
+  assert.is((await room.rows())['acme/2026-11-21'], 8);
+});
+
+test('a store with counts is not counted again', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await UsageRoom.open(directory.path, { now: () => START });
+    await room.record('acme', 2);
+    await room.store.write([usageTable.put(['acme', '2026-11-20'], 900)]);
+  }
+  await using room = await UsageRoom.open(directory.path, { now: () => START });
+  assert.equal(await room.rows(), { 'acme/2026-11-20': 900 });
+});
+
+test('a damaged record keeps no node from starting: the others are counted', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await UsageRoom.open(directory.path, { now: () => START, isCounted: false });
+    await room.record('acme', 64);
+    await room.record('acme', 1);
+    await room.store.write([bodyTable.put([NODE, 65], '{"damaged":true}')]);
+  }
+  await using room = await UsageRoom.open(directory.path, { now: () => START });
+  assert.equal(await room.rows(), { 'acme/2026-11-20': 64 });
+});
+
+test('records taken back from peers are counted in their own writes, as if they had just been made', async () => {
+  await using directory = await temporaryDirectory();
+  await using elsewhere = await temporaryDirectory();
+  await using origin = await UsageRoom.open(elsewhere.path, { now: () => START });
+  const before = await origin.record('acme', 300);
+  const after = await origin.record('acme', 200);
+  const records = [...before, ...after].map(({ record }) => record);
+
+  await using room = await UsageRoom.open(directory.path, { now: () => START });
+  const { store } = room;
+  const usage = await DailyUsage.open({ store, node: NODE, now: () => START });
+  for (let at = 0; at < records.length; at += 128) {
+    const page = records.slice(at, at + 128);
+    usage.forget();
+    await usage.load(page);
+    // The chain's own write, of which nobody tells the counter.
+    await store.write(usage.operations(page));
+  }
+  assert.equal(await room.rows(), { 'acme/2026-11-20': 500 });
+  assert.is((await usage.standing({ id: 'acme', tier: 'developer' }))?.remaining, 500);
+});
+
+test.run();

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { Intake } from '../../../node/intake/intake.ts';
+import type { Draft } from '../../../node/intake/draft.ts';
+import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import { DailyUsage } from '../../../node/limits/daily-usage.ts';
+import type { LimitedAccount } from '../../../node/limits/rate-limits.ts';
+import { usageTable } from '../../../node/limits/usage-table.ts';
+import { Store } from '../../../node/store/store.ts';
+import { draftOf, NODE, signer, vault } from '../intake/intake-room.ts';
+
+export interface UsageRoomOptions {
+  readonly now?: () => number;
+  /** Whether the disk takes the write; called before each that intake makes. */
+  readonly isTaken?: () => boolean;
+  readonly maxCachedRows?: number;
+  /** False: intake counts nothing, as before there were counts. */
+  readonly isCounted?: boolean;
+}
+
+/** Intake and the counts of its records over a real store. Opened again on the same directory, it is the node after a restart. */
+export class UsageRoom implements AsyncDisposable {
+  readonly store: Store;
+  readonly intake: Intake;
+  readonly usage: DailyUsage;
+
+  private constructor(store: Store, intake: Intake, usage: DailyUsage) {
+    this.store = store;
+    this.intake = intake;
+    this.usage = usage;
+  }
+
+  static async open(directory: string, options: UsageRoomOptions = {}): Promise<UsageRoom> {
+    const { now = Date.now, isTaken = () => true, maxCachedRows, isCounted = true } = options;
+    const store = await Store.open(join(directory, 'store'));
+    const usage = await DailyUsage.open({
+      store,
+      node: NODE,
+      now,
+      ...(maxCachedRows === undefined ? {} : { maxCachedRows }),
+    });
+    const write = store.write.bind(store);
+    store.write = async (operations) => {
+      if (!isTaken()) throw new Error('the disk refused');
+      await write(operations);
+    };
+    const intake = await Intake.open({
+      node: NODE,
+      store,
+      signer,
+      vault,
+      now,
+      projections: [],
+      counters: isCounted ? [usage] : [],
+      onCommitted: () => {},
+    });
+    intake.start();
+    return new UsageRoom(store, intake, usage);
+  }
+
+  /** A call that makes one record: room first, then the record; tells how it ended. */
+  async call(account: LimitedAccount, more: Partial<Draft> = {}): Promise<'recorded' | 'capped' | 'failed'> {
+    const decision = await this.usage.reserve(account);
+    if (decision.kind === 'refused') return 'capped';
+    using _reservation = decision.reservation;
+    try {
+      await this.intake.submit(draftOf('source', {}, { account: account.id, ...more }));
+      return 'recorded';
+    } catch {
+      return 'failed';
+    }
+  }
+
+  /** Makes records of an account without asking for room. */
+  async record(account: string, count: number): Promise<readonly BuiltRecord[]> {
+    if (count === 0) return [];
+    return this.intake.submitAll(Array.from({ length: count }, () => draftOf('source', {}, { account })));
+  }
+
+  /** All rows: `acme/2026-11-21` → count. */
+  async rows(): Promise<Record<string, number>> {
+    const rows: Record<string, number> = {};
+    const prefix = usageTable.key('');
+    for await (const [key, bytes] of this.store.range({ gte: prefix, lt: `${prefix}~` })) {
+      rows[key.slice(prefix.length)] = usageTable.decode(bytes);
+    }
+    return rows;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.intake[Symbol.asyncDispose]();
+    await this.store[Symbol.asyncDispose]();
+  }
+}
