@@ -14,7 +14,10 @@ import type { Recorder } from './http/recording/recorder.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { healthRoute } from './http/routes/health.ts';
+import { keyRoutes } from './http/routes/keys.ts';
 import { metricsRoute } from './http/routes/metrics.ts';
+import { openApiRoute } from './http/routes/openapi.ts';
+import { problemRoute } from './http/routes/problems.ts';
 import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
 import { verifyRoute } from './http/routes/verify.ts';
@@ -81,7 +84,7 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: Storag
     now,
     sealNow: () => context.sealer.seal(),
   };
-  return [
+  const routes: readonly Route[] = [
     attestRoute(decisions),
     tieredAttestRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
@@ -96,6 +99,7 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: Storag
       catchingUp: () => federation.catchingUp,
     }),
     metricsRoute(metrics),
+    ...keyRoutes({ keys: context.accounts.keys, now }),
   ];
 }
 

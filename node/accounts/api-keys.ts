@@ -10,9 +10,6 @@ import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from '.
 
 /** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
 export const MAX_KEYS = 100;
-/** How long a key goes on after it was replaced, in seconds. */
-export const DEFAULT_OVERLAP_SECONDS = 86_400;
-export const MAX_OVERLAP_SECONDS = 30 * 86_400;
 
 /** A new key and its text, which is shown once and is nowhere afterwards. */
 export interface IssuedKey {

@@ -1,7 +1,9 @@
+import { AccountError } from '../accounts/account-error.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { StoreError } from '../store/store.ts';
+import { accountProblem } from './account-problems.ts';
 import { fieldError, Problem } from './problem.ts';
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
@@ -10,6 +12,7 @@ const RETRY_AFTER_SECONDS = 1;
 /** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
 export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof IntakeError) return intakeProblem(thrown);
+  if (thrown instanceof AccountError) return accountProblem(thrown);
   if (thrown instanceof LimitError) return new Problem(thrown.code, thrown.message, { headers: thrown.headers });
   if (thrown instanceof StoreError) return storeProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;

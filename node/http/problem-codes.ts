@@ -32,6 +32,7 @@ const KINDS = {
 
   'scope-forbidden': { status: 403, title: 'API key lacks the scope' },
   'tier-forbidden': { status: 403, title: 'Not included in the tier' },
+  'sign-up-closed': { status: 403, title: 'Sign-up is closed' },
   'proof-window-expired': { status: 403, title: 'Proof window has expired' },
 
   'route-not-found': { status: 404, title: 'No such route' },
@@ -41,6 +42,8 @@ const KINDS = {
   'corrective-action-not-found': { status: 404, title: 'Corrective action not found' },
   'lock-not-found': { status: 404, title: 'Retention lock not found' },
   'agent-not-found': { status: 404, title: 'Agent not found' },
+  'key-not-found': { status: 404, title: 'API key not found' },
+  'account-not-found': { status: 404, title: 'Account not found' },
   'source-not-found': { status: 404, title: 'Source not found' },
 
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
@@ -55,6 +58,11 @@ const KINDS = {
   'agent-exists': { status: 409, title: 'Agent is already registered' },
   'agent-keys-exhausted': { status: 409, title: 'Agent has had all the keys that it can' },
   'agent-key-unavailable': { status: 409, title: 'Key of the agent is not held here' },
+  'key-exists': { status: 409, title: 'API key is in use' },
+  'key-ended': { status: 409, title: 'API key has ended' },
+  'last-admin-key': { status: 409, title: 'Last key that administers the account' },
+  'too-many-keys': { status: 409, title: 'Account has too many API keys' },
+  'account-exists': { status: 409, title: 'Account exists' },
   'retention-locked': { status: 409, title: 'Record is under a retention lock' },
   'not-yet-anchored': { status: 409, title: 'Not yet anchored' },
 

@@ -30,6 +30,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The work was done and the payment could not be settled. Nothing was charged, and the result is withheld.',
   'scope-forbidden': 'The API key is not allowed to do this, not for this source, or not from this address.',
   'tier-forbidden': 'The tier of the account does not include this.',
+  'sign-up-closed': 'The operator of this node gives out accounts another way.',
   'proof-window-expired':
     'Hosted proofs of the Developer tier are served for seven days. Public verification never expires, nor does a bundle that was downloaded.',
   'route-not-found': 'There is nothing under this path. `/openapi.json` lists what there is.',
@@ -38,6 +39,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'incident-not-found': 'The account has no incident of this id on this node.',
   'corrective-action-not-found': 'The account has no corrective action of this id on this node.',
   'lock-not-found': 'The account has no retention lock of this id on this node.',
+  'key-not-found': 'The account has no API key of this id on this node.',
+  'account-not-found': 'This node has no account of this id.',
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',
@@ -50,6 +53,12 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'invalid-transition': 'The corrective action cannot go from its status to this one. `allowed` lists where it can go.',
   'hold-not-active': 'The lock has no legal hold, or it was released before.',
   'agent-inactive': 'The agent was deactivated: nothing is signed for it any more.',
+  'key-exists': 'The text or the id of this API key is that of another one.',
+  'key-ended': 'The API key was revoked, has expired or was replaced already. Take the key that replaced it.',
+  'last-admin-key':
+    'No other key could administer the account any more. Rotate this one, with `overlapSeconds` 0 where it must end now.',
+  'too-many-keys': 'The account has a hundred API keys in use. Revoke one first.',
+  'account-exists': 'There is an account of this id already, with other particulars.',
   'agent-exists': 'An agent of this id is registered already, with other particulars or by another account.',
   'agent-keys-exhausted':
     'All keys that an agent ever had stay in its DID document, so their number is limited. Register another agent.',

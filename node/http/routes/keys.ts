@@ -1,0 +1,148 @@
+import type { Context } from 'koa';
+import Type from 'typebox';
+import {
+  CreateKeyAnswerShape,
+  CreateKeyRequestShape,
+  DEFAULT_OVERLAP_SECONDS,
+  KEYS_EXAMPLE,
+  ListKeysAnswerShape,
+  RevokeKeyAnswerShape,
+  RotateKeyAnswerShape,
+  RotateKeyRequestShape,
+} from '../../../protocol/api/keys.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { ApiKeys } from '../../accounts/api-keys.ts';
+import { keyAnswer } from '../../accounts/key-answer.ts';
+import { isKeyId, KEY_ID_PATTERN, type KeyId } from '../../accounts/key-id.ts';
+import { readJsonBody } from '../body.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { KeyRoute } from '../route.ts';
+import { validator } from '../validation.ts';
+
+export interface KeyRooms {
+  readonly keys: ApiKeys;
+  readonly now: () => number;
+}
+
+const MAX_BYTES = 128 << 10;
+/** Answers may hold the text of a key. */
+const HEADERS = { 'Cache-Control': 'no-store' };
+const PARAMS = {
+  id: {
+    description: 'Id of the key.',
+    shape: Type.String({ pattern: KEY_ID_PATTERN }),
+    example: KEYS_EXAMPLE.list.keys[0].id,
+  },
+};
+const ONCE = 'The text of the key is shown in this answer and never again: the node keeps its hash alone.';
+
+const validateCreate = validator(CreateKeyRequestShape);
+const validateRotate = validator(RotateKeyRequestShape);
+
+/** `/v1/keys` (SPEC §5.1, DOMAIN §6.8): an account makes, replaces and ends its own keys, by a key that may. */
+export function keyRoutes(rooms: KeyRooms): readonly KeyRoute[] {
+  return [listRoute(rooms), createRoute(rooms), rotateRoute(rooms), revokeRoute(rooms)];
+}
+
+function listRoute({ keys, now }: KeyRooms): KeyRoute {
+  return {
+    method: 'GET',
+    path: '/v1/keys',
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'The keys of the account',
+      description: 'All of them, oldest first, those that have ended too. No text of a key is among it.',
+      answer: { shape: ListKeysAnswerShape, example: KEYS_EXAMPLE.list },
+      problems: [],
+    },
+    async answer(_call, { account }) {
+      const at = now();
+      const all = await keys.list(account.id);
+      return { body: { success: true, keys: all.map((key) => keyAnswer(key, at)) }, headers: HEADERS };
+    },
+  };
+}
+
+function createRoute({ keys, now }: KeyRooms): KeyRoute {
+  return {
+    method: 'POST',
+    path: '/v1/keys',
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Makes a key',
+      description: `With a preset or with scopes; never with more than the key that asks has itself. ${ONCE}`,
+      request: { shape: CreateKeyRequestShape, example: KEYS_EXAMPLE.create.request },
+      answer: { shape: CreateKeyAnswerShape, example: KEYS_EXAMPLE.create.answer },
+      problems: ['missing-field', 'invalid-field', 'too-many-keys'],
+    },
+    async answer({ context }, { account, key: maker }) {
+      const request = validateCreate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
+      const { apiKey, key } = await keys.create(account.id, request, { key: maker.id });
+      return { body: { success: true, apiKey, key: keyAnswer(key, now()) }, headers: HEADERS };
+    },
+  };
+}
+
+function rotateRoute({ keys, now }: KeyRooms): KeyRoute {
+  return {
+    method: 'POST',
+    path: '/v1/keys/:id/rotate',
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Makes a key of the same terms in the place of one',
+      description:
+        'The old key goes on for `overlapSeconds`, a day where nothing is said, at most thirty; 0 ends it at once. ' +
+        ONCE,
+      params: PARAMS,
+      request: { shape: RotateKeyRequestShape, example: KEYS_EXAMPLE.rotate.request },
+      answer: { shape: RotateKeyAnswerShape, example: KEYS_EXAMPLE.rotate.answer },
+      problems: ['invalid-field', 'key-not-found', 'key-ended', 'too-many-keys'],
+    },
+    async answer({ context, params }, { account, key: maker }) {
+      const id = keyParameter(params);
+      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = validateRotate(await readOptionalBody(context));
+      const { apiKey, key, replaced } = await keys.rotate(account.id, id, overlapSeconds, { key: maker.id });
+      const at = now();
+      const body = { success: true, apiKey, key: keyAnswer(key, at), replaced: keyAnswer(replaced, at) };
+      return { body, headers: HEADERS };
+    },
+  };
+}
+
+function revokeRoute({ keys, now }: KeyRooms): KeyRoute {
+  return {
+    method: 'POST',
+    path: '/v1/keys/:id/revoke',
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Ends a key now and for good',
+      description:
+        'The very next request with it is refused. Revoking twice is revoking once. The last key that administers ' +
+        'the account is not revoked but rotated.',
+      params: PARAMS,
+      answer: { shape: RevokeKeyAnswerShape, example: KEYS_EXAMPLE.revoke.answer },
+      problems: ['invalid-field', 'key-not-found', 'last-admin-key'],
+    },
+    async answer({ params }, { account, key: maker }) {
+      const key = await keys.revoke(account.id, keyParameter(params), { key: maker.id });
+      return { body: { success: true, key: keyAnswer(key, now()) }, headers: HEADERS };
+    },
+  };
+}
+
+/** Throws `Problem` 400. */
+function keyParameter({ id = '' }: Readonly<Record<string, string>>): KeyId {
+  if (isKeyId(id)) return id;
+  const message = 'is not the id of a key';
+  throw new Problem('invalid-field', `id ${message}`, { errors: [fieldError(['id'], 'pattern', message)] });
+}
+
+/** A request without any body is one with an empty object. */
+async function readOptionalBody({ req }: Context): Promise<JsonObject> {
+  const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
+  return isEmpty ? {} : (await readJsonBody(req, { maxBytes: MAX_BYTES })).value;
+}
