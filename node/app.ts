@@ -59,7 +59,8 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
   const options = appOptions(context);
-  const app = createApp({ ...options, routes: apiRoutes(context, monitor, storage), gate });
+  const routes = withDocument(apiRoutes(context, monitor, storage), options.baseUrl);
+  const app = createApp({ ...options, routes, gate });
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
@@ -84,7 +85,7 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: Storag
     now,
     sealNow: () => context.sealer.seal(),
   };
-  const routes: readonly Route[] = [
+  return [
     attestRoute(decisions),
     tieredAttestRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
@@ -101,6 +102,13 @@ function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: Storag
     metricsRoute(metrics),
     ...keyRoutes({ keys: context.accounts.keys, now }),
   ];
+}
+
+/** The routes, the pages of their problems, and the document of them all. */
+function withDocument(routes: readonly Route[], baseUrl: string): readonly Route[] {
+  const all = [...routes, problemRoute()];
+  const documented = all.filter((route) => route.documentation !== undefined);
+  return [...all, openApiRoute(documented, { version: VERSION, baseUrl })];
 }
 
 function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHeads {
