@@ -1,0 +1,89 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { LinkedRecord } from '../../../protocol/evidence/linked-record.ts';
+import { CLAUSES, evaluate } from '../../../protocol/evidence/rules.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { RECORD_KINDS, REVIEW_OUTCOMES } from '../../../protocol/statement/vocabulary.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { AT, EU, made, overrideOf, reviewer, shown, shows, US } from './case.ts';
+
+const START = made({ kind: 'session_start' }, 5);
+const SUBJECT = made({ links: { session: START.id }, claims: { matched: true } }, 10);
+const STRANGER = made({}, 11);
+const targets = fc.constantFrom(SUBJECT.id, SUBJECT.id, START.id, STRANGER.id);
+
+/** Any record whose links may name the subject, its session, or neither. */
+const anyRecord: fc.Arbitrary<AttestationRecord> = fc
+  .record({
+    kind: fc.constantFrom(...RECORD_KINDS),
+    seconds: fc.integer({ min: 0, max: 20 }),
+    node: fc.constantFrom(EU, US),
+    account: fc.constantFrom(SUBJECT.account, SUBJECT.account, 'acc_else'),
+    sourceId: fc.constantFrom(SUBJECT.sourceId, 'else'),
+    links: fc.record({ original: targets, session: targets, related: targets.map((id) => [id]) }, { requiredKeys: [] }),
+    claims: fc.record(
+      { reviewer: fc.constantFrom(reviewer('a'), reviewer('b')), reviewOutcome: fc.constantFrom(...REVIEW_OUTCOMES) },
+      { requiredKeys: [] },
+    ),
+    isStart: fc.boolean(),
+  })
+  .map(({ seconds, claims, isStart, ...members }): AttestationRecord =>
+    Object.assign({}, STRANGER, members, {
+      id: isStart ? START.id : STRANGER.id,
+      submittedAt: timestampOf(Date.parse(START.submittedAt) + 1000 * (seconds - 5)),
+      claims: { ...STRANGER.claims, ...claims },
+    }),
+  );
+const anyOverride = fc
+  .tuple(fc.constantFrom('a', 'b'), fc.constantFrom(...REVIEW_OUTCOMES), fc.constantFrom(EU, US))
+  .map(([letter, reviewOutcome, node]) => overrideOf(SUBJECT, { reviewer: reviewer(letter), reviewOutcome }, {}, node));
+const anyLinked: fc.Arbitrary<LinkedRecord[]> = fc.array(
+  fc.record({ record: fc.oneof(anyRecord, anyOverride), holds: fc.boolean() }),
+  {
+    maxLength: 12,
+  },
+);
+const anySubject = fc.oneof(fc.constant(SUBJECT), fc.constant(START), anyRecord);
+const RUNS = { numRuns: 3000 };
+
+test('a further record never takes a flag away, and does add some', () => {
+  const gained = new Set<string>();
+  fc.assert(
+    fc.property(anySubject, anyLinked, anyLinked, fc.boolean(), (record, linked, more, sigValid) => {
+      const before = evaluate({ record, sigValid }, linked, AT);
+      const after = evaluate({ record, sigValid }, [...linked, ...more], AT);
+      for (const clause of CLAUSES) {
+        if (shows(before, clause)) assert.ok(shows(after, clause), clause);
+        else if (shows(after, clause)) gained.add(clause);
+      }
+    }),
+    RUNS,
+  );
+  assert.equal([...gained].toSorted(), ['article12_3a', 'article12_3d', 'article14', 'article14_5']);
+});
+
+test('records of other accounts, and those that do not hold, never matter', () => {
+  fc.assert(
+    fc.property(anySubject, anyLinked, (record, linked) => {
+      const speaking = linked.filter((one) => one.holds && one.record.account === record.account);
+      const subject = { record, sigValid: true };
+      assert.equal(evaluate(subject, linked, AT), evaluate(subject, speaking, AT));
+    }),
+    RUNS,
+  );
+});
+
+test('neither order nor repetition of linked records matters', () => {
+  fc.assert(
+    fc.property(anySubject, anyLinked, fc.nat(), (record, linked, turn) => {
+      const at = linked.length === 0 ? 0 : turn % linked.length;
+      const turned = [...linked.slice(at), ...linked, ...linked.slice(0, at)].toReversed();
+      const subject = { record, sigValid: true };
+      assert.equal(shown(evaluate(subject, turned, AT)), shown(evaluate(subject, linked, AT)));
+    }),
+    RUNS,
+  );
+});
+
+test.run();
