@@ -1,31 +1,16 @@
+import type Koa from 'koa';
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type Koa from 'koa';
-import type { RecordId } from '../protocol/ids.ts';
+import { apiRoutes } from './api-routes.ts';
 import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
 import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
-import type { Route } from './http/route.ts';
-import { attestRoute } from './http/routes/attest.ts';
-import type { DecisionRooms } from './http/routes/decisions.ts';
-import type { Recorder } from './http/recording/recorder.ts';
-import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
-import { federationRoute } from './http/routes/federation.ts';
-import { healthRoute } from './http/routes/health.ts';
-import { keyRoutes } from './http/routes/keys.ts';
-import { metricsRoute } from './http/routes/metrics.ts';
-import { openApiRoute } from './http/routes/openapi.ts';
-import { problemRoute } from './http/routes/problems.ts';
-import { statusRoute } from './http/routes/status.ts';
-import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
-import { verifyRoute } from './http/routes/verify.ts';
 import { type Listener, listen, listenOnSocket } from './http/server.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
-import { VERSION } from './version.ts';
 
 const OPERATOR_SOCKET = 'operator.sock';
 const OPERATOR_SOCKET_MODE = 0o600;
@@ -75,42 +60,6 @@ function appOptions({ log, metrics, config, keys }: NodeContext) {
   };
 }
 
-function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: StorageGuard): readonly Route[] {
-  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
-  const { topicId } = keys.rosters.current.ledger;
-  const region = keys.rosters.member(config.id)?.region ?? config.id;
-  const decisions: DecisionRooms = {
-    recorder: recorderOf(context, topicId, storage),
-    sessions: context.sessions,
-    now,
-    sealNow: () => context.sealer.seal(),
-  };
-  return [
-    attestRoute(decisions),
-    tieredAttestRoute(decisions),
-    statusRoute({ evidence, view, topic: topicId, now }),
-    verifyRoute({ verifier, topic: topicId, now, log }),
-    bundleRoute({ keys, evidence, linked, payload, now }),
-    verifyBundleRoute(verifier),
-    healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health }),
-    federationRoute({
-      ...context,
-      self: config.id,
-      peers: () => transport.peers(),
-      catchingUp: () => federation.catchingUp,
-    }),
-    metricsRoute(metrics),
-    ...keyRoutes({ keys: context.accounts.keys, now }),
-  ];
-}
-
-/** The routes, the pages of their problems, and the document of them all. */
-function withDocument(routes: readonly Route[], baseUrl: string): readonly Route[] {
-  const all = [...routes, problemRoute()];
-  const documented = all.filter((route) => route.documentation !== undefined);
-  return [...all, openApiRoute(documented, { version: VERSION, baseUrl })];
-}
-
 function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHeads {
   return new DailyHeads({
     store,
@@ -119,35 +68,6 @@ function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHe
     log,
     attest: async (head, besides) => (await intake.submit(dailyHeadDraft(head, besides))).record.id,
   });
-}
-
-function recorderOf(
-  { intake, idempotency, keys, config, view, confirmations, evidence }: NodeContext,
-  topic: string,
-  storage: StorageGuard,
-): Recorder {
-  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
-  const find = async (id: RecordId) => {
-    const found = await evidence(id);
-    if (found === undefined) throw new RangeError(`${id} is not in the store`);
-    return found;
-  };
-  const statusOf = async (id: RecordId) => (await view.of(await find(id))).status;
-  return {
-    intake,
-    idempotency,
-    requireStorage: () => storage.requireRoom(),
-    topic,
-    verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
-    recordOf: async (id) => (await find(id)).record,
-    async waitFor(record, milliseconds, signal) {
-      const confirmed = confirmations.wait(record.seq, milliseconds, signal);
-      // The record may have been confirmed before the wait began.
-      if ((await statusOf(record.id)) === 'confirmed') return 'confirmed';
-      await confirmed;
-      return statusOf(record.id);
-    },
-  };
 }
 
 async function listenForOperator(app: Koa, path: string): Promise<Listener> {

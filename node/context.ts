@@ -6,6 +6,7 @@ import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import type { AttestationRecord } from '../protocol/statement/record.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
+import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
@@ -51,7 +52,7 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms {
+export interface NodeContext extends AccountRooms, AgentRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -213,6 +214,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     store,
     keys,
     ...people,
+    ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault }),
     intake,
     idempotency: new Idempotency(store, now),
     sessions: new Sessions(store, new Lanes()),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ENVIRONMENTS, RISK_LEVELS } from '../statement/vocabulary.ts';
+import { SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
 
 /** `POST /v1/attest`: one decision. Members beside these are kept under `additional` and named in `warnings`. */
@@ -14,6 +15,7 @@ export const AttestRequestShape = Type.Object({
   environment: Type.Optional(Type.Enum([...ENVIRONMENTS])),
   referenceDatabase: Type.Optional(ReferenceDatabasesShape),
   matched: Type.Optional(Type.Boolean()),
+  ...SPEAKING_AGENT_MEMBERS,
   clientTimestamp: Type.Optional(TextShape(1, 64)),
   anchorMode: Type.Optional(Type.Enum(['batch', 'direct'])),
 });

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
 
 /** A closed object: a key of another name or a value of another type is a malformed binding, never dropped. */
@@ -28,5 +29,6 @@ export const TieredAttestRequestShape = Type.Object({
   sessionId: Type.Optional(TextShape(1, 64)),
   referenceDatabase: Type.Optional(ReferenceDatabasesShape),
   matched: Type.Optional(Type.Boolean()),
+  ...SPEAKING_AGENT_MEMBERS,
 });
 export type TieredAttestRequest = Static<typeof TieredAttestRequestShape>;

@@ -8,7 +8,7 @@ import { fieldError, Problem } from '../problem.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import type { KeyRoute } from '../route.ts';
-import { type DecisionRooms, submitDecision } from './decisions.ts';
+import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
 
 /** How far a caller's clock may be ahead of ours. In milliseconds. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000;
@@ -29,8 +29,7 @@ export function attestRoute(rooms: DecisionRooms): KeyRoute {
       problems: [
         'time-in-future',
         'tier-forbidden',
-        'session-not-found',
-        'session-already-ended',
+        ...LINK_PROBLEMS,
         'duplicate-attestation',
         'endpoint-limit-exceeded',
       ],

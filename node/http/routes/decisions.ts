@@ -1,6 +1,9 @@
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AgentSigning } from '../../agents/agent-signing.ts';
 import type { DecisionDraft } from '../../attestation/decision-drafts.ts';
 import type { Sessions } from '../../compliance/sessions.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { fieldError, Problem, type ProblemCode } from '../problem.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import type { RecordingRequest, Submit } from '../recording/recording.ts';
 
@@ -8,24 +11,56 @@ import type { RecordingRequest, Submit } from '../recording/recording.ts';
 export interface DecisionRooms {
   readonly recorder: Recorder;
   readonly sessions: Pick<Sessions, 'within'>;
+  readonly agents: Pick<AgentSigning, 'record'>;
   readonly now: () => number;
   /** Seals the waiting records at once. */
   readonly sealNow: () => Promise<void>;
 }
 
+/** What a decision is refused with because of what it links to. */
+export const LINK_PROBLEMS = [
+  'session-not-found',
+  'session-already-ended',
+  'agent-not-found',
+  'agent-inactive',
+  'agent-key-unavailable',
+  'agent-signature-invalid',
+] as const satisfies readonly ProblemCode[];
+
 interface Linked {
   readonly sessionId?: string;
+  readonly agentId?: string;
+  readonly agentSalt?: string;
+  readonly agentSignature?: string;
 }
 
-/** Records a decision with what it links to: inside its session, where it names one. Throws `ComplianceError`. */
+/**
+ * Records a decision with what it links to: signed by its agent and inside its session, where it names them. Throws
+ * `ComplianceError`.
+ */
 export function submitDecision(
-  { sessions }: DecisionRooms,
+  rooms: DecisionRooms,
   { request, caller }: RecordingRequest<Linked>,
   draft: DecisionDraft,
   submit: Submit,
 ): Promise<AttestationRecord> {
-  if (request.sessionId === undefined) return submit(draft);
-  return sessions.within(caller.account.id, request.sessionId, (start) =>
-    submit({ ...draft, links: { ...draft.links, session: start.id } }),
+  const { agentId, agentSalt: salt, agentSignature: signature, sessionId } = request;
+  const record = (linked: Draft) => withinSession(rooms, caller.account.id, sessionId, linked, submit);
+  if (agentId !== undefined) return rooms.agents.record({ agentId, salt, signature }, draft, record);
+  if (salt === undefined && signature === undefined) return record(draft);
+  const message = 'is required with agentSalt and agentSignature';
+  throw new Problem('missing-field', `agentId ${message}`, { errors: [fieldError(['agentId'], 'required', message)] });
+}
+
+function withinSession(
+  { sessions }: DecisionRooms,
+  account: string,
+  sessionId: string | undefined,
+  draft: Draft,
+  record: (draft: Draft) => Promise<AttestationRecord>,
+): Promise<AttestationRecord> {
+  if (sessionId === undefined) return record(draft);
+  return sessions.within(account, sessionId, (start) =>
+    record({ ...draft, links: { ...draft.links, session: start.id } }),
   );
 }

@@ -8,7 +8,7 @@ import { payloadHandle } from '../../attestation/payload-handle.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import type { KeyRoute } from '../route.ts';
-import { type DecisionRooms, submitDecision } from './decisions.ts';
+import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
 
 /** ISO 3166-1 or 3166-2 codes, and `EU`. Others are signed all the same. */
 const JURISDICTION = /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/;
@@ -24,7 +24,7 @@ export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
       description: 'For volume, on every tier. Has no rule against duplicates: use `Idempotency-Key` to repeat safely.',
       request: { shape: TieredAttestRequestShape, example: TIERED_ATTEST_EXAMPLE.request },
       answer: { shape: TieredAttestAnswerShape, example: TIERED_ATTEST_EXAMPLE.answer },
-      problems: ['model-binding-invalid', 'session-not-found', 'session-already-ended'],
+      problems: ['model-binding-invalid', ...LINK_PROBLEMS],
     },
     // A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7).
     codes: { model_ref: 'model-binding-invalid' },

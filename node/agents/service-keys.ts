@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import { SEED_BYTES, type Signer } from '../../protocol/suite/suite.ts';
+import { nativeSigner } from '../keys/native-suite.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { AgentKeyDamagedError, type AgentKeyVault } from './agent-key-vault.ts';
+import { agentKeyTable, keyPart } from './agent-tables.ts';
+
+/** Signers kept ready; the others are decrypted again when their agent speaks again. */
+const MAX_CACHED_SIGNERS = 1_000;
+
+/** A fresh key that no agent has yet, and the row that keeps it. */
+export interface FreshKey {
+  readonly signer: Signer;
+  readonly row: Operation;
+}
+
+/** The keys that the node holds for agents. Private halves are in clear in this process only. */
+export class ServiceKeys {
+  readonly #store: Store;
+  readonly #vault: AgentKeyVault;
+  readonly #cache = new Map<Sha256Hash, Signer>();
+
+  constructor(store: Store, vault: AgentKeyVault) {
+    this.#store = store;
+    this.#vault = vault;
+  }
+
+  make(): FreshKey {
+    const seed = randomBytes(SEED_BYTES);
+    const signer = nativeSigner(seed);
+    const row = agentKeyTable.put([keyPart(signer.keyId)], this.#vault.seal(signer.keyId, seed));
+    seed.fill(0);
+    return { signer, row };
+  }
+
+  /** Undefined where the node does not hold the key (any more). Throws `AgentKeyDamagedError`. */
+  async signer(keyId: Sha256Hash): Promise<Signer | undefined> {
+    const cached = this.#cache.get(keyId);
+    if (cached !== undefined) return cached;
+    const sealed = await agentKeyTable.get(this.#store, keyPart(keyId));
+    if (sealed === undefined) return undefined;
+    const signer = openSigner(this.#vault, keyId, sealed);
+    const [oldest] = this.#cache.keys();
+    if (this.#cache.size >= MAX_CACHED_SIGNERS && oldest !== undefined) this.#cache.delete(oldest);
+    this.#cache.set(keyId, signer);
+    return signer;
+  }
+
+  /** The row's deletion: it belongs into the write of the record that ends the key. */
+  end(keyId: Sha256Hash): Operation {
+    return agentKeyTable.del(keyPart(keyId));
+  }
+
+  /** Once the key's row is gone. */
+  forget(keyId: Sha256Hash): void {
+    this.#cache.delete(keyId);
+  }
+}
+
+/** The signer of a sealed seed. Throws `AgentKeyDamagedError` where it is not the key of this id. */
+export function openSigner(vault: AgentKeyVault, keyId: Sha256Hash, sealed: Uint8Array): Signer {
+  const seed = vault.open(keyId, sealed);
+  const signer = nativeSigner(seed);
+  seed.fill(0);
+  if (signer.keyId === keyId) return signer;
+  throw new AgentKeyDamagedError(`another key stands under ${keyId}`);
+}
