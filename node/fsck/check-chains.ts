@@ -17,6 +17,7 @@ import { RowCursor } from './row-cursor.ts';
 import { RowRuns } from './row-runs.ts';
 import { distinctParts } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
+import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
 import { UsageWalk } from './usage-walk.ts';
 
 /** Rows that follow from records, compared with them along the chain. */
@@ -40,6 +41,7 @@ export const chainCheck: TableCheck = {
     ...PAYLOAD_TABLES,
     ...OWN_PROJECTIONS.map(({ table }) => table),
     usageTable,
+    ...TALLY_TABLES,
   ],
   async run(check) {
     const index = new IndexWalk(check, recordIndex);
@@ -47,6 +49,7 @@ export const chainCheck: TableCheck = {
     const own: RecordWalk[] = [
       ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
       new UsageWalk(check),
+      new TallyWalk(check),
     ];
     for (const node of await nodesOf(check)) {
       const walks = node === check.own ? [links, ...own] : [links];

@@ -35,6 +35,7 @@ const NO_COUNTS = {
   duplicateGuards: 0,
   idempotencyKeys: 0,
   usageDays: 0,
+  tallies: 0,
   accounts: 0,
   apiKeys: 0,
   signUps: 0,

@@ -1,7 +1,7 @@
 import { coarseFacetText } from '../../protocol/frameworks/facet.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { Operation } from '../store/operation.ts';
-import { FIRST_IDS, type FacetCount, tallyTable } from './tally-table.ts';
+import { ALL_SOURCES, FIRST_IDS, type FacetCount, tallyTable } from './tally-table.ts';
 
 /**
  * Facets of one scope's day that are kept apart. Past it a record of a new facet is counted without its fields, and an
@@ -18,13 +18,10 @@ export class DayTally {
   readonly #staged = new Map<string, FacetCount>();
   #facets: number;
 
-  constructor(
-    parts: readonly [account: string, source: string, day: string],
-    maxFacets: number,
-    durable: Map<string, FacetCount> = new Map(),
-  ) {
-    this.#parts = parts;
-    this.#maxFacets = maxFacets;
+  /** `source`: key of a source, or `ALL_SOURCES`. */
+  constructor(account: string, source: string, day: string, durable: Map<string, FacetCount> = new Map()) {
+    this.#parts = [account, source, day];
+    this.#maxFacets = source === ALL_SOURCES ? MAX_FACETS_OF_ACCOUNT : MAX_FACETS_OF_SOURCE;
     this.#durable = durable;
     this.#facets = durable.size;
   }

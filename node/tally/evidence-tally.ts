@@ -6,7 +6,7 @@ import { sourceKey } from '../intake/sources.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { DayTally, MAX_FACETS_OF_ACCOUNT, MAX_FACETS_OF_SOURCE } from './day-tally.ts';
+import { DayTally } from './day-tally.ts';
 import { recount } from './recount.ts';
 import { ALL_SOURCES, type FacetCount, TALLY_VERSION, tallyEndTable, tallyTable } from './tally-table.ts';
 
@@ -52,7 +52,7 @@ export class EvidenceTally implements RecordCounter {
       const [ofAccount, ofSource] = [accountName(day, account), sourceName(day, account, sourceId)];
       if (!needed.has(ofAccount)) needed.set(ofAccount, () => this.#read(account, ALL_SOURCES, day));
       // A source has no rows before its first record.
-      if (sourceSeq === 1) needed.set(ofSource, async () => emptyDay(account, sourceKey(sourceId), day));
+      if (sourceSeq === 1) needed.set(ofSource, async () => new DayTally(account, sourceKey(sourceId), day));
       else if (!needed.has(ofSource)) needed.set(ofSource, () => this.#read(account, sourceKey(sourceId), day));
     }
     this.#makeRoom(needed);
@@ -109,7 +109,7 @@ export class EvidenceTally implements RecordCounter {
     for await (const [[facet = ''], count] of tallyTable.under(this.#store, [account, source, day])) {
       durable.set(facet, count);
     }
-    return new DayTally([account, source, day], maxFacets(source), durable);
+    return new DayTally(account, source, day, durable);
   }
 
   #keep(name: string, day: DayTally): void {
@@ -127,14 +127,6 @@ export class EvidenceTally implements RecordCounter {
       if (this.#cached + this.#days.size <= this.#maxCached) return;
     }
   }
-}
-
-export function emptyDay(account: string, source: string, day: string): DayTally {
-  return new DayTally([account, source, day], maxFacets(source));
-}
-
-function maxFacets(source: string): number {
-  return source === ALL_SOURCES ? MAX_FACETS_OF_ACCOUNT : MAX_FACETS_OF_SOURCE;
 }
 
 function accountName(day: string, account: string): string {

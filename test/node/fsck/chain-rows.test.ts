@@ -159,6 +159,27 @@ const DAMAGES: readonly Damage[] = [
     mutate: async () => [put('usage/acme/2026-05-31', '5')],
     found: ['usage', /belongs to no record/],
   },
+  {
+    what: 'a count of a facet is changed',
+    mutate: edit('tally/', 0, (row) => row.replace(/^\d+/, (count) => String(Number(count) + 1))),
+    found: ['tally', /does not count the records of its day/],
+  },
+  { what: 'a count of a facet is dropped', mutate: drop('tally/', -1), found: ['tally', /is missing/] },
+  {
+    what: 'a count of a facet of no record is added',
+    mutate: copyTo('tally/', 0, 'tally/acme/all/2026-05-31/incident|||'),
+    found: ['tally', /belongs to no record/],
+  },
+  {
+    what: 'a count of a facet names other records',
+    mutate: edit('tally/', 0, (row) => row.replace(/ .*/, ` ${'att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ'.repeat(2)}`)),
+    found: ['tally', /does not read/],
+  },
+  {
+    what: 'the end of the counts is moved',
+    mutate: edit('tally-end/eu', 0, (row) => row.replace(/\d+}/, '7}')),
+    found: ['tally-end', /counts up to record 6/],
+  },
 ];
 
 const scratch = await scratchDirectory();

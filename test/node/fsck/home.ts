@@ -25,6 +25,7 @@ import { recordIndex } from '../../../node/records/record-tables.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
 import { Store } from '../../../node/store/store.ts';
+import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { isRecordId, nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { revocationStatement } from '../../../protocol/keys/revocation.ts';
@@ -159,7 +160,7 @@ async function ownChain(
       vault: new PayloadVault(own.payloadKey),
       now,
       projections: [],
-      counters: [await DailyUsage.open({ store, node, now })],
+      counters: [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)],
       onCommitted: (group) => sealer.add(group.records.map(({ leaf }) => leaf)),
     }),
   );

@@ -1,0 +1,151 @@
+import { dayOf } from '../../protocol/audit/day.ts';
+import { equalBytes } from '../../protocol/bytes.ts';
+import { coarseFacetText, facetText } from '../../protocol/frameworks/facet.ts';
+import { nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { sourceKey } from '../intake/sources.ts';
+import { recordIndex } from '../records/record-tables.ts';
+import type { Operation } from '../store/operation.ts';
+import { DayTally } from '../tally/day-tally.ts';
+import { ALL_SOURCES, TALLY_VERSION, tallyEndTable, tallyTable } from '../tally/tally-table.ts';
+import type { Check } from './check.ts';
+import { recordAt } from './record-at.ts';
+import { countRows, decodeRow, readRows } from './rows.ts';
+
+export const TALLY_TABLES = [tallyTable, tallyEndTable];
+
+/** Sources and accounts of one day that are recounted in memory. The counts of a day with more are not looked at. */
+const MAX_COUNTED = 200_000;
+
+/**
+ * The counts behind gap reports, recounted along the own chain. Records stand in order of time, so memory holds one day
+ * of them. Counts by other rules, or none, prove nothing: the node counts anew when it starts.
+ */
+export class TallyWalk {
+  readonly #check: Check;
+  readonly #maxCounted: number;
+  #isCounted: boolean | undefined;
+  #next = 1;
+  #day: string | undefined;
+  /** Of the day: by account, and by account and source id. */
+  #tallies = new Map<string, DayTally>();
+  /** The day has too many of them. */
+  #isPassedOver = false;
+  #passedOver = 0;
+  /** Rows that there must be and that are right. */
+  #right = 0;
+
+  constructor(check: Check, maxCounted = MAX_COUNTED) {
+    this.#check = check;
+    this.#maxCounted = maxCounted;
+  }
+
+  async take(records: readonly AttestationRecord[]): Promise<void> {
+    this.#isCounted ??= await this.#looksCounted();
+    if (!this.#isCounted) return;
+    for (const record of records) {
+      const day = dayOf(record.submittedAt);
+      if (day !== this.#day) await this.#endDay();
+      this.#day = day;
+      this.#next = record.seq + 1;
+      if (!this.#isPassedOver) this.#count(record, day);
+    }
+  }
+
+  /** After the last record. */
+  async finish(): Promise<void> {
+    this.#isCounted ??= await this.#looksCounted();
+    if (!this.#isCounted) return;
+    await this.#endDay();
+    await this.#checkEnds();
+    if (this.#passedOver > 0) {
+      this.#check.report.notChecked.push(`counts of ${this.#passedOver} days with more sources than memory holds`);
+    } else if ((await countRows(this.#check, tallyTable)) !== this.#right) {
+      await this.#nameStray();
+    }
+  }
+
+  async #looksCounted(): Promise<boolean> {
+    const { own, store, report } = this.#check;
+    if (own === null) return false;
+    const end = await tallyEndTable.get(store, own).catch(() => undefined);
+    if (end?.version === TALLY_VERSION) return true;
+    const detail = 'is not counted by the rules of this version: the node counts its records anew at its next start';
+    report.find({ severity: 'note', table: tallyEndTable.name, key: tallyEndTable.key(own), detail });
+    return false;
+  }
+
+  #count(record: AttestationRecord, day: string): void {
+    const { account, sourceId, id } = record;
+    const facet = facetText(record);
+    this.#tallyOf(account, () => new DayTally(account, ALL_SOURCES, day)).add(facet, id);
+    this.#tallyOf(`${account}/${sourceId}`, () => new DayTally(account, sourceKey(sourceId), day)).add(facet, id);
+    if (this.#tallies.size <= this.#maxCounted) return;
+    this.#isPassedOver = true;
+    this.#passedOver++;
+    this.#tallies.clear();
+  }
+
+  #tallyOf(name: string, make: () => DayTally): DayTally {
+    const known = this.#tallies.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    this.#tallies.set(name, made);
+    return made;
+  }
+
+  async #endDay(): Promise<void> {
+    const { store, report } = this.#check;
+    this.#isPassedOver = false;
+    const tallies = [...this.#tallies.values()];
+    this.#tallies.clear();
+    for (const tally of tallies) {
+      const rows = tally.operations();
+      const stored = await store.getMany(rows.map(({ key }) => key));
+      rows.forEach((row, i) => this.#compare(row, stored[i]));
+      report.count('tallies', rows.length);
+    }
+  }
+
+  #compare(row: Operation, stored: Uint8Array | undefined): void {
+    const { report } = this.#check;
+    if (stored === undefined) return report.problem(tallyTable.name, row.key, 'is missing');
+    if (row.type === 'put' && equalBytes(stored, row.value)) {
+      this.#right++;
+      return;
+    }
+    if (decodeRow(report, tallyTable, row.key, stored) !== undefined) {
+      report.problem(tallyTable.name, row.key, 'does not count the records of its day');
+    }
+  }
+
+  async #checkEnds(): Promise<void> {
+    const { own, report } = this.#check;
+    for await (const { key, parts, value } of readRows(this.#check, tallyEndTable)) {
+      if (own === null || parts.join('/') !== own) report.problem(tallyEndTable.name, key, 'belongs to no own records');
+      else if (value !== undefined && value.next !== this.#next) {
+        report.problem(tallyEndTable.name, key, `counts up to record ${value.next - 1}, not ${this.#next - 1}`);
+      }
+    }
+  }
+
+  /** Rows that are not among those compared: each is asked for the record that it names last. */
+  async #nameStray(): Promise<void> {
+    for await (const { key, value } of readRows(this.#check, tallyTable)) {
+      if (value === undefined || (await this.#counts(key, value.last))) continue;
+      this.#check.report.problem(tallyTable.name, key, 'belongs to no record');
+    }
+  }
+
+  async #counts(key: string, id: RecordId): Promise<boolean> {
+    const { store, own } = this.#check;
+    const seq = nodeOfRecord(id) === own ? await recordIndex.get(store, id).catch(() => undefined) : undefined;
+    const record = seq === undefined || own === null ? undefined : await recordAt(store, own, seq);
+    if (record?.id !== id) return false;
+    const { account, sourceId, submittedAt } = record;
+    const facet = facetText(record);
+    return [ALL_SOURCES, sourceKey(sourceId)].some((source) =>
+      [facet, coarseFacetText(facet)].some((text) => tallyTable.key(account, source, dayOf(submittedAt), text) === key),
+    );
+  }
+}
