@@ -44,7 +44,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
   const options = appOptions(context);
-  const routes = withDocument(apiRoutes(context, monitor, storage), options.baseUrl);
+  const routes = apiRoutes(context, monitor, storage);
   const app = createApp({ ...options, routes, gate });
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');

@@ -1,0 +1,90 @@
+import type { RecordId } from '../protocol/ids.ts';
+import type { NodeContext } from './context.ts';
+import type { Recorder } from './http/recording/recorder.ts';
+import type { Route } from './http/route.ts';
+import { attestRoute } from './http/routes/attest.ts';
+import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
+import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
+import type { DecisionRooms } from './http/routes/decisions.ts';
+import { federationRoute } from './http/routes/federation.ts';
+import { healthRoute } from './http/routes/health.ts';
+import { keyRoutes } from './http/routes/keys.ts';
+import { metricsRoute } from './http/routes/metrics.ts';
+import { openApiRoute } from './http/routes/openapi.ts';
+import { problemRoute } from './http/routes/problems.ts';
+import { statusRoute } from './http/routes/status.ts';
+import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
+import { verifyRoute } from './http/routes/verify.ts';
+import type { StorageGuard } from './limits/storage-guard.ts';
+import type { HealthMonitor } from './metrics/health-monitor.ts';
+import { VERSION } from './version.ts';
+
+/** Every endpoint of the public API. */
+export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: StorageGuard): readonly Route[] {
+  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
+  const { topicId } = keys.rosters.current.ledger;
+  const region = keys.rosters.member(config.id)?.region ?? config.id;
+  const decisions: DecisionRooms = {
+    recorder: recorderOf(context, topicId, storage),
+    sessions: context.sessions,
+    agents: context.agentSigning,
+    now,
+    sealNow: () => context.sealer.seal(),
+  };
+  const routes = [
+    attestRoute(decisions),
+    tieredAttestRoute(decisions),
+    statusRoute({ evidence, view, topic: topicId, now }),
+    verifyRoute({ verifier, topic: topicId, now, log }),
+    bundleRoute({ keys, evidence, linked, payload, now }),
+    verifyBundleRoute(verifier),
+    healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health }),
+    federationRoute({
+      ...context,
+      self: config.id,
+      peers: () => transport.peers(),
+      catchingUp: () => federation.catchingUp,
+    }),
+    metricsRoute(metrics),
+    auditLogRoute(context.store),
+    auditExportRoute(context.store),
+    ...keyRoutes({ keys: context.accounts.keys, now }),
+  ];
+  return withDocument(routes, keys.rosters.member(config.id)?.baseUrl ?? '');
+}
+
+/** The routes, the pages of their problems, and the document of them all. */
+function withDocument(routes: readonly Route[], baseUrl: string): readonly Route[] {
+  const all = [...routes, problemRoute()];
+  const documented = all.filter((route) => route.documentation !== undefined);
+  return [...all, openApiRoute(documented, { version: VERSION, baseUrl })];
+}
+
+function recorderOf(
+  { intake, idempotency, keys, config, view, confirmations, evidence }: NodeContext,
+  topic: string,
+  storage: StorageGuard,
+): Recorder {
+  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
+  const find = async (id: RecordId) => {
+    const found = await evidence(id);
+    if (found === undefined) throw new RangeError(`${id} is not in the store`);
+    return found;
+  };
+  const statusOf = async (id: RecordId) => (await view.of(await find(id))).status;
+  return {
+    intake,
+    idempotency,
+    requireStorage: () => storage.requireRoom(),
+    topic,
+    verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
+    recordOf: async (id) => (await find(id)).record,
+    async waitFor(record, milliseconds, signal) {
+      const confirmed = confirmations.wait(record.seq, milliseconds, signal);
+      // The record may have been confirmed before the wait began.
+      if ((await statusOf(record.id)) === 'confirmed') return 'confirmed';
+      await confirmed;
+      return statusOf(record.id);
+    },
+  };
+}
