@@ -8,12 +8,13 @@ import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
+import { limits } from './limits/limits.ts';
 import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
 import { sealing } from './sealing/sealing.ts';
 import { tableText } from './table.ts';
 
-const PARTS: readonly Part[] = [http, intake, sealing, catchUp, verification, latency, storage];
+const PARTS: readonly Part[] = [http, intake, limits, sealing, catchUp, verification, latency, storage];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.
