@@ -1,7 +1,7 @@
 import { isJsonArray, type JsonValue } from './json/value.ts';
 
 /** Values in a text (members and items, at any depth) up to which a fault is located; a larger one is only refused. */
-const LOCATED_VALUES = 10_000;
+export const LOCATED_VALUES = 10_000;
 
 export interface ShapeFault {
   /** JSON pointer of the value at fault; empty where it was not located. */
@@ -24,7 +24,7 @@ export function shapeFault(shape: Explainer, value: JsonValue): ShapeFault {
 }
 
 /** Whether there are more than `limit` values in `value`. Its nesting may be as deep as the sender liked. */
-function hasMoreThan(limit: number, value: JsonValue): boolean {
+export function hasMoreThan(limit: number, value: JsonValue): boolean {
   const waiting: (JsonValue | undefined)[] = [value];
   for (let counted = 1; waiting.length > 0;) {
     const next = waiting.pop();

@@ -9,6 +9,8 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** Nesting accepted; the top level counts as 1. */
   readonly maxDepth?: number;
+  /** Members and items accepted in all. */
+  readonly maxValues?: number;
   /** From the call until the last byte, in milliseconds. */
   readonly deadlineMs?: number;
 }
@@ -20,6 +22,8 @@ export interface JsonBody {
 }
 
 export const MAX_BODY_BYTES = 1 << 20;
+/** A `data` of the largest size fits, unless its values are shorter than four bytes on average. */
+export const MAX_BODY_VALUES = 65_536;
 export const BODY_DEADLINE_MS = 30_000;
 /** How long a peer may go on sending a body that was refused, before its connection is cut. */
 const DISCARD_DEADLINE_MS = 5_000;
@@ -42,7 +46,7 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
   }
   const bytes = await readBytes(request, limits.maxBytes, limits.deadlineMs ?? BODY_DEADLINE_MS);
   const text = decodeBody(bytes);
-  return { text, value: parseBody(text, limits.maxDepth ?? DEFAULT_MAX_DEPTH) };
+  return { text, value: parseBody(text, limits) };
 }
 
 function refuseByHeaders({ headers }: IncomingMessage, maxBytes: number): Problem | null {
@@ -137,10 +141,11 @@ function decodeBody(bytes: Buffer): string {
   return text;
 }
 
-function parseBody(text: string, maxDepth: number): JsonObject {
+function parseBody(text: string, limits: BodyLimits): JsonObject {
+  const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = MAX_BODY_VALUES } = limits;
   let value: JsonValue;
   try {
-    value = parseJson(text, { maxDepth });
+    value = parseJson(text, { maxDepth, maxValues });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new Problem('invalid-json', `The body is not acceptable JSON: ${error.message}.`, { cause: error });

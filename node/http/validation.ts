@@ -1,13 +1,20 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
+import { hasMoreThan, LOCATED_VALUES } from '../../protocol/shape-fault.ts';
 import { type FieldError, fieldError, Problem, type ProblemCode } from './problem.ts';
 
 /** Faults named in one answer at most: a hostile body can hold thousands. */
 const MAX_FIELD_ERRORS = 20;
+/** In a body of more than `LOCATED_VALUES` values, faults are located in members of up to this many. */
+const LOCATED_MEMBER_VALUES = 500;
 
 /** Members whose faults have a code of their own. */
 export type FieldCodes = Readonly<Record<string, ProblemCode>>;
+
+interface Explainer {
+  Errors(value: unknown): readonly SchemaFault[];
+}
 
 interface SchemaFault {
   readonly keyword: string;
@@ -22,17 +29,39 @@ interface SchemaFault {
  */
 export function validator<Shape extends TSchema>(shape: Shape, codes: FieldCodes = {}) {
   const compiled = Compile(shape);
+  const known = membersNamedBy(shape);
   return (value: JsonObject): Static<Shape> => {
     if (compiled.Check(value)) return value;
-    throw refusal(compiled.Errors(value), value, codes);
+    throw refusal(fieldErrorsOf(compiled, known, value), value, codes);
   };
 }
 
-function refusal(faults: Iterable<SchemaFault>, value: JsonObject, codes: FieldCodes): Problem {
+function membersNamedBy(shape: TSchema): ReadonlySet<string> {
+  return new Set('properties' in shape ? Object.keys(Object(shape.properties)) : []);
+}
+
+/**
+ * Looking for faults visits every value however many there are, so of a body with very many only some are looked at: its
+ * documented members of a sensible size, and a few others. A fault elsewhere is not located.
+ */
+function fieldErrorsOf(shape: Explainer, known: ReadonlySet<string>, value: JsonObject): FieldError[] {
+  if (!hasMoreThan(LOCATED_VALUES, value)) return shape.Errors(value).flatMap(fieldErrors);
+  const others = new Set(
+    Object.keys(value)
+      .filter((name) => !known.has(name))
+      .slice(0, MAX_FIELD_ERRORS),
+  );
+  const looked = Object.entries(value).filter(
+    ([name, member]) => (known.has(name) || others.has(name)) && !hasMoreThan(LOCATED_MEMBER_VALUES, member),
+  );
+  const found = shape.Errors(Object.fromEntries(looked)).flatMap(fieldErrors);
+  return found.filter(({ code, field }) => code !== 'required' || !Object.hasOwn(value, field));
+}
+
+function refusal(found: readonly FieldError[], value: JsonObject, codes: FieldCodes): Problem {
   const errors = new Map<string, FieldError>();
-  for (const fault of faults) {
-    for (const error of fieldErrors(fault)) if (!errors.has(error.pointer)) errors.set(error.pointer, error);
-    if (errors.size >= MAX_FIELD_ERRORS) break;
+  for (const error of found) {
+    if (errors.size < MAX_FIELD_ERRORS && !errors.has(error.pointer)) errors.set(error.pointer, error);
   }
   const all = [...errors.values()].filter((error) => !isShadowed(error, errors));
   const first = all[0] ?? fieldError([], 'invalid', 'the body has another shape');
@@ -66,7 +95,8 @@ function describe({ field, code, message }: FieldError): string {
 
 function membersOf(params: object, name: string): string[] {
   const list: unknown = Object.entries(params).find(([key]) => key === name)?.[1];
-  return Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : [];
+  if (!Array.isArray(list)) return [];
+  return list.filter((item): item is string => typeof item === 'string').slice(0, MAX_FIELD_ERRORS);
 }
 
 function unescapePointer(token: string): string {

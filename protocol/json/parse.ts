@@ -4,20 +4,35 @@ import { isJsonArray, JsonError, type JsonValue } from './value.ts';
 export interface ParseOptions {
   /** Nesting of arrays and objects allowed; the top level counts as 1. */
   readonly maxDepth: number;
+  /** Members and items allowed in all: what parsing costs grows with them, not with bytes. Default: no bound. */
+  readonly maxValues?: number;
 }
 
 export const DEFAULT_MAX_DEPTH = 32;
 
 const QUOTE = 34;
+const COMMA = 44;
 const COLON = 58;
+const OPENING_BRACKET = 91;
 const BACKSLASH = 92;
+const OPENING_BRACE = 123;
+
+/** Characters outside strings that tell of the values in a text. */
+interface Outline {
+  readonly colons: number;
+  /** At least the number of members and items; more by the empty objects and arrays. */
+  readonly values: number;
+}
 
 /**
  * Parses JSON text (RFC 8259) more strictly than JSON.parse: duplicate member names, lone surrogates, numbers beyond a
- * double's range, and nesting over `maxDepth` are refused.
- * Throws `JsonError` with `syntax`, `duplicate-key`, `lone-surrogate`, `non-finite` or `too-deep`.
+ * double's range, nesting over `maxDepth` and more than `maxValues` values are refused.
+ * Throws `JsonError` with `syntax`, `duplicate-key`, `lone-surrogate`, `non-finite`, `too-deep` or `too-many-values`.
  */
 export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFAULT_MAX_DEPTH }): JsonValue {
+  const { colons, values } = outlineOf(text);
+  const { maxDepth, maxValues = Infinity } = options;
+  if (values > maxValues) throw new JsonError('too-many-values', `more than ${maxValues} members and items`);
   let value: JsonValue;
   try {
     value = JSON.parse(text);
@@ -25,7 +40,7 @@ export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFA
     throw new JsonError('syntax', error instanceof Error ? error.message : 'not JSON');
   }
   // JSON.parse keeps the last of two equal names, so fewer members than colons outside strings means a duplicate.
-  if (countMembers(value, 1, options.maxDepth) !== countColons(text)) {
+  if (countMembers(value, 1, maxDepth) !== colons) {
     throw new JsonError('duplicate-key', 'an object has two members of the same name');
   }
   return value;
@@ -73,21 +88,23 @@ function requireFinite(value: number): 0 {
   return 0;
 }
 
-/** Colons outside strings, in text already known to be valid JSON. */
-function countColons(text: string): number {
+/** Of text that need not be JSON: where a string is not closed, the rest of the text counts as part of it. */
+function outlineOf(text: string): Outline {
   let colons = 0;
+  let values = 0;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    if (unit === COLON) colons++;
-    else if (unit === QUOTE) i = closingQuote(text, i + 1);
+    if (unit === QUOTE) i = closingQuote(text, i + 1);
+    else if (unit === COLON) colons++;
+    else if (unit === COMMA || unit === OPENING_BRACKET || unit === OPENING_BRACE) values++;
   }
-  return colons;
+  return { colons, values };
 }
 
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
-  return at;
+  return at < 0 ? text.length : at;
 }
 
 function isEscaped(text: string, at: number): boolean {

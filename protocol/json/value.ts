@@ -4,7 +4,14 @@ export interface JsonObject {
   readonly [member: string]: JsonValue;
 }
 
-export type JsonErrorCode = 'syntax' | 'duplicate-key' | 'lone-surrogate' | 'non-finite' | 'too-deep' | 'not-canonical';
+export type JsonErrorCode =
+  | 'syntax'
+  | 'duplicate-key'
+  | 'lone-surrogate'
+  | 'non-finite'
+  | 'too-deep'
+  | 'too-many-values'
+  | 'not-canonical';
 
 export class JsonError extends Error {
   override readonly name = 'JsonError';

@@ -19,7 +19,7 @@ import { completeBundle } from '../../verification/bundles.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import type { PayloadAnswer, Verifier } from '../../verification/verifier.ts';
-import { readJsonBody } from '../body.ts';
+import { MAX_BODY_VALUES, readJsonBody } from '../body.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
@@ -30,6 +30,8 @@ import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-para
 const MAX_BUNDLE_BYTES = 8 << 20;
 /** A payload may be as deep as a request; the bundle adds a few levels. */
 const MAX_BUNDLE_DEPTH = 40;
+/** The values of the largest request that is recorded, and as many for proofs and rosters. */
+const MAX_BUNDLE_VALUES = 2 * MAX_BODY_VALUES;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const readQuery = queryReader(BundleQueryShape);
@@ -121,7 +123,7 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
       problems: ['bundle-malformed'],
     },
     async answer({ context }) {
-      const limits = { maxBytes: MAX_BUNDLE_BYTES, maxDepth: MAX_BUNDLE_DEPTH };
+      const limits = { maxBytes: MAX_BUNDLE_BYTES, maxDepth: MAX_BUNDLE_DEPTH, maxValues: MAX_BUNDLE_VALUES };
       const { value } = await readJsonBody(context.req, limits);
       return { body: verdictAnswer(await judge(verifier, value)) };
     },

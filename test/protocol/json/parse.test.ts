@@ -65,6 +65,31 @@ test('finds a doubled member at any depth, however its name is spelled', () => {
   );
 });
 
+test('counts members and items, empty or not, in strings or not, and refuses too many before it parses', () => {
+  const limit = (maxValues: number) => ({ maxDepth: 64, maxValues });
+  const text = '{"a,[{:":[1,"\\",[{",{}],"b":{"c":null}}';
+  assert.equal(parseJson(text, limit(7)), JSON.parse(text));
+  assert.is(
+    outcome(() => parseJson(text, limit(5))),
+    'too-many-values',
+  );
+  assert.is(
+    outcome(() => parseJson('[,,,,,,', limit(5))),
+    'too-many-values',
+    'broken text need not be parsed',
+  );
+  assert.is(
+    outcome(() => parseJson('{"never closed', limit(5))),
+    'syntax',
+  );
+  fc.assert(
+    fc.property(anyJson, (value) => {
+      const { length } = JSON.stringify(value);
+      assert.equal(parseJson(JSON.stringify(value), limit(length)), JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
 test('keeps a member called __proto__ an own member, and touches no prototype', () => {
   const value = parseJson('{"__proto__":{"polluted":true},"toString":1}');
   assert.ok(isJsonObject(value));
