@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { concatBytes, utf8 } from '../../protocol/bytes.ts';
-import type { Sha256Hash } from '../../protocol/hash.ts';
 import { SEED_BYTES } from '../../protocol/suite/suite.ts';
 
 const CIPHER = 'aes-256-gcm';
@@ -16,7 +15,7 @@ export class AgentKeyDamagedError extends Error {
 
 /**
  * Encrypts the seeds of agents' keys at rest: AES-256-GCM under HKDF-SHA-256 of the node's payload key. A sealed seed is
- * nonce ‖ ciphertext ‖ tag, and bound to the id of its key.
+ * nonce ‖ ciphertext ‖ tag, and bound to the row that it stands in.
  */
 export class AgentKeyVault {
   readonly #key: KeyObject;
@@ -27,25 +26,26 @@ export class AgentKeyVault {
     this.#key = createSecretKey(Buffer.from(derived));
   }
 
-  seal(keyId: Sha256Hash, seed: Uint8Array): Uint8Array {
+  /** `row`: the key of the row. */
+  seal(row: string, seed: Uint8Array): Uint8Array {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#key, nonce);
-    cipher.setAAD(utf8(keyId));
+    cipher.setAAD(utf8(row));
     return concatBytes(nonce, cipher.update(seed), cipher.final(), cipher.getAuthTag());
   }
 
-  /** Throws `AgentKeyDamagedError` where the bytes are not what was sealed for this key. */
-  open(keyId: Sha256Hash, sealed: Uint8Array): Uint8Array {
-    if (sealed.length !== SEALED_BYTES) throw new AgentKeyDamagedError(`the key ${keyId} is cut`);
+  /** Throws `AgentKeyDamagedError` where the bytes are not what was sealed for this row. */
+  open(row: string, sealed: Uint8Array): Uint8Array {
+    if (sealed.length !== SEALED_BYTES) throw new AgentKeyDamagedError(`${row} is cut`);
     const nonce = sealed.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES });
-    decipher.setAAD(utf8(keyId));
+    decipher.setAAD(utf8(row));
     decipher.setAuthTag(sealed.subarray(SEALED_BYTES - TAG_BYTES));
     try {
       const body = sealed.subarray(NONCE_BYTES, SEALED_BYTES - TAG_BYTES);
       return concatBytes(decipher.update(body), decipher.final());
     } catch {
-      throw new AgentKeyDamagedError(`the key ${keyId} does not open`);
+      throw new AgentKeyDamagedError(`${row} does not open`);
     }
   }
 }

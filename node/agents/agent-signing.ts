@@ -70,7 +70,7 @@ export class AgentSigning {
     ] as const) {
       if (value !== undefined) throw refused(field, 'the node holds the key of this agent and signs itself');
     }
-    const signer = await this.#keys.signer(key.keyId);
+    const signer = await this.#keys.signer(speaking.agentId, key.keyId);
     if (signer === undefined) {
       throw new ComplianceError('agent-key-unavailable', 'agentId', 'the private key of the agent is not held here');
     }

@@ -12,7 +12,10 @@ import { bytesCodec, Table, textCodec } from '../store/table.ts';
 export const agentTable = new Table('agent', textCodec);
 export const agentProjection: Projection = { table: agentTable, rowsOf: registrationRows };
 
-/** (key id in hex) → encrypted seed of a key that the node holds for an agent. Deleting the row ends the key. */
+/**
+ * (hash of the agent's id, key id in hex) → encrypted seed of the key in force, of an agent whose key the node holds.
+ * Deleting the row ends the key.
+ */
 export const agentKeyTable = new Table('agent-key', bytesCodec);
 
 /** An agent's id as a key part: any text becomes 64 hex digits. */
@@ -20,9 +23,9 @@ export function agentPart(agentId: string): string {
   return hash('sha256', agentId, 'hex');
 }
 
-/** A key id as a key part. */
-export function keyPart(keyId: Sha256Hash): string {
-  return encodeHex(hashBytes(keyId));
+/** Parts of the row that holds an agent's key. */
+export function agentKeyParts(agentId: string, keyId: Sha256Hash): [agent: string, key: string] {
+  return [agentPart(agentId), encodeHex(hashBytes(keyId))];
 }
 
 export async function registrationOf(store: Store, agentId: string): Promise<RecordId | undefined> {

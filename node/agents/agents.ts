@@ -1,5 +1,5 @@
-import { type Agent, type AgentKey, agentOf, currentKey, MAX_AGENT_KEYS } from '../../protocol/agents/agent.ts';
-import { isRecordId, type NodeId, type RecordId } from '../../protocol/ids.ts';
+import { type Agent, type AgentKey, currentKey, MAX_AGENT_KEYS } from '../../protocol/agents/agent.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
@@ -8,11 +8,10 @@ import { ComplianceError } from '../compliance/compliance-error.ts';
 import type { Lanes } from '../compliance/lanes.ts';
 import type { Draft } from '../intake/draft.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
-import { linkTable } from '../records/link-tables.ts';
-import { readRecord, RecordDamagedError } from '../records/record-reader.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type AgentRequest, deactivationDraft, type NewKey, registrationDraft, rotationDraft } from './agent-drafts.ts';
+import { readAgent, requireRecord } from './agent-reader.ts';
 import { agentPart, registrationOf } from './agent-tables.ts';
 import { keyIdOf, type KeyPurpose, type OwnKey, requireConsent, requireProof } from './key-proof.ts';
 import type { ServiceKeys } from './service-keys.ts';
@@ -88,8 +87,8 @@ export class Agents {
     if (own !== null) requireProof(own, { account, agentId, node, replaces: null });
     return lanes.exclusive(laneOf(agentId), async () => {
       const taken = await registrationOf(store, agentId);
-      if (taken === undefined) return record(registrationDraft(request, this.#newKey(own)));
-      const first = await this.#record(taken);
+      if (taken === undefined) return record(registrationDraft(request, this.#newKey(agentId, own)));
+      const first = await requireRecord(store, taken);
       if (first.account === account && (await this.#repeats(request, first))) return first;
       throw new ComplianceError('agent-exists', 'agentId', 'an agent of this id is registered already');
     });
@@ -106,7 +105,7 @@ export class Agents {
         throw new ComplianceError('agent-keys-exhausted', 'agentId', `the agent has had ${MAX_AGENT_KEYS} keys`);
       }
       if (own !== null) this.#requireAgreement(own, agent, last);
-      return record(rotationDraft(request, agent, this.#newKey(own), this.#ending(agent, last)), last);
+      return record(rotationDraft(request, agent, this.#newKey(agent.agentId, own), this.#ending(agent, last)), last);
     });
   }
 
@@ -146,16 +145,16 @@ export class Agents {
     requireConsent(own.publicKey, purpose, own.consent);
   }
 
-  #newKey(own: OwnKey | null): NewKey {
+  #newKey(agentId: string, own: OwnKey | null): NewKey {
     if (own !== null) {
       return { keyId: keyIdOf(own.publicKey), publicKey: own.publicKey, custody: 'self', rows: [] };
     }
-    const { signer, row } = this.#options.keys.make();
+    const { signer, row } = this.#options.keys.make(agentId);
     return { keyId: signer.keyId, publicKey: encodeSignature(signer.publicKey), custody: 'service', rows: [row] };
   }
 
-  #ending({ custody }: Agent, { keyId }: AgentKey): Operation[] {
-    return custody === 'service' ? [this.#options.keys.end(keyId)] : [];
+  #ending({ agentId, custody }: Agent, { keyId }: AgentKey): Operation[] {
+    return custody === 'service' ? [this.#options.keys.end(agentId, keyId)] : [];
   }
 
   /** Only inside the agent's lane. */
@@ -163,29 +162,12 @@ export class Agents {
     const cached = this.#cache.get(agentId);
     if (cached !== undefined) return cached;
     const id = await registrationOf(this.#options.store, agentId);
-    const agent = id && agentOf(await this.#record(id), await this.#events(id));
+    const agent = id && (await readAgent(this.#options.store, id));
     if (agent === undefined) return undefined;
     const [oldest] = this.#cache.keys();
     if (this.#cache.size >= MAX_CACHED_AGENTS && oldest !== undefined) this.#cache.delete(oldest);
     this.#cache.set(agentId, agent);
     return agent;
-  }
-
-  /** At most one a key and the deactivation. Other nodes' records are none of them, whatever they link to. */
-  async #events(registration: RecordId): Promise<AttestationRecord[]> {
-    const { store, node } = this.#options;
-    const events: AttestationRecord[] = [];
-    const prefix = [registration, 'agent', 'key_event', node];
-    for await (const [, id] of linkTable.under(store, prefix, { limit: MAX_AGENT_KEYS })) {
-      if (isRecordId(id)) events.push(await this.#record(id));
-    }
-    return events;
-  }
-
-  async #record(id: RecordId): Promise<AttestationRecord> {
-    const stored = await readRecord(this.#options.store, id);
-    if (stored === undefined) throw new RecordDamagedError(`the stored record of ${id} is missing`);
-    return stored.record;
   }
 }
 

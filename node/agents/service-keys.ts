@@ -5,7 +5,7 @@ import { nativeSigner } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { AgentKeyDamagedError, type AgentKeyVault } from './agent-key-vault.ts';
-import { agentKeyTable, keyPart } from './agent-tables.ts';
+import { agentKeyParts, agentKeyTable } from './agent-tables.ts';
 
 /** Signers kept ready; the others are decrypted again when their agent speaks again. */
 const MAX_CACHED_SIGNERS = 1_000;
@@ -27,21 +27,23 @@ export class ServiceKeys {
     this.#vault = vault;
   }
 
-  make(): FreshKey {
+  make(agentId: string): FreshKey {
     const seed = randomBytes(SEED_BYTES);
     const signer = nativeSigner(seed);
-    const row = agentKeyTable.put([keyPart(signer.keyId)], this.#vault.seal(signer.keyId, seed));
+    const parts = agentKeyParts(agentId, signer.keyId);
+    const sealed = this.#vault.seal(agentKeyTable.key(...parts), seed);
     seed.fill(0);
-    return { signer, row };
+    return { signer, row: agentKeyTable.put(parts, sealed) };
   }
 
   /** Undefined where the node does not hold the key (any more). Throws `AgentKeyDamagedError`. */
-  async signer(keyId: Sha256Hash): Promise<Signer | undefined> {
+  async signer(agentId: string, keyId: Sha256Hash): Promise<Signer | undefined> {
     const cached = this.#cache.get(keyId);
     if (cached !== undefined) return cached;
-    const sealed = await agentKeyTable.get(this.#store, keyPart(keyId));
+    const parts = agentKeyParts(agentId, keyId);
+    const sealed = await agentKeyTable.get(this.#store, ...parts);
     if (sealed === undefined) return undefined;
-    const signer = openSigner(this.#vault, keyId, sealed);
+    const signer = openSigner(this.#vault, agentKeyTable.key(...parts), keyId, sealed);
     const [oldest] = this.#cache.keys();
     if (this.#cache.size >= MAX_CACHED_SIGNERS && oldest !== undefined) this.#cache.delete(oldest);
     this.#cache.set(keyId, signer);
@@ -49,8 +51,8 @@ export class ServiceKeys {
   }
 
   /** The row's deletion: it belongs into the write of the record that ends the key. */
-  end(keyId: Sha256Hash): Operation {
-    return agentKeyTable.del(keyPart(keyId));
+  end(agentId: string, keyId: Sha256Hash): Operation {
+    return agentKeyTable.del(...agentKeyParts(agentId, keyId));
   }
 
   /** Once the key's row is gone. */
@@ -60,10 +62,10 @@ export class ServiceKeys {
 }
 
 /** The signer of a sealed seed. Throws `AgentKeyDamagedError` where it is not the key of this id. */
-export function openSigner(vault: AgentKeyVault, keyId: Sha256Hash, sealed: Uint8Array): Signer {
-  const seed = vault.open(keyId, sealed);
+export function openSigner(vault: AgentKeyVault, row: string, keyId: Sha256Hash, sealed: Uint8Array): Signer {
+  const seed = vault.open(row, sealed);
   const signer = nativeSigner(seed);
   seed.fill(0);
   if (signer.keyId === keyId) return signer;
-  throw new AgentKeyDamagedError(`another key stands under ${keyId}`);
+  throw new AgentKeyDamagedError(`${row} holds another key`);
 }

@@ -1,5 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { StatementKind, SignedStatement } from '../../protocol/statement/statement.ts';
+import type { AgentKeyVault } from '../agents/agent-key-vault.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
@@ -17,6 +18,7 @@ export interface Check extends RowSource {
   readonly own: NodeId | null;
   /** Null where the home has no payload key. */
   readonly vault: PayloadVault | null;
+  readonly agentKeys: AgentKeyVault | null;
 }
 
 /** Tables of the store, and the check that proves every row of them. */

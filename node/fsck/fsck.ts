@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
+import { AgentKeyVault } from '../agents/agent-key-vault.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
@@ -81,8 +82,10 @@ async function checkRows(
   const keys = await checkKeys({ store, report, signal });
   const files = await checkKeyFiles(home, report);
   const own = ownerOf(files, keys, report) ?? (await ownerByRows(store));
-  const vault = files.payloadKey === null ? null : new PayloadVault(files.payloadKey);
-  for (const check of TABLE_CHECKS) await check.run({ store, report, keys, own, vault, signal });
+  const { payloadKey } = files;
+  const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
+  const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
+  for (const check of TABLE_CHECKS) await check.run({ store, report, keys, own, vault, agentKeys, signal });
   return { node: own, federation: keys?.rosters.federation ?? null, report };
 }
 

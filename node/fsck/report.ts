@@ -36,6 +36,8 @@ const NO_COUNTS = {
   idempotencyKeys: 0,
   usageDays: 0,
   tallies: 0,
+  agentKeys: 0,
+  agentKeysAbsent: 0,
   accounts: 0,
   apiKeys: 0,
   signUps: 0,

@@ -1,5 +1,6 @@
 import type { Store } from '../store/store.ts';
 import { accountCheck } from './check-accounts.ts';
+import { agentCheck } from './check-agents.ts';
 import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
@@ -21,6 +22,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   outboxCheck,
   guardCheck,
   accountCheck,
+  agentCheck,
   auditLogCheck,
 ];
 
