@@ -26,7 +26,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
   const region = keys.rosters.member(config.id)?.region ?? config.id;
   const decisions: DecisionRooms = {
     recorder: recorderOf(context, topicId, storage),
-    sessions: context.sessions,
+    ...context.governance,
     agents: context.agentSigning,
     now,
     sealNow: () => context.sealer.seal(),

@@ -10,9 +10,7 @@ import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
-import { Lanes } from './compliance/lanes.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
-import { Sessions } from './compliance/sessions.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
 import type { HashedRecord } from './federation/chain-assembler.ts';
@@ -26,6 +24,7 @@ import { certifyOwnKey, requireMembership } from './federation/own-membership.ts
 import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
+import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
 import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
@@ -60,7 +59,7 @@ export interface NodeContext extends AccountRooms, AgentRooms {
   readonly keys: FederationKeys;
   readonly intake: Intake;
   readonly idempotency: Idempotency;
-  readonly sessions: Sessions;
+  readonly governance: GovernanceRooms;
   readonly sealer: Sealer;
   readonly anchoring: Anchoring;
   readonly chains: Chains;
@@ -115,7 +114,13 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
   const people = opening.use(await openAccountRooms({ store, node: self, now, log }));
-  const counters: readonly RecordCounter[] = [people.usage];
+  const governance = openGovernanceRooms({
+    store,
+    node: self,
+    payloadKey: own.payloadKey,
+    askRecord: async (id) => (await verification.evidence(id))?.record,
+  });
+  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters];
   const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
 
   const anchoring = opening.use(
@@ -217,7 +222,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault }),
     intake,
     idempotency: new Idempotency(store, now),
-    sessions: new Sessions(store, new Lanes()),
+    governance,
     sealer,
     anchoring,
     chains,

@@ -1,3 +1,4 @@
+import { type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
@@ -5,15 +6,21 @@ import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
 import type { Lanes } from './lanes.ts';
+import { sessionCountTable } from './session-count.ts';
 
-/** Periods of use (EU AI Act Art. 12(3)(a)): each the record of its start, and of its end once there is one. */
+/**
+ * Periods of use (EU AI Act Art. 12(3)(a)): each the record of its start, and of its end once there is one. A session
+ * lives on the node that started it: no other could know that it has not just ended.
+ */
 export class Sessions {
   readonly #store: Store;
   readonly #lanes: Lanes;
+  readonly #self: NodeId;
 
-  constructor(store: Store, lanes: Lanes) {
+  constructor(store: Store, lanes: Lanes, self: NodeId) {
     this.#store = store;
     this.#lanes = lanes;
+    this.#self = self;
   }
 
   /** Runs the work while the session is open: nobody ends it meanwhile. Throws `ComplianceError`. */
@@ -25,23 +32,42 @@ export class Sessions {
     return this.#lanes.shared(laneOf(sessionId), async () => work(await this.#requireOpen(account, sessionId)));
   }
 
-  /** Runs the work that ends the session, alone: what was recorded within it before is on the disk. */
+  /**
+   * Runs the work that ends the session, alone: what was recorded within it before is on the disk, and `decisions` is
+   * the number of these. Throws `ComplianceError`, also where the session is of another source.
+   */
   ending<Result>(
     account: string,
-    sessionId: string,
-    work: (start: AttestationRecord) => Promise<Result>,
+    { sessionId, sourceId }: { readonly sessionId: string; readonly sourceId: string },
+    work: (start: AttestationRecord, decisions: number) => Promise<Result>,
   ): Promise<Result> {
-    return this.#lanes.exclusive(laneOf(sessionId), async () => work(await this.#requireOpen(account, sessionId)));
+    return this.#lanes.exclusive(laneOf(sessionId), async () => {
+      const start = await this.#require(account, sessionId);
+      if (start.sourceId !== sourceId) {
+        throw new ComplianceError('source-mismatch', 'sourceId', 'is not the source that the session was started for');
+      }
+      await this.#refuseEnded(start);
+      return work(start, (await sessionCountTable.get(this.#store, start.id)) ?? 0);
+    });
   }
 
   async #requireOpen(account: string, sessionId: string): Promise<AttestationRecord> {
+    const start = await this.#require(account, sessionId);
+    await this.#refuseEnded(start);
+    return start;
+  }
+
+  async #require(account: string, sessionId: string): Promise<AttestationRecord> {
     const id = recordOfObject('session', sessionId);
-    const start = id && (await readRecord(this.#store, id))?.record;
-    if (start === undefined || start.kind !== 'session_start' || start.account !== account) {
-      throw new ComplianceError('session-not-found', 'sessionId', 'there is no session of this id');
-    }
+    const isOwn = id !== undefined && nodeOfRecord(id) === this.#self;
+    const start = isOwn ? (await readRecord(this.#store, id))?.record : undefined;
+    if (start?.kind === 'session_start' && start.account === account) return start;
+    throw new ComplianceError('session-not-found', 'sessionId', 'there is no session of this id on this node');
+  }
+
+  async #refuseEnded(start: AttestationRecord): Promise<void> {
     const [end] = await linkingIds(this.#store, start.id, 'session', 'session_end', 1);
-    if (end === undefined) return start;
+    if (end === undefined) return;
     throw new ComplianceError('session-already-ended', 'sessionId', 'the session has ended', { endedBy: end });
   }
 }

@@ -10,6 +10,8 @@ import { equivocationCheck } from './check-equivocations.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
 import { outboxCheck } from './check-outbox.ts';
+import { sessionCheck } from './check-sessions.ts';
+import { subjectCheck } from './check-subjects.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
 
@@ -24,6 +26,8 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   accountCheck,
   agentCheck,
   auditLogCheck,
+  sessionCheck,
+  subjectCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { ENVIRONMENTS, RISK_LEVELS } from '../statement/vocabulary.ts';
 import { SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
+import { SUBJECT_MEMBERS } from './decision-fields.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
 
 /** `POST /v1/attest`: one decision. Members beside these are kept under `additional` and named in `warnings`. */
@@ -16,6 +17,7 @@ export const AttestRequestShape = Type.Object({
   referenceDatabase: Type.Optional(ReferenceDatabasesShape),
   matched: Type.Optional(Type.Boolean()),
   ...SPEAKING_AGENT_MEMBERS,
+  ...SUBJECT_MEMBERS,
   clientTimestamp: Type.Optional(TextShape(1, 64)),
   anchorMode: Type.Optional(Type.Enum(['batch', 'direct'])),
 });

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
+import { SUBJECT_MEMBERS } from './decision-fields.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
 
 /** A closed object: a key of another name or a value of another type is a malformed binding, never dropped. */
@@ -30,5 +31,6 @@ export const TieredAttestRequestShape = Type.Object({
   referenceDatabase: Type.Optional(ReferenceDatabasesShape),
   matched: Type.Optional(Type.Boolean()),
   ...SPEAKING_AGENT_MEMBERS,
+  ...SUBJECT_MEMBERS,
 });
 export type TieredAttestRequest = Static<typeof TieredAttestRequestShape>;

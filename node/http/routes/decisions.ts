@@ -1,6 +1,7 @@
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import type { AgentSigning } from '../../agents/agent-signing.ts';
 import type { DecisionDraft } from '../../attestation/decision-drafts.ts';
+import { addressed, type DecisionSubject, type DecisionSubjectRooms } from '../../compliance/decision-subject.ts';
 import type { Sessions } from '../../compliance/sessions.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { fieldError, Problem, type ProblemCode } from '../problem.ts';
@@ -8,7 +9,7 @@ import type { Recorder } from '../recording/recorder.ts';
 import type { RecordingRequest, Submit } from '../recording/recording.ts';
 
 /** What the endpoints that record decisions need. */
-export interface DecisionRooms {
+export interface DecisionRooms extends DecisionSubjectRooms {
   readonly recorder: Recorder;
   readonly sessions: Pick<Sessions, 'within'>;
   readonly agents: Pick<AgentSigning, 'record'>;
@@ -21,13 +22,14 @@ export interface DecisionRooms {
 export const LINK_PROBLEMS = [
   'session-not-found',
   'session-already-ended',
+  'incident-not-found',
   'agent-not-found',
   'agent-inactive',
   'agent-key-unavailable',
   'agent-signature-invalid',
 ] as const satisfies readonly ProblemCode[];
 
-interface Linked {
+interface Linked extends DecisionSubject {
   readonly sessionId?: string;
   readonly agentId?: string;
   readonly agentSalt?: string;
@@ -35,17 +37,20 @@ interface Linked {
 }
 
 /**
- * Records a decision with what it links to: signed by its agent and inside its session, where it names them. Throws
- * `ComplianceError`.
+ * Records a decision with what it links to: signed by its agent, inside its session and beside its incident, where it
+ * names them. Throws `ComplianceError`.
  */
-export function submitDecision(
+export async function submitDecision(
   rooms: DecisionRooms,
   { request, caller }: RecordingRequest<Linked>,
-  draft: DecisionDraft,
+  bare: DecisionDraft,
   submit: Submit,
 ): Promise<AttestationRecord> {
+  const { draft, warnings } = await addressed(rooms, caller.account.id, request, bare);
+  const keep = warnings.length === 0 ? {} : { warnings: [...warnings] };
   const { agentId, agentSalt: salt, agentSignature: signature, sessionId } = request;
-  const record = (linked: Draft) => withinSession(rooms, caller.account.id, sessionId, linked, submit);
+  const record = (linked: Draft) =>
+    withinSession(rooms, caller.account.id, sessionId, linked, (last) => submit(last, keep));
   if (agentId !== undefined) return rooms.agents.record({ agentId, salt, signature }, draft, record);
   if (salt === undefined && signature === undefined) return record(draft);
   const message = 'is required with agentSalt and agentSignature';

@@ -1,0 +1,52 @@
+import type { RecordId } from '../../protocol/ids.ts';
+import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { ComplianceError } from './compliance-error.ts';
+
+/** Longest id that a caller may name. In characters; a record id has 32 at most. */
+export const MAX_ID_CHARACTERS = 64;
+
+/** The records that callers may name: those of their own account, whichever node made them. */
+export class AccountRecords {
+  readonly #read: (id: RecordId) => Promise<AttestationRecord | undefined>;
+
+  /** `read`: a record of any node, from this store or from the node that made it. */
+  constructor(read: (id: RecordId) => Promise<AttestationRecord | undefined>) {
+    this.#read = read;
+  }
+
+  /** The record that an id of any kind stands for. */
+  async find(account: string, text: string): Promise<AttestationRecord | undefined> {
+    return this.#ofAccount(account, recordOfAnyId(text));
+  }
+
+  async findIncident(account: string, text: string): Promise<AttestationRecord | undefined> {
+    const record = await this.#ofAccount(account, recordOfObject('incident', text));
+    return record?.kind === 'incident' ? record : undefined;
+  }
+
+  /** Throws `ComplianceError` `incident-not-found` in the name of the request's field. */
+  async requireIncident(account: string, text: string, field: string): Promise<AttestationRecord> {
+    const record = await this.findIncident(account, text);
+    if (record !== undefined) return record;
+    throw new ComplianceError('incident-not-found', field, 'there is no incident of this id');
+  }
+
+  /** In the order of the ids. Throws `ComplianceError` `attestation-not-found`, which lists all that are not there. */
+  async requireAll(account: string, texts: readonly string[], field: string): Promise<AttestationRecord[]> {
+    const records: AttestationRecord[] = [];
+    const missing: string[] = [];
+    for (const text of texts) {
+      const record = await this.find(account, text);
+      if (record === undefined) missing.push(text);
+      else records.push(record);
+    }
+    if (missing.length === 0) return records;
+    throw new ComplianceError('attestation-not-found', field, 'names records that are not there', { missing });
+  }
+
+  async #ofAccount(account: string, id: RecordId | undefined): Promise<AttestationRecord | undefined> {
+    const record = id && (await this.#read(id));
+    return record?.account === account ? record : undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
+import { subjectTable } from '../compliance/subjects.ts';
+import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { recordIndex } from '../records/record-tables.ts';
+import type { Check, TableCheck } from './check.ts';
+import { recordAt } from './record-at.ts';
+import { readRows } from './rows.ts';
+
+/** Account, pseudonym, record. */
+const KEY_PARTS = 3;
+
+/** Rows by which a person's records are found: each leads to a record of this node and account that has its payload. */
+export const subjectCheck: TableCheck = {
+  tables: [subjectTable],
+  async run(check) {
+    for await (const { key, parts, value } of readRows(check, subjectTable)) {
+      const [account = '', , id = ''] = parts;
+      const { report, store } = check;
+      if (parts.length !== KEY_PARTS || value !== id) report.problem(subjectTable.name, key, 'is no row of this table');
+      else if (!(await isOwnRecord(check, id, account))) {
+        report.problem(subjectTable.name, key, `leads to ${id}, which is no record of this account here`);
+      } else if ((await store.get(payloadKeyTable.key(id))) === undefined) {
+        report.warning(subjectTable.name, key, `leads to ${id}, whose payload is gone`);
+      }
+    }
+  },
+};
+
+async function isOwnRecord({ store, own }: Check, id: string, account: string): Promise<boolean> {
+  if (own === null || !isRecordId(id) || nodeOfRecord(id) !== own) return false;
+  const seq = await recordIndex.get(store, id);
+  const record = seq === undefined ? undefined : await recordAt(store, own, seq);
+  return record?.id === id && record.account === account;
+}

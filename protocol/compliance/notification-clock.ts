@@ -1,0 +1,77 @@
+import type { AttestationRecord } from '../statement/record.ts';
+import type { Severity } from '../statement/vocabulary.ts';
+import { type Timestamp, timestampOf } from '../time.ts';
+
+/** Days from the start of the clock until the authority is to be told (SPEC §4.2 rule 2). Stricter than the law's. */
+export const NOTIFICATION_DAYS: Readonly<Record<Severity, number>> = { serious: 15, critical: 2, fatal: 2 };
+
+/** Event of the decision-shaped record that says that the authority was told (DOMAIN §1). */
+export const AUTHORITY_NOTIFICATION = 'AUTHORITY_NOTIFICATION';
+
+/** How long before its end a clock counts as due soon. In milliseconds. */
+export const DUE_SOON_MS = 24 * 3_600_000;
+
+/** The periods of EU AI Act Art. 73, side by side: which of them applies is for the caller to say, never for us. */
+export const STATUTORY_PERIODS = [
+  { ref: 'EU AI Act 73(2)', days: 15, condition: 'serious incident, general' },
+  { ref: 'EU AI Act 73(3)', days: 2, condition: 'widespread infringement or Art 3(49)(b)' },
+  { ref: 'EU AI Act 73(4)', days: 10, condition: 'death of a person' },
+] as const;
+
+export const CLOCK_NOTE =
+  'Each dueAt is the start of the clock plus days of 24 hours in UTC, the earliest reasonable reading of the period; ' +
+  'working days and holidays (Regulation 1182/71) are not taken into account. The law asks for a report immediately ' +
+  'once a causal link is established, and allows an incomplete first one. Which clock applies is not determined here; ' +
+  'not legal advice.';
+
+export const DEADLINE_STATES = ['open', 'due-soon', 'overdue'] as const;
+export type DeadlineState = (typeof DEADLINE_STATES)[number];
+
+export const CLOCK_BASES = ['awarenessAt', 'submittedAt'] as const;
+/** When the clock of an incident started, and by which of its times. */
+export interface ClockStart {
+  readonly at: Timestamp;
+  readonly basis: (typeof CLOCK_BASES)[number];
+}
+
+export interface StatutoryClock {
+  readonly ref: string;
+  readonly days: number;
+  readonly dueAt: Timestamp;
+  readonly condition: string;
+}
+
+/** The facts of an incident's record that its clock follows from. */
+export type ClockedRecord = Pick<AttestationRecord, 'submittedAt'> & {
+  readonly claims: Pick<AttestationRecord['claims'], 'clockStart' | 'severity'>;
+};
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Awareness as the caller asserted it, else the moment of the record: never the incident's own beginning. */
+export function clockStartOf({ claims: { clockStart }, submittedAt }: ClockedRecord): ClockStart {
+  return clockStart === undefined
+    ? { at: submittedAt, basis: 'submittedAt' }
+    : { at: clockStart, basis: 'awarenessAt' };
+}
+
+/** When the authority is to be told of an incident by the product's own clock. */
+export function notificationDueAt(record: ClockedRecord): Timestamp {
+  return daysAfter(clockStartOf(record).at, NOTIFICATION_DAYS[record.claims.severity ?? 'critical']);
+}
+
+/** Every statutory period from one start on. */
+export function statutoryClocks(start: Timestamp): StatutoryClock[] {
+  return STATUTORY_PERIODS.map(({ ref, days, condition }) => ({ ref, days, dueAt: daysAfter(start, days), condition }));
+}
+
+/** Where a clock stands while nobody has been told: overdue only once its end has passed. Times in epoch milliseconds. */
+export function deadlineState(dueAt: number, now: number): DeadlineState {
+  if (now > dueAt) return 'overdue';
+  return dueAt - now <= DUE_SOON_MS ? 'due-soon' : 'open';
+}
+
+/** Whole days of 24 hours after a time. */
+export function daysAfter(at: Timestamp, days: number): Timestamp {
+  return timestampOf(Date.parse(at) + days * DAY_MS);
+}
