@@ -3,21 +3,22 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseBundleText } from '../protocol/bundle/bundle.ts';
-import { CHECKS, type Verdict } from '../protocol/bundle/verdict.ts';
 import { verifyBundle } from '../protocol/bundle/verify.ts';
 import { isSha256Hash, type Sha256Hash } from '../protocol/hash.ts';
 import { RosterChain } from '../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { nobleSuite } from '../protocol/suite/noble.ts';
+import { timestampOf } from '../protocol/time.ts';
+import { reportOf } from './verify/report.ts';
 
 const USAGE = `npm run verify -- BUNDLE.json [--roster FILE|sha256:…] [--require-quorum] [--json]
 
 Verifies a bundle with no network. The genesis roster is pinned by a roster file or by its fingerprint; without either,
-by MERIDIAN_HOME/roster.json where there is one.
+by MERIDIAN_HOME/roster.json where there is one. The marks of evidence-rules/1 say what is recorded, by the
+record and by the linked ones that the bundle carries and that hold; they do not change the exit code.
 Exit: 0 verified under the pin · 1 not verified · 2 unreadable · 3 consistent with itself, but nothing pinned it`;
 
 const EXIT = { verified: 0, failed: 1, unreadable: 2, unpinned: 3 } as const;
-const MARKS = { true: '✓', false: '✗' } as const;
 
 try {
   process.exitCode = await main();
@@ -44,10 +45,14 @@ async function main(): Promise<number> {
   if (file === undefined || others.length > 0) throw new Error(USAGE);
   const pin = await readPin(flags.roster);
   const bundle = parseBundleText(await readFile(file, 'utf8'));
-  const verdict = verifyBundle(nobleSuite, bundle, pin === undefined ? {} : { pin });
+  const at = timestampOf(Date.now());
+  const verdict = verifyBundle(nobleSuite, bundle, pin === undefined ? { at } : { at, pin });
   const { anchor } = bundle;
   if (flags.json) console.log(JSON.stringify(verdict, null, 2));
-  else print(verdict, anchor === null ? null : `${anchor.network} ${anchor.topicId} #${anchor.sequence}`, pin);
+  else {
+    const place = anchor === null ? null : `${anchor.network} ${anchor.topicId} #${anchor.sequence}`;
+    console.log(reportOf(verdict, place, pin !== undefined).join('\n'));
+  }
   if (!verdict.verified || (flags['require-quorum'] && !verdict.witnessed)) return EXIT.failed;
   return verdict.pinned ? EXIT.verified : EXIT.unpinned;
 }
@@ -59,24 +64,4 @@ async function readPin(given: string | undefined): Promise<Sha256Hash | undefine
   const file = given ?? (existsSync(local) ? local : undefined);
   if (file === undefined) return undefined;
   return RosterChain.open(nobleSuite, parseRosterFile(await readFile(file, 'utf8'))).genesis;
-}
-
-function print(verdict: Verdict, anchor: string | null, pin: Sha256Hash | undefined): void {
-  const { record, checks, payloadState, problems, witnessed, verified, federation, status } = verdict;
-  if (record !== null) console.log(`${record.id} · ${record.kind} · node ${record.node} · ${record.submittedAt}`);
-  for (const check of CHECKS) {
-    const isWithheld = check === 'payloadHashMatch' && payloadState !== 'available';
-    console.log(
-      `  ${isWithheld ? '–' : MARKS[`${checks[check]}`]} ${check}${isWithheld ? ` (payload ${payloadState})` : ''}`,
-    );
-  }
-  for (const { check, code, detail } of problems) console.log(`    ${check}: ${code}: ${detail}`);
-  console.log(`  ${MARKS[`${witnessed}`]} witnessed by a quorum`);
-  console.log(
-    `anchor      ${anchor === null ? `none; ${status}` : `${anchor} (consistent; offline nobody witnesses the ledger)`}`,
-  );
-  console.log(
-    `federation  ${federation ?? 'unreadable'}${pin === undefined ? ' (not pinned: compare it with a published one)' : ''}`,
-  );
-  console.log(verified ? 'verified' : 'NOT VERIFIED');
 }

@@ -6,7 +6,9 @@ import { type Bundle, BundleError, parseBundle } from '../../../protocol/bundle/
 import type { Check, Verdict } from '../../../protocol/bundle/verdict.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
+import { withLinked } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { reviewer } from '../evidence/case.ts';
 import { cachedSuite } from './cached-suite.ts';
 import { replaceAt, stringsOf } from './json-places.ts';
 
@@ -33,6 +35,10 @@ const REPLACEMENTS = [...'0123456789abcdefABCDEFxyzXYZ-_:"{}[],. \\\u0000é😀'
 const suite = cachedSuite(nativeSuite);
 const bundle = await richBundle();
 const places = stringsOf(bundle);
+const linking = await linkingBundle();
+const linkedPlaces = stringsOf(linking).filter(
+  ({ pointer }) => pointer.startsWith('/linked/0') && pointer !== `/linked/0${INFORMATIVE}`,
+);
 
 test('the bundle under test holds one of everything, and verifies', () => {
   const verdict = verifyBundle(suite, bundle);
@@ -78,6 +84,23 @@ test('a string cut short, lengthened or emptied makes verification fail', () => 
   }
 });
 
+test('a changed byte anywhere in a linked record: it holds no more, and the bundle does', () => {
+  const place = fc.constantFrom(...linkedPlaces.filter(({ text }) => text.length > 0));
+  fc.assert(
+    fc.property(place, fc.nat(), fc.constantFrom(...REPLACEMENTS), ({ pointer, text }, at, replacement) => {
+      const index = at % text.length;
+      fc.pre(text[index] !== replacement);
+      assertLinkedFails(pointer, text.slice(0, index) + replacement + text.slice(index + 1), `byte ${index}`);
+    }),
+    { numRuns: 1000 },
+  );
+  for (const { pointer, text } of linkedPlaces) {
+    for (const changed of [text.slice(1), text.slice(0, -1), `${text}A`, ` ${text}`, '']) {
+      if (changed !== text) assertLinkedFails(pointer, changed, JSON.stringify(changed.slice(-4)));
+    }
+  }
+});
+
 test('only the transaction id may change', () => {
   assert.ok(verifyBundle(suite, parseBundle(replaceAt(bundle, INFORMATIVE, 'another'))).verified);
 });
@@ -91,6 +114,27 @@ async function richBundle(): Promise<Bundle> {
   const batch = await federation.sealBatch('eu', drafts, { groupSize: 4 });
   await federation.revokeKey('eu');
   return batch.bundleFor(2);
+}
+
+/** A bundle with an override of its record, which shows article 14 with it and not without. */
+async function linkingBundle(): Promise<Bundle> {
+  const federation = await TestFederation.create();
+  const batch = await federation.sealBatch('eu', [{}, {}]);
+  const original = batch.records[0]?.record.id;
+  if (original === undefined) throw new Error('no record');
+  const draft = { kind: 'human_override', links: { original }, claims: { reviewer: reviewer('a') } } as const;
+  const linked = withLinked(batch.bundleFor(0), [(await federation.sealBatch('us', [draft])).bundleFor(0)]);
+  assert.ok(verifyBundle(suite, linked).complianceStatus.article14);
+  return linked;
+}
+
+function assertLinkedFails(pointer: string, text: string, what: string): void {
+  const label = `${pointer}, ${what}`;
+  const verdict = verdictOn(replaceAt(linking, pointer, text));
+  if (verdict === null) return;
+  assert.ok(verdict.verified, label);
+  assert.is(verdict.linked[0]?.holds, false, label);
+  assert.is(verdict.complianceStatus.article14, false, label);
 }
 
 /** The place without its indexes: signatures of any cosignature are one sort. */

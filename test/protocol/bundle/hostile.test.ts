@@ -6,14 +6,18 @@ import {
   type Bundle,
   BUNDLE_MAX_DEPTH,
   BundleError,
+  MAX_LINKED_PROOFS,
   parseBundle,
   parseBundleText,
 } from '../../../protocol/bundle/bundle.ts';
 import { CHECKS, type Verdict } from '../../../protocol/bundle/verdict.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { JsonError, type JsonValue } from '../../../protocol/json/value.ts';
+import { withLinked } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { reviewer, shown } from '../evidence/case.ts';
 import { cachedSuite } from './cached-suite.ts';
 import { placesOf, replaceAt, stringsOf } from './json-places.ts';
 
@@ -21,11 +25,13 @@ const suite = cachedSuite(nativeSuite);
 const federation = await TestFederation.create({ signerOf: nativeSigner });
 await federation.addRoster({ name: 'renamed' }, ['us', 'ca', 'jp']);
 const batch = await federation.sealBatch('eu', [{}, {}, {}, {}, {}]);
+const override = await overrideOf(batch.records[1]?.record.id);
 await federation.revokeKey('eu');
-const bundle = batch.bundleFor(1);
 const sibling = batch.bundleFor(2);
+const bundle = withLinked(batch.bundleFor(1), [override, sibling]);
 const pin = federation.chain.genesis;
 
+const SHOWN = shown(verifyBundle(suite, bundle, { pin }));
 const places = placesOf(bundle);
 const odd: fc.Arbitrary<JsonValue> = fc.constantFrom<JsonValue[]>(
   null,
@@ -57,6 +63,10 @@ const change = fc.record({
   value: fc.oneof(odd, borrowed, fc.constant(undefined)),
 });
 
+test('the bundle under test shows human oversight by its linked record', () => {
+  assert.equal(SHOWN, ['article12_1', 'article12_3d', 'article14']);
+});
+
 test('whatever is put anywhere, verification answers, and never verifies another record or payload', () => {
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
@@ -72,6 +82,7 @@ test('whatever is put anywhere, verification answers, and never verifies another
 
 test('a member changed inside any signed text, canonically, is never verified', () => {
   const texts = stringsOf(bundle).filter(({ text }) => text.startsWith('{"'));
+  const linkOf = (pointer: string) => /^\/linked\/(\d)/.exec(pointer)?.[1];
   assert.ok(texts.length >= 12);
   const inner = texts.flatMap(({ pointer, text }) =>
     placesOf(JSON.parse(text)).flatMap((place) => (place.pointer === '' ? [] : [{ pointer, text, inside: place }])),
@@ -90,7 +101,10 @@ test('a member changed inside any signed text, canonically, is never verified', 
         }
         fc.pre(changed !== text);
         const verdict = verdictOn(replaceAt(bundle, pointer, changed));
-        assert.not(verdict?.verified, `${pointer} ${inside.pointer}`);
+        const link = linkOf(pointer);
+        const holds = link === undefined ? verdict?.verified : verdict?.linked[Number(link)]?.holds;
+        assert.not(holds, `${pointer} ${inside.pointer}`);
+        if (link !== undefined) assert.ok(verdict?.verified, pointer);
       },
     ),
     { numRuns: 2000 },
@@ -165,10 +179,31 @@ test('as many statements as a bundle may hold are judged in bounded time', () =>
   assert.ok(took < 5000, `${took} ms`);
 });
 
+test('as many linked records as a bundle may hold are judged in bounded time', () => {
+  const linked = Array.from({ length: MAX_LINKED_PROOFS }, (_, i) => bundle.linked?.[i % 2]).filter(
+    (proof) => proof !== undefined,
+  );
+  const start = performance.now();
+  const verdict = verifyBundle(nativeSuite, parseBundle({ ...bundle, linked }));
+  const took = performance.now() - start;
+  assert.ok(verdict.verified);
+  assert.is(verdict.linked.filter(({ holds }) => holds).length, MAX_LINKED_PROOFS);
+  assert.ok(took < 5000, `${took} ms`);
+});
+
 test('a bundle of a million wrong members is refused as fast as it is read', () => {
   const many: readonly JsonValue[] = Array.from({ length: 1_000_000 }, () => 1);
   const named = Object.fromEntries(many.slice(0, 100_000).map((value, i) => [`member${i}`, value]));
-  for (const pointer of ['/receipt/path', '/cosignatures', '/keys', '/rosters/0/signatures', '/extra', '']) {
+  for (const pointer of [
+    '/receipt/path',
+    '/cosignatures',
+    '/keys',
+    '/rosters/0/signatures',
+    '/linked',
+    '/linked/0',
+    '/extra',
+    '',
+  ]) {
     for (const filler of [many, many.slice(0, 100_000).map(() => ({})), named]) {
       const start = performance.now();
       assert.is(verdictOn(replaceAt({ ...bundle, extra: null }, pointer, filler)), null);
@@ -189,13 +224,27 @@ test('nesting without end is refused or judged, wherever it is', () => {
   }
 });
 
-/** A changed bundle is refused, or judged; and judged good only where it still proves the same record and payload. */
+/** The bundle of a human override of that record, by another node. */
+async function overrideOf(original: RecordId | undefined): Promise<Bundle> {
+  if (original === undefined) throw new Error('no record');
+  const draft = { kind: 'human_override', links: { original }, claims: { reviewer: reviewer('a') } } as const;
+  return (await federation.sealBatch('us', [draft])).bundleFor(0);
+}
+
+/**
+ * A changed bundle is refused, or judged; and judged good only where it still proves the same record and payload. It
+ * shows no evidence that the whole one does not, and none at all where its own proof does not hold.
+ */
 function assertSound(changed: JsonValue): void {
   const verdict = verdictOn(changed);
   if (verdict === null) return;
   for (const check of CHECKS) {
     if (verdict.problems.some((problem) => problem.check === check)) assert.is(verdict.checks[check], false);
   }
+  const { leafRederived, proofWalk, bundleBinding, sigValid } = verdict.checks;
+  const holds = leafRederived && proofWalk && bundleBinding && sigValid;
+  for (const clause of shown(verdict)) assert.ok(holds && SHOWN.includes(clause), clause);
+  for (const { holds: linkHolds, problems } of verdict.linked) assert.is(linkHolds, problems.length === 0);
   if (!verdict.verified) return;
   const { record, disclosure } = parseBundle(changed);
   assert.is(record, bundle.record);

@@ -35,9 +35,14 @@ const anyRecord: fc.Arbitrary<AttestationRecord> = fc
       claims: { ...STRANGER.claims, ...claims },
     }),
   );
-const anyOverride = fc
-  .tuple(fc.constantFrom('a', 'b'), fc.constantFrom(...REVIEW_OUTCOMES), fc.constantFrom(EU, US))
-  .map(([letter, reviewOutcome, node]) => overrideOf(SUBJECT, { reviewer: reviewer(letter), reviewOutcome }, {}, node));
+const OVERRIDES = [EU, US].flatMap((node) =>
+  ['a', 'b'].flatMap((letter) =>
+    REVIEW_OUTCOMES.map((reviewOutcome) =>
+      overrideOf(SUBJECT, { reviewer: reviewer(letter), reviewOutcome }, {}, node),
+    ),
+  ),
+);
+const anyOverride = fc.constantFrom(...OVERRIDES);
 const anyLinked: fc.Arbitrary<LinkedRecord[]> = fc.array(
   fc.record({ record: fc.oneof(anyRecord, anyOverride), holds: fc.boolean() }),
   {
