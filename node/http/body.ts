@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import { BodyBudget } from './body-budget.ts';
+import { discard, readBytes, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
 
 export interface BodyLimits {
@@ -13,6 +15,8 @@ export interface BodyLimits {
   readonly maxValues?: number;
   /** From the call until the last byte, in milliseconds. */
   readonly deadlineMs?: number;
+  /** Default: the one of this process. */
+  readonly budget?: BodyBudget;
 }
 
 export interface JsonBody {
@@ -25,8 +29,8 @@ export const MAX_BODY_BYTES = 1 << 20;
 /** A `data` of the largest size fits, unless its values are shorter than four bytes on average. */
 export const MAX_BODY_VALUES = 65_536;
 export const BODY_DEADLINE_MS = 30_000;
-/** How long a peer may go on sending a body that was refused, before its connection is cut. */
-const DISCARD_DEADLINE_MS = 5_000;
+/** What is bounded is the memory of the process, whichever server of it a body arrives at. */
+const ARRIVING = new BodyBudget();
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -34,9 +38,9 @@ const BYTE_ORDER_MARK = 0xfeff;
  * The JSON object in the body of a request. Call it once for a request, before anything else reads the body.
  *
  * Throws `Problem`: `unsupported-media-type` (not `application/json` in UTF-8, or content-encoded), `payload-too-large`,
- * `request-timeout`, `request-aborted` (the peer went away), `invalid-json` (not UTF-8, a byte order mark, not strict
- * JSON, not an object). A body refused early is read to its end and dropped, so that the connection stays in step; a
- * peer that goes on sending for longer than that takes is cut off.
+ * `request-timeout`, `request-aborted` (the peer went away), `dependency-unavailable` (too many large bodies at once),
+ * `invalid-json` (not UTF-8, a byte order mark, not strict JSON, not an object). A body refused early is read to its
+ * end and dropped, so that the connection stays in step; a peer that goes on sending for too long is cut off.
  */
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<JsonBody> {
   const refusal = refuseByHeaders(request, limits.maxBytes);
@@ -44,8 +48,8 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
     discard(request);
     throw refusal;
   }
-  const bytes = await readBytes(request, limits.maxBytes, limits.deadlineMs ?? BODY_DEADLINE_MS);
-  const text = decodeBody(bytes);
+  const { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING } = limits;
+  const text = decodeBody(await readBytes(request, { maxBytes, deadlineMs, budget }));
   return { text, value: parseBody(text, limits) };
 }
 
@@ -71,65 +75,6 @@ function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   const bare = value.trim();
   return name.trim() !== 'charset' || bare === 'utf-8' || bare === '"utf-8"';
-}
-
-function tooLarge(maxBytes: number): Problem {
-  return new Problem('payload-too-large', `The body is larger than ${maxBytes} bytes.`);
-}
-
-function aborted(): Problem {
-  return new Problem('request-aborted', 'The connection ended before the body did.');
-}
-
-function readBytes(request: IncomingMessage, maxBytes: number, deadlineMs: number): Promise<Buffer> {
-  if (request.destroyed) return Promise.reject(aborted());
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const stopListening = (): void => {
-      clearTimeout(timer);
-      request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
-    };
-    const refuse = (problem: Problem): void => {
-      stopListening();
-      reject(problem);
-    };
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > maxBytes) {
-        refuse(tooLarge(maxBytes));
-        discard(request);
-        return;
-      }
-      chunks.push(chunk);
-    };
-    const onEnd = (): void => {
-      stopListening();
-      const [only] = chunks;
-      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length));
-    };
-    const onGone = (): void => refuse(aborted());
-    const timer = setTimeout(() => {
-      const detail = `The body did not arrive within ${deadlineMs / 1000} s.`;
-      refuse(new Problem('request-timeout', detail, { headers: { connection: 'close' } }));
-      discard(request);
-    }, deadlineMs);
-    request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
-  });
-}
-
-/**
- * Lets a refused body flow into nothing. Once it has ended, the connection can carry the next request; a connection
- * closed at once instead would be reset under the peer, who would then never read why.
- */
-function discard(request: IncomingMessage): void {
-  if (request.destroyed || request.complete) {
-    request.resume();
-    return;
-  }
-  const timer = setTimeout(() => request.socket.destroy(), DISCARD_DEADLINE_MS).unref();
-  const stop = (): void => clearTimeout(timer);
-  request.once('end', stop).once('close', stop).resume();
 }
 
 function decodeBody(bytes: Buffer): string {

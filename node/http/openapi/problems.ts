@@ -19,12 +19,12 @@ const OF_BODIES: readonly ProblemCode[] = [
   'request-timeout',
   'payload-too-large',
   'unsupported-media-type',
+  'dependency-unavailable',
 ];
 const OF_RECORDING: readonly ProblemCode[] = [
   'daily-cap-exceeded',
   'idempotency-conflict',
   'queue-full',
-  'dependency-unavailable',
   'storage-full',
 ];
 

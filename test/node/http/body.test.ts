@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readJsonBody, type BodyLimits } from '../../../node/http/body.ts';
+import { BodyBudget } from '../../../node/http/body-budget.ts';
 import { toProblem } from '../../../node/http/problem.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -191,6 +192,22 @@ test('a body that does not come answers 408 and closes', async () => {
   await peer.awaitText('408 ');
   await peer.closed;
   assert.equal(echo.outcomes, ['request-timeout']);
+});
+
+test('bodies that fill the memory and never end make room for one that does', async () => {
+  const budget = new BodyBudget(10_000);
+  await using echo = await Echo.start({ maxBytes: 8_000, budget });
+  const hogs = [await echo.connect(head(8_000), ' '.repeat(7_000)), await echo.connect(head(8_000), ' '.repeat(2_900))];
+  for (let round = 0; round < 100 && budget.bytes < 9_900; round++) await delay(10);
+  assert.is(budget.bytes, 9_900);
+  assert.equal(await echo.post(`{"a":"${'x'.repeat(500)}"}`), [200, `{"a":"${'x'.repeat(500)}"}`]);
+  await hogs[0]?.awaitText('503 ');
+  assert.match(hogs[0]?.received ?? '', /retry-after: 1/i);
+  assert.equal(echo.outcomes, ['dependency-unavailable', 'ok']);
+  assert.is(budget.bytes, 2_900);
+  for (const { socket } of hogs) socket.destroy();
+  for (let round = 0; round < 100 && budget.bytes > 0; round++) await delay(10);
+  assert.is(budget.bytes, 0, 'a caller who left holds nothing');
 });
 
 test('a drip of bytes does not extend the deadline', async () => {

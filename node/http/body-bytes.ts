@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { BodyBudget } from './body-budget.ts';
+import { Problem } from './problem.ts';
+
+export interface ByteLimits {
+  readonly maxBytes: number;
+  /** From the call until the last byte, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly budget: BodyBudget;
+}
+
+/** How long a peer may go on sending a body that was refused, before its connection is cut. */
+const DISCARD_DEADLINE_MS = 5_000;
+/** When a caller whose body found no room may send it again. In seconds. */
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * The bytes of a request's body. Throws `Problem`: `payload-too-large`, `request-timeout`, `request-aborted` or
+ * `dependency-unavailable`.
+ */
+export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<Buffer> {
+  if (request.destroyed) return Promise.reject(aborted());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const stopListening = (): void => {
+      clearTimeout(timer);
+      share.release();
+      request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
+    };
+    const refuse = (problem: Problem): void => {
+      stopListening();
+      chunks.length = 0;
+      reject(problem);
+      discard(request);
+    };
+    const share = budget.open(() => refuse(noRoom()));
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length > maxBytes) {
+        refuse(tooLarge(maxBytes));
+        return;
+      }
+      chunks.push(chunk);
+      share.grow(chunk.length);
+    };
+    const onEnd = (): void => {
+      stopListening();
+      const [only] = chunks;
+      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length));
+    };
+    const onGone = (): void => refuse(aborted());
+    const timer = setTimeout(() => refuse(tooSlow(deadlineMs)), deadlineMs);
+    request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+  });
+}
+
+/**
+ * Lets a refused body flow into nothing. Once it has ended, the connection can carry the next request; a connection
+ * closed at once instead would be reset under the peer, who would then never read why.
+ */
+export function discard(request: IncomingMessage): void {
+  if (request.destroyed || request.complete) {
+    request.resume();
+    return;
+  }
+  const timer = setTimeout(() => request.socket.destroy(), DISCARD_DEADLINE_MS).unref();
+  const stop = (): void => clearTimeout(timer);
+  request.once('end', stop).once('close', stop).resume();
+}
+
+export function tooLarge(maxBytes: number): Problem {
+  return new Problem('payload-too-large', `The body is larger than ${maxBytes} bytes.`);
+}
+
+function tooSlow(deadlineMs: number): Problem {
+  const detail = `The body did not arrive within ${deadlineMs / 1000} s.`;
+  return new Problem('request-timeout', detail, { headers: { connection: 'close' } });
+}
+
+function aborted(): Problem {
+  return new Problem('request-aborted', 'The connection ended before the body did.');
+}
+
+function noRoom(): Problem {
+  return new Problem('dependency-unavailable', 'Too many large bodies are arriving at once.', {
+    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+  });
+}
