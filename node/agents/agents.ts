@@ -14,6 +14,7 @@ import { type AgentRequest, deactivationDraft, type NewKey, registrationDraft, r
 import { readAgent, requireRecord } from './agent-reader.ts';
 import { agentPart, registrationOf } from './agent-tables.ts';
 import { keyIdOf, type KeyPurpose, type OwnKey, requireConsent, requireProof } from './key-proof.ts';
+import { type Particulars, particularsOf } from './particulars.ts';
 import type { ServiceKeys } from './service-keys.ts';
 
 export interface AgentsOptions {
@@ -63,6 +64,12 @@ export class Agents {
   /** Throws `ComplianceError` `agent-not-found` where the account has no such agent. */
   async require(account: string, agentId: string): Promise<Agent> {
     return requireOwn(await this.find(agentId), account);
+  }
+
+  /** What the account said of its agent; null once the payload of the registration is erased. */
+  async particulars({ registration }: Agent): Promise<Particulars | null> {
+    const opened = await this.#options.payload(registration);
+    return opened === 'erased' ? null : particularsOf(opened);
   }
 
   /** Runs the work while the agent has this key in force. Throws `ComplianceError`. */

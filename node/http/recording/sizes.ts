@@ -1,13 +1,20 @@
-import type { JsonValue } from '../../../protocol/json/value.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
 import { fieldError, Problem } from '../problem.ts';
 
-/** Canonical UTF-8 bytes of `data`, and of the members beside the documented ones. */
+/** Canonical UTF-8 bytes of `data`, of the members beside the documented ones, and of an agent's `metadata`. */
 const MAX_DATA_BYTES = 256 << 10;
 const MAX_ADDITIONAL_BYTES = 16 << 10;
+const MAX_METADATA_BYTES = 16 << 10;
 
 /** Throws `Problem` 413 where the canonical text of `data` is too large. */
 export function requireSmallData(text: string): void {
   requireBytes('data', Buffer.byteLength(text), MAX_DATA_BYTES);
+}
+
+/** Throws `Problem` 413 where the canonical text of `metadata` is too large. */
+export function requireSmallMetadata(metadata: JsonObject): void {
+  requireBytes('metadata', Buffer.byteLength(canonicalize(metadata)), MAX_METADATA_BYTES);
 }
 
 /** Throws `Problem` 413 where the members beside the documented ones are too large. */

@@ -1,0 +1,19 @@
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { RegisterAgentRequestShape } from '../../protocol/api/agents.ts';
+import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
+
+/** What an account says of its agent. Stands in the payload of the registration alone. */
+export type Particulars = Pick<
+  Static<typeof RegisterAgentRequestShape>,
+  'displayName' | 'jurisdiction' | 'permittedUses' | 'metadata'
+>;
+
+const compiled = Compile(RegisterAgentRequestShape);
+
+/** Throws `PayloadDamagedError` where the payload is no registration's. */
+export function particularsOf({ text }: OpenedPayload): Particulars {
+  const value: unknown = JSON.parse(text);
+  if (compiled.Check(value)) return value;
+  throw new PayloadDamagedError('the payload is not that of a registration');
+}

@@ -1,0 +1,42 @@
+import { Compile } from 'typebox/compile';
+import { AgentIdShape } from '../../../protocol/api/agent-fields.ts';
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import { type Caller, reaches } from '../../accounts/caller.ts';
+import { isPublicKey, type OwnKey } from '../../agents/key-proof.ts';
+import { fieldError, Problem } from '../problem.ts';
+
+const compiled = Compile(AgentIdShape);
+
+export const AGENT_PARAMETER = {
+  agentId: { description: 'Id of the agent, percent-encoded.', shape: AgentIdShape, example: EXAMPLE_IDS.agent },
+};
+
+/** The agent id in a path. Throws `Problem` 400 where it has not the form of one. */
+export function agentParameter({ agentId }: Readonly<Record<string, string>>): string {
+  if (compiled.Check(agentId)) return agentId;
+  const message = 'is not an agent id';
+  throw new Problem('invalid-field', `agentId ${message}`, { errors: [fieldError(['agentId'], 'pattern', message)] });
+}
+
+/** An agent's records stand under its id as their source. Throws `Problem` 403 where the key is bound to others. */
+export function requireAgentReach({ key }: Caller, agentId: string): void {
+  if (reaches(key, agentId)) return;
+  const message = 'is not among the sources of this API key';
+  throw new Problem('scope-forbidden', `agentId ${message}`, { errors: [fieldError(['agentId'], 'scope', message)] });
+}
+
+/** The key that a request brings; null where it brings none. Throws `Problem` 400. */
+export function ownKey(publicKey: string | undefined, proof: string | undefined): OwnKey | null {
+  if (publicKey === undefined) {
+    if (proof === undefined) return null;
+    const message = 'is required with proofOfPossession';
+    throw new Problem('missing-field', `publicKey ${message}`, {
+      errors: [fieldError(['publicKey'], 'required', message)],
+    });
+  }
+  if (isPublicKey(publicKey)) return { publicKey, proof };
+  const message = 'is not an ML-DSA-65 public key in base64url';
+  throw new Problem('invalid-field', `publicKey ${message}`, {
+    errors: [fieldError(['publicKey'], 'format', message)],
+  });
+}
