@@ -2,16 +2,23 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../protocol/ids.ts';
 import type { AccountEvent } from './accounts/account-event.ts';
 import { Accounts } from './accounts/accounts.ts';
+import { SignUp } from './accounts/sign-up/sign-up.ts';
+import { SignUpLimits } from './accounts/sign-up/sign-up-limits.ts';
 import { AuditLog } from './audit-log/audit-log.ts';
+import type { NodeConfig } from './config/config.ts';
 import { AddressLimits } from './limits/address-limits.ts';
 import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
+import { createMailer, type Mailer } from './mail/mailer.ts';
 import type { Store } from './store/store.ts';
 
 /** Who may call, how often, and what is kept of it. */
 export interface AccountRooms extends AsyncDisposable {
   readonly accounts: Accounts;
+  readonly signUp: SignUp;
+  /** Null where this node sends no mail. */
+  readonly mailer: Mailer | null;
   readonly auditLog: AuditLog;
   readonly rates: RateLimits;
   readonly usage: DailyUsage;
@@ -24,6 +31,9 @@ interface AccountRoomsOptions {
   readonly node: NodeId;
   readonly now: () => number;
   readonly log: Logger;
+  readonly config: Pick<NodeConfig, 'mail' | 'signUp'>;
+  /** Address of the key-authenticated API. */
+  readonly nodeUrl: string;
 }
 
 /** Opens the rooms around accounts. A change of an account and its line in the audit log are one write. */
@@ -36,11 +46,17 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
       record: (event, operations) => auditLog.recordWith(event.account, factsOf(event), operations),
     }),
   );
+  const { store, config, nodeUrl } = options;
+  const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
+  const limits = new SignUpLimits();
+  const signUp = new SignUp({ store, book: accounts.book, mailer, limits, isOpen: config.signUp, nodeUrl });
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
   const opened = opening.move();
   return {
     accounts,
+    signUp,
+    mailer,
     auditLog,
     rates,
     usage,

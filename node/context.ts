@@ -113,7 +113,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
-  const people = opening.use(await openAccountRooms({ store, node: self, now, log }));
+  const nodeUrl = `${keys.rosters.member(self)?.baseUrl ?? ''}/verify`;
+  const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
   const governance = openGovernanceRooms({
     store,
     node: self,

@@ -7,6 +7,7 @@ export type AccountErrorCode =
   | 'key-not-found'
   /** What was asked for is no set of terms. */
   | 'terms-invalid'
+  | 'terms-missing'
   /** More than the key that asks has itself. */
   | 'beyond-maker'
   /** The key that asks was revoked or has expired since it was read. */

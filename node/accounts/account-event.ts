@@ -1,3 +1,6 @@
+import type { Account } from './account.ts';
+import type { ApiKey } from './api-key.ts';
+
 /** Who made a change: a key by its id, the operator over the node's socket, or a sign-up. */
 export type Actor = { readonly key: string } | 'operator' | 'sign-up';
 
@@ -11,6 +14,14 @@ export interface AccountEvent {
   readonly by: string;
 }
 
-export function nameOf(actor: Actor): string {
-  return typeof actor === 'string' ? actor : actor.key;
+export function accountCreated(account: string, by: 'operator' | 'sign-up'): AccountEvent {
+  return { account, action: 'account.created', subject: account, by };
+}
+
+export function tierChanged({ id, tier }: Account): AccountEvent {
+  return { account: id, action: 'tier.changed', subject: tier, by: 'operator' };
+}
+
+export function keyEvent(action: AccountEvent['action'], { account, id }: ApiKey, actor: Actor): AccountEvent {
+  return { account, action, subject: id, by: typeof actor === 'string' ? actor : actor.key };
 }

@@ -2,9 +2,9 @@ import { timestampOf } from '../../protocol/time.ts';
 import { type Account, accountTable, isAccount, newAccountId, type Tier } from './account.ts';
 import { AccountBook, type AccountBookOptions } from './account-book.ts';
 import { AccountError } from './account-error.ts';
-import type { AccountEvent } from './account-event.ts';
+import { accountCreated, type AccountEvent, keyEvent, tierChanged } from './account-event.ts';
 import { ADMIN_TERMS, freshKey, keyOperations } from './api-key.ts';
-import { ApiKeys, eventOf, requireStrong } from './api-keys.ts';
+import { ApiKeys, requireStrong } from './api-keys.ts';
 import { newKeyId } from './key-id.ts';
 import { keyDigest } from './key-text.ts';
 import type { Authentication } from './known-keys.ts';
@@ -60,7 +60,11 @@ export class Accounts implements AsyncDisposable {
         ...(email === undefined ? {} : { email }),
         createdAt: timestampOf(this.book.now()),
       });
-      return { operations: [accountTable.put([id], account)], events: [createdBy('operator', id)], result: account };
+      return {
+        operations: [accountTable.put([id], account)],
+        events: [accountCreated(id, 'operator')],
+        result: account,
+      };
     });
   }
 
@@ -70,7 +74,7 @@ export class Accounts implements AsyncDisposable {
       const account = await this.book.requireAccount(id);
       if (account.tier === tier) return { operations: [], events: [], result: account };
       const changed = { ...account, tier };
-      return { operations: [accountTable.put([id], changed)], events: [tierEvent(changed)], result: changed };
+      return { operations: [accountTable.put([id], changed)], events: [tierChanged(changed)], result: changed };
     });
   }
 
@@ -90,13 +94,13 @@ export class Accounts implements AsyncDisposable {
         throw new AccountError('key-exists', 'the key belongs to another account', 'apiKey');
       }
       const events: AccountEvent[] = [];
-      if (known === undefined) events.push(createdBy('operator', id));
-      else if (known.tier !== tier) events.push(tierEvent(account));
+      if (known === undefined) events.push(accountCreated(id, 'operator'));
+      else if (known.tier !== tier) events.push(tierChanged(account));
       const operations = events.length === 0 ? [] : [accountTable.put([id], account)];
       if (key === undefined) {
         const granted = freshKey(newKeyId(this.book.node, this.book.now()), id, ADMIN_TERMS, at);
         operations.push(...keyOperations(digest, granted));
-        events.push(eventOf('key.created', granted, 'operator'));
+        events.push(keyEvent('key.created', granted, 'operator'));
       }
       return { operations, events, result: undefined };
     });
@@ -105,14 +109,6 @@ export class Accounts implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.book[Symbol.asyncDispose]();
   }
-}
-
-export function createdBy(by: 'operator' | 'sign-up', account: string): AccountEvent {
-  return { account, action: 'account.created', subject: account, by };
-}
-
-function tierEvent({ id, tier }: Account): AccountEvent {
-  return { account: id, action: 'tier.changed', subject: tier, by: 'operator' };
 }
 
 function requireWellFormed(account: Account): Account {

@@ -2,7 +2,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { AccountBook, Change, HeldKey } from './account-book.ts';
 import { AccountError } from './account-error.ts';
-import { type AccountEvent, type Actor, nameOf } from './account-event.ts';
+import { type Actor, keyEvent } from './account-event.ts';
 import { type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
 import { type KeyId, newKeyId } from './key-id.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
@@ -51,7 +51,7 @@ export class ApiKeys {
       const room = await this.#makeRoom(account);
       return {
         operations: [...room, ...keyOperations(issued.digest, issued.key)],
-        events: [eventOf('key.created', issued.key, actor)],
+        events: [keyEvent('key.created', issued.key, actor)],
         result: { apiKey: issued.apiKey, key: issued.key },
       };
     });
@@ -81,7 +81,7 @@ export class ApiKeys {
       const room = await this.#makeRoom(account);
       return {
         operations: [...room, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
-        events: [eventOf('key.rotated', replaced, actor), eventOf('key.created', issued.key, actor)],
+        events: [keyEvent('key.rotated', replaced, actor), keyEvent('key.created', issued.key, actor)],
         result: { apiKey: issued.apiKey, key: issued.key, replaced },
       };
     });
@@ -102,7 +102,7 @@ export class ApiKeys {
       if (key.revokedAt !== null) return unchanged(key);
       if (maker !== null) await this.#requireAnotherAdmin(key);
       const revoked = { ...key, revokedAt: timestampOf(this.#book.now()) };
-      const events = [eventOf('key.revoked', key, actor)];
+      const events = [keyEvent('key.revoked', key, actor)];
       return { operations: keyOperations(digest, revoked), events, result: revoked };
     });
   }
@@ -155,10 +155,6 @@ export class ApiKeys {
 export function requireStrong(apiKey: string): void {
   if (isStrongEnough(apiKey)) return;
   throw new AccountError('key-weak', `an API key has at least ${MIN_API_KEY_CHARACTERS} visible characters`, 'apiKey');
-}
-
-export function eventOf(action: AccountEvent['action'], { account, id }: ApiKey, actor: Actor): AccountEvent {
-  return { account, action, subject: id, by: nameOf(actor) };
 }
 
 function requireRotatable(key: ApiKey, now: number): void {

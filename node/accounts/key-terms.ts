@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * The terms of a new key. `maker` are the terms of the key that asks, null where an operator does; `now` is in epoch
- * milliseconds. Throws `AccountError` `terms-invalid`, or `beyond-maker` where more is asked for than the maker has.
+ * milliseconds. Throws `AccountError` `terms-invalid`, `terms-missing`, or `beyond-maker` where more is asked for than the maker has.
  */
 export function termsOf(request: KeyRequest, maker: KeyTerms | null, now: number): KeyTerms {
   const preset = request.preset ?? null;
@@ -68,7 +68,7 @@ function scopesOf({ preset, scopes }: KeyRequest): Scope[] {
     throw new AccountError('terms-invalid', 'stands beside preset; one of the two is enough', 'scopes');
   }
   const asked: readonly Scope[] | undefined = preset === undefined ? scopes : KEY_PRESETS[preset];
-  if (asked === undefined) throw new AccountError('terms-invalid', 'or scopes is required', 'preset');
+  if (asked === undefined) throw new AccountError('terms-missing', 'or scopes is required', 'preset');
   if (asked.length === 0) throw new AccountError('terms-invalid', 'is empty', 'scopes');
   return SCOPES.filter((scope) => asked.includes(scope));
 }

@@ -26,6 +26,8 @@ export interface NodeConfig {
   readonly storageQuotaBytes: number | null;
   /** Null where this node sends no mail. */
   readonly mail: MailConfig | null;
+  /** Whether anyone may sign up by mail. */
+  readonly signUp: boolean;
   readonly logLevel: string;
   /** Refuses development ledgers. */
   readonly production: boolean;
@@ -72,6 +74,7 @@ export function configOf(environment: Environment): NodeConfig {
     storageQuotaBytes:
       environment.STORAGE_QUOTA_BYTES === undefined ? null : positive(environment, 'STORAGE_QUOTA_BYTES', 1),
     mail: mailConfig(environment),
+    signUp: oneOf(environment, 'SIGN_UP', ['on', 'off'] as const, 'on') === 'on',
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };
@@ -136,8 +139,9 @@ function mailConfig(environment: Environment): MailConfig | null {
     if (stray !== undefined) throw new ConfigError(`${stray} needs SMTP_HOST`);
     return null;
   }
-  if ((user === undefined) !== (password === undefined))
+  if ((user === undefined) !== (password === undefined)) {
     throw new ConfigError('SMTP_USER and SMTP_PASSWORD go together');
+  }
   const tls = oneOf(environment, 'SMTP_TLS', MAIL_TLS, 'starttls');
   if (tls === 'none' && !LOOPBACK.has(host)) throw new ConfigError(`SMTP_TLS none is for this machine, not ${host}`);
   const from = required(environment, 'SMTP_FROM');

@@ -31,6 +31,7 @@ export const VARIABLES = [
   'SMTP_USER',
   'SMTP_PASSWORD',
   'SMTP_FROM',
+  'SIGN_UP',
   'LOG_LEVEL',
 ] as const;
 

@@ -12,7 +12,7 @@ import { Problem } from './problem.ts';
 export async function authenticate(
   accounts: Pick<Accounts, 'authenticate'>,
   context: Context,
-  address: string = connectionAddress(context),
+  address: string = callerAddress(context, false),
 ): Promise<Caller> {
   const apiKey = context.get('x-api-key');
   if (apiKey === '') throw new Problem('api-key-missing', 'Send your API key in the x-api-key header.');
@@ -26,8 +26,11 @@ export async function authenticate(
   return found.caller;
 }
 
-function connectionAddress(context: Context): string {
-  return clientAddress({ remoteAddress: context.req.socket.remoteAddress, forwardedFor: undefined }, false);
+/** The internet address that a request came from; `X-Forwarded-For` is believed behind a proxy of ours alone. */
+export function callerAddress({ req }: Context, behindProxy: boolean): string {
+  const forwarded = req.headers['x-forwarded-for'];
+  const forwardedFor = typeof forwarded === 'string' ? forwarded : forwarded?.join(',');
+  return clientAddress({ remoteAddress: req.socket.remoteAddress, forwardedFor }, behindProxy);
 }
 
 function unknownDetail(apiKey: string): string {

@@ -1,0 +1,139 @@
+import { timestampOf } from '../../../protocol/time.ts';
+import { Lanes } from '../../federation/lanes.ts';
+import { MailError } from '../../mail/mail-error.ts';
+import type { Mail, Mailer } from '../../mail/mailer.ts';
+import type { Store } from '../../store/store.ts';
+import { accountTable, newAccountId } from '../account.ts';
+import type { AccountBook, Change, HeldKey } from '../account-book.ts';
+import { accountCreated, keyEvent } from '../account-event.ts';
+import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState } from '../api-key.ts';
+import { newKeyId } from '../key-id.ts';
+import { keyDigest, newKeyText } from '../key-text.ts';
+import { emailDigest, isPublicMailAddress } from './email-address.ts';
+import { SignUpError } from './sign-up-error.ts';
+import type { SignUpLimits } from './sign-up-limits.ts';
+import { accountExistsMail, keyMail } from './sign-up-mails.ts';
+import { signUpTable } from './sign-up-table.ts';
+
+export interface SignUpOptions {
+  readonly store: Store;
+  readonly book: AccountBook;
+  /** Null where the node sends no mail. */
+  readonly mailer: Pick<Mailer, 'send'> | null;
+  readonly limits: SignUpLimits;
+  /** False where the operator turned sign-up off. */
+  readonly isOpen: boolean;
+  /** Address of the key-authenticated API. */
+  readonly nodeUrl: string;
+}
+
+/** Name of a key that a sign-up made. */
+const SIGN_UP_KEY = 'sign-up';
+
+/**
+ * Accounts for whoever can read the mail of an address. What is answered, and what it takes, is the same whether the
+ * address is known or not.
+ *
+ * Crash order: the mail, then account, key and events in one atomic write. So nothing is ever left behind by a mail that
+ * was not taken; a crash between the two leaves a mail whose key is unknown, and signing up again brings another.
+ */
+export class SignUp {
+  readonly #options: SignUpOptions;
+  /** One sign-up of an address at a time. */
+  readonly #lanes = new Lanes<string>();
+
+  constructor(options: SignUpOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a mail to the address: with the key of a new account, with a fresh key in the place of one never used, or
+   * saying that there is an account. `from` is the caller's internet address. Throws `SignUpError`, `LimitError`.
+   */
+  async request(email: string, from: string): Promise<void> {
+    const { isOpen, mailer, limits } = this.#options;
+    if (!isOpen) throw new SignUpError('closed', 'this node takes no sign-ups');
+    if (mailer === null) throw new SignUpError('no-mail', 'this node sends no mail');
+    if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
+    const digest = emailDigest(email);
+    limits.admit(from, digest);
+    await this.#lanes.run(digest, () => this.#signUp(email, digest, mailer));
+  }
+
+  async #signUp(email: string, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {
+    const { store, book, nodeUrl } = this.#options;
+    const id = await signUpTable.get(store, digest);
+    const known = id === undefined ? undefined : await book.requireAccount(id);
+    // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
+    const to = known?.email ?? email;
+    if (known !== undefined && !this.#isUntouched(await book.keys(known.id))) {
+      await deliver(mailer, accountExistsMail(to, known.id, nodeUrl));
+      return;
+    }
+    const account = known?.id ?? newAccountId();
+    const apiKey = newKeyText();
+    await deliver(mailer, keyMail(to, account, apiKey, nodeUrl));
+    await book.change(() =>
+      known === undefined ? this.#newAccount(account, email, digest, apiKey) : this.#freshKey(account, apiKey),
+    );
+  }
+
+  async #newAccount(id: string, email: string, digest: string, apiKey: string): Promise<Change<void>> {
+    const key = this.#keyOf(id);
+    const account = { id, tier: 'developer' as const, email, createdAt: key.createdAt };
+    return {
+      operations: [
+        accountTable.put([id], account),
+        signUpTable.put([digest], id),
+        ...keyOperations(keyDigest(apiKey), key),
+      ],
+      events: [accountCreated(id, 'sign-up'), keyEvent('key.created', key, 'sign-up')],
+      result: undefined,
+    };
+  }
+
+  /** Looked at once more: while the mail was under way a key may have been used, which then stays, or been revoked. */
+  async #freshKey(account: string, apiKey: string): Promise<Change<void>> {
+    const { book } = this.#options;
+    const held = await book.keys(account);
+    if (held.some(({ key }) => !isOfSignUp(key) || keyState(key, book.now()) !== 'active')) return NO_CHANGE;
+    const old = held.filter((one) => !book.wasUsed(one));
+    const key = this.#keyOf(account);
+    return {
+      operations: [...old.flatMap((one) => keyRemoval(one.digest, one.key)), ...keyOperations(keyDigest(apiKey), key)],
+      events: [
+        ...old.map((one) => keyEvent('key.revoked', one.key, 'sign-up')),
+        keyEvent('key.created', key, 'sign-up'),
+      ],
+      result: undefined,
+    };
+  }
+
+  /** Whether nobody has used the account or its keys, and no operator has ended one. */
+  #isUntouched(held: readonly HeldKey[]): boolean {
+    const { book } = this.#options;
+    return held.every((one) => isOfSignUp(one.key) && keyState(one.key, book.now()) === 'active' && !book.wasUsed(one));
+  }
+
+  #keyOf(account: string): ApiKey {
+    const now = this.#options.book.now();
+    const terms = { ...ADMIN_TERMS, name: SIGN_UP_KEY };
+    return freshKey(newKeyId(this.#options.book.node, now), account, terms, timestampOf(now));
+  }
+}
+
+const NO_CHANGE: Change<void> = { operations: [], events: [], result: undefined };
+
+function isOfSignUp({ name, replacedBy }: ApiKey): boolean {
+  return name === SIGN_UP_KEY && replacedBy === null;
+}
+
+/** Throws `SignUpError` `not-sent`. */
+async function deliver(mailer: Pick<Mailer, 'send'>, mail: Mail): Promise<void> {
+  try {
+    await mailer.send(mail);
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    throw new SignUpError('not-sent', 'the mail was not taken', error);
+  }
+}

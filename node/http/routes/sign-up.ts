@@ -1,0 +1,47 @@
+import type { Context } from 'koa';
+import {
+  SIGN_UP_EXAMPLE,
+  SIGN_UP_MESSAGE,
+  SignUpAnswerShape,
+  SignUpRequestShape,
+} from '../../../protocol/api/sign-up.ts';
+import type { SignUp } from '../../accounts/sign-up/sign-up.ts';
+import { readJsonBody } from '../body.ts';
+import type { FreeRoute } from '../route.ts';
+import { validator } from '../validation.ts';
+
+export interface SignUpRooms {
+  readonly signUp: Pick<SignUp, 'request'>;
+  /** The internet address that a request came from. */
+  readonly addressOf: (context: Context) => string;
+}
+
+const MAX_BYTES = 4 << 10;
+
+const validate = validator(SignUpRequestShape);
+
+/** `POST /v1/sign-up` (SPEC §5.1): a key for whoever can read the mail of an address. */
+export function signUpRoute({ signUp, addressOf }: SignUpRooms): FreeRoute {
+  return {
+    method: 'POST',
+    path: '/v1/sign-up',
+    access: 'free',
+    documentation: {
+      summary: 'Sends an API key by mail',
+      description:
+        'Makes an account of the Developer tier and mails its key. An address whose key was never used gets a fresh ' +
+        'one in its place; one whose account is in use is told so by mail. The answer is the same for all.',
+      request: { shape: SignUpRequestShape, example: SIGN_UP_EXAMPLE.request },
+      answer: { shape: SignUpAnswerShape, example: SIGN_UP_EXAMPLE.answer },
+      problems: ['missing-field', 'invalid-field', 'sign-up-closed', 'rate-limited', 'dependency-unavailable'],
+    },
+    async answer({ context }) {
+      const { email } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
+      await signUp.request(email, addressOf(context));
+      return {
+        body: { success: true, sent: true, message: SIGN_UP_MESSAGE },
+        headers: { 'Cache-Control': 'no-store' },
+      };
+    },
+  };
+}

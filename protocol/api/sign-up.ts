@@ -1,0 +1,22 @@
+import Type from 'typebox';
+import { Closed } from '../shapes.ts';
+import { TextShape } from './fields.ts';
+
+const MAX_EMAIL = 254;
+
+/** `POST /v1/sign-up`. */
+export const SignUpRequestShape = Closed({ email: TextShape(3, MAX_EMAIL) });
+
+/** The same for an address that has an account and for one that has none. */
+export const SignUpAnswerShape = Closed({
+  success: Type.Literal(true),
+  sent: Type.Literal(true),
+  message: Type.String(),
+});
+
+export const SIGN_UP_MESSAGE = 'A mail is on its way to the address. It says how to go on.';
+
+export const SIGN_UP_EXAMPLE = {
+  request: { email: 'ada@example.org' },
+  answer: { success: true, sent: true, message: SIGN_UP_MESSAGE },
+} as const;

@@ -1,0 +1,254 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SignUp } from '../../../../node/accounts/sign-up/sign-up.ts';
+import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
+import {
+  PER_ADDRESS_AND_HOUR,
+  PER_EMAIL_AND_DAY,
+  SignUpLimits,
+} from '../../../../node/accounts/sign-up/sign-up-limits.ts';
+import { LimitError } from '../../../../node/limits/limit-error.ts';
+import { createMailer, type Mailer } from '../../../../node/mail/mailer.ts';
+import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { AccountRoom, HOUR_MS } from '../account-room.ts';
+
+const NODE_URL = 'https://eu.example/verify';
+const KEY_TEXT = /mk_[A-Za-z0-9_-]{49}/;
+
+const sink = await TestMailSink.start();
+const mailer = createMailer(sink.config);
+test.after(async () => {
+  await mailer[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+});
+
+let callers = 0;
+let people = 0;
+
+function newAddress(): string {
+  return `person-${++people}@example.org`;
+}
+
+interface Setting {
+  readonly mailer?: Pick<Mailer, 'send'> | null;
+  readonly isOpen?: boolean;
+  readonly now?: () => number;
+}
+
+function signUpOf(room: AccountRoom, { isOpen = true, now = () => 0, ...setting }: Setting = {}) {
+  const limits = new SignUpLimits(now);
+  const sender = setting.mailer === undefined ? mailer : setting.mailer;
+  const signUp = new SignUp({
+    store: room.store,
+    book: room.accounts.book,
+    mailer: sender,
+    limits,
+    isOpen,
+    nodeUrl: NODE_URL,
+  });
+  /** From an internet address of its own unless one is given. */
+  return (email: string, from = `192.0.2.${++callers % 250}`) => signUp.request(email, from);
+}
+
+async function keyMailed(to: string): Promise<string> {
+  const { text } = await sink.waitForMail(to);
+  const [apiKey] = KEY_TEXT.exec(text) ?? [];
+  if (apiKey === undefined) throw new Error(`no key in ${text}`);
+  return apiKey;
+}
+
+async function codeOf(attempt: Promise<void>): Promise<string> {
+  const error: unknown = await attempt.then(
+    () => 'it was taken',
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof SignUpError || error instanceof LimitError ? error.code : String(error);
+}
+
+test('a new address gets an account of the Developer tier, and by mail its key', async () => {
+  await using room = await AccountRoom.open();
+  const to = newAddress();
+  await signUpOf(room)(to);
+  const mail = await sink.waitForMail(to);
+  assert.is(mail.subject, 'Your Meridian API key');
+  assert.is(mail.headers.get('content-transfer-encoding'), '7bit');
+  const [apiKey = ''] = KEY_TEXT.exec(mail.text) ?? [];
+  assert.match(mail.text, `${NODE_URL}/v1/tiered-attest`);
+  const found = await room.accounts.authenticate(apiKey);
+  if (typeof found === 'string') throw new Error(found);
+  const { account, key } = found.caller;
+  assert.match(account.id, /^acc-/);
+  assert.equal([account.tier, account.email], ['developer', to]);
+  assert.ok(key.scopes.includes('keys:admin'));
+  assert.equal(
+    room.events.map(({ action, by }) => `${action} ${by}`),
+    ['account.created sign-up', 'key.created sign-up'],
+  );
+  const bytes = await room.bytes();
+  assert.not.ok(bytes.includes(apiKey));
+});
+
+test('a key that was never used makes way for a fresh one, of the same account', async () => {
+  await using room = await AccountRoom.open();
+  const signUp = signUpOf(room);
+  const to = newAddress();
+  await signUp(to);
+  const first = await keyMailed(to);
+  await signUp(to.toUpperCase());
+  const second = await keyMailed(to);
+  assert.is(await room.accounts.authenticate(first), 'unknown');
+  assert.is.not(typeof (await room.accounts.authenticate(second)), 'string');
+  assert.is((await room.accounts.book.accounts(10)).length, 1);
+  assert.equal(
+    room.events.slice(2).map(({ action }) => action),
+    ['key.revoked', 'key.created'],
+  );
+});
+
+test('an address whose key is in use is told so: no key is made, none is ended, also right after the first use', async () => {
+  await using room = await AccountRoom.open();
+  const to = newAddress();
+  await signUpOf(room)(to);
+  const apiKey = await keyMailed(to);
+  await room.accounts.authenticate(apiKey);
+  for (const _restart of [false, true]) {
+    const rows = (await room.rows()).length;
+    await signUpOf(room)(to);
+    const mail = await sink.waitForMail(to);
+    assert.is(mail.subject, 'You already have a Meridian account');
+    assert.not.match(mail.text, KEY_TEXT);
+    assert.match(mail.text, 'rotate');
+    assert.is((await room.rows()).length, rows);
+    await room.reopen();
+    assert.is.not(typeof (await room.accounts.authenticate(apiKey)), 'string');
+  }
+});
+
+test('a key that the operator revoked is not given anew', async () => {
+  await using room = await AccountRoom.open();
+  const to = newAddress();
+  await signUpOf(room)(to);
+  await keyMailed(to);
+  const [account] = await room.accounts.book.accounts(1);
+  const [key] = await room.accounts.keys.list(account?.id ?? '');
+  await room.accounts.keys.revoke(account?.id ?? '', key?.id ?? '', 'operator');
+  await signUpOf(room)(to);
+  assert.not.match((await sink.waitForMail(to)).text, KEY_TEXT);
+  assert.is((await room.accounts.keys.list(account?.id ?? '')).length, 1);
+});
+
+test('a key used or revoked while the mail is under way is not overruled', async () => {
+  for (const step of ['use', 'revoke'] as const) {
+    await using room = await AccountRoom.open();
+    const to = newAddress();
+    await signUpOf(room)(to);
+    const first = await keyMailed(to);
+    const [account] = await room.accounts.book.accounts(1);
+    const id = account?.id ?? '';
+    const meanwhile = {
+      async send(mail: Parameters<Mailer['send']>[0]) {
+        const [key] = await room.accounts.keys.list(id);
+        if (step === 'use') await room.accounts.authenticate(first);
+        else await room.accounts.keys.revoke(id, key?.id ?? '', 'operator');
+        await mailer.send(mail);
+      },
+    };
+    await signUpOf(room, { mailer: meanwhile })(to);
+    const second = await keyMailed(to);
+    const states = await Promise.all([first, second].map((key) => room.accounts.authenticate(key)));
+    assert.equal(
+      states.map((state) => (typeof state === 'string' ? state : 'active')),
+      step === 'use' ? ['active', 'active'] : ['revoked', 'unknown'],
+    );
+  }
+});
+
+test('a mail that is not taken leaves nothing behind, for a new address and for a known one', async () => {
+  await using room = await AccountRoom.open();
+  const gone = await TestMailSink.start();
+  await gone[Symbol.asyncDispose]();
+  await using dead = createMailer(gone.config);
+  const to = newAddress();
+  assert.is(await codeOf(signUpOf(room, { mailer: dead })(to)), 'not-sent');
+  assert.equal(await room.rows(), []);
+  assert.equal(room.events, []);
+  await signUpOf(room)(to);
+  const apiKey = await keyMailed(to);
+  const rows = await room.rows();
+  assert.is(await codeOf(signUpOf(room, { mailer: dead })(to)), 'not-sent');
+  assert.equal(await room.rows(), rows);
+  assert.is.not(typeof (await room.accounts.authenticate(apiKey)), 'string');
+});
+
+test('many sign-ups of one address at once make one account, and the key of the last mail works', async () => {
+  await using room = await AccountRoom.open();
+  const signUp = signUpOf(room);
+  const to = newAddress();
+  await Promise.all(Array.from({ length: PER_EMAIL_AND_DAY }, () => signUp(to)));
+  const keys: string[] = [];
+  for (let i = 0; i < PER_EMAIL_AND_DAY; i++) keys.push(await keyMailed(to));
+  assert.is((await room.accounts.book.accounts(10)).length, 1);
+  const states = await Promise.all(keys.map((key) => room.accounts.authenticate(key)));
+  assert.is(states.filter((state) => typeof state !== 'string').length, 1);
+});
+
+test('what is no address is refused before anything is sent or counted', async () => {
+  await using room = await AccountRoom.open();
+  const signUp = signUpOf(room);
+  const bad = [
+    '',
+    'ada',
+    'ada@',
+    '@example.org',
+    'ada@localhost',
+    'ada@127.0.0.1',
+    'ada@[127.0.0.1]',
+    'ada@example',
+    'ada@example..org',
+    'ada@-example.org',
+    'a..b@example.org',
+    '.a@example.org',
+    '"a b"@example.org',
+    'Ada <ada@example.org>',
+    'ada@example.org, bob@example.org',
+    'ada@example.org\r\nBcc: bob@example.org',
+    'ada@example.org\n',
+    'ada\0@example.org',
+    'adä@example.org',
+    `${'a'.repeat(65)}@example.org`,
+    `ada@${'a'.repeat(64)}.org`,
+    `ada@${'a.'.repeat(130)}org`,
+  ];
+  const before = sink.kept.length;
+  for (const email of bad) assert.is(await codeOf(signUp(email, '203.0.113.9')), 'email-invalid', email);
+  assert.is(sink.kept.length, before);
+  await signUp(newAddress(), '203.0.113.9');
+});
+
+test('one caller, and one recipient, have only so many mails sent; other callers and recipients are not affected', async () => {
+  await using room = await AccountRoom.open();
+  let now = 0;
+  const signUp = signUpOf(room, { now: () => now });
+  for (let i = 0; i < PER_ADDRESS_AND_HOUR; i++) await signUp(newAddress(), `2001:db8::${i}`);
+  assert.is(await codeOf(signUp(newAddress(), '2001:db8::ffff')), 'rate-limited');
+  await signUp(newAddress(), '2001:db8:0:1::1');
+  const to = newAddress();
+  for (let i = 0; i < PER_EMAIL_AND_DAY; i++) await signUp(to);
+  const before = sink.kept.length;
+  assert.is(await codeOf(signUp(to.toUpperCase())), 'rate-limited');
+  assert.is(sink.kept.length, before);
+  now += HOUR_MS;
+  await signUp(newAddress(), '2001:db8::ffff');
+  assert.is(await codeOf(signUp(to)), 'rate-limited');
+  now += 23 * HOUR_MS;
+  await signUp(to);
+});
+
+test('a node without mail, or with sign-up turned off, takes none', async () => {
+  await using room = await AccountRoom.open();
+  assert.is(await codeOf(signUpOf(room, { mailer: null })(newAddress())), 'no-mail');
+  assert.is(await codeOf(signUpOf(room, { isOpen: false })(newAddress())), 'closed');
+  assert.equal(await room.rows(), []);
+});
+
+test.run();
