@@ -4,7 +4,7 @@ import type { Operation } from '../store/operation.ts';
 import type { DailyHead } from './daily-heads.ts';
 
 /** The source under which a node records what it says of itself to an account. */
-const AUDIT_SOURCE = 'meridian/audit-log';
+export const AUDIT_SOURCE = 'meridian/audit-log';
 
 /** What intake records of a day's head. It counts against no limit: the node makes it, not a caller. */
 export function dailyHeadDraft(head: DailyHead, besides: () => readonly Operation[]): Draft {

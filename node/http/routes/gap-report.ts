@@ -1,0 +1,133 @@
+import {
+  DEFAULT_REPORT_DAYS,
+  GAP_REPORT_EXAMPLE,
+  GapReportAnswerShape,
+  GapReportQueryShape,
+  MAX_REPORT_DAYS,
+} from '../../../protocol/api/gap-report.ts';
+import { type AuditDay as UtcDay, dayOf, dayStart, isAuditDay as isUtcDay } from '../../../protocol/audit/day.ts';
+import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
+import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
+import { type Caller, reaches } from '../../accounts/caller.ts';
+import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
+import { Lanes } from '../../compliance/lanes.ts';
+import { sourceHeadTable, sourceKey } from '../../intake/sources.ts';
+import type { Store } from '../../store/store.ts';
+import { readTallies } from '../../tally/tally-reader.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import type { KeyRoute, ParameterDocumentation } from '../route.ts';
+import { requireFramework } from './frameworks.ts';
+import { gapReportAnswer } from './gap-answer.ts';
+
+export interface GapReportRooms {
+  readonly store: Store;
+  readonly now: () => number;
+}
+
+interface Range {
+  readonly from: UtcDay;
+  readonly to: UtcDay;
+}
+
+const DAY_MS = 86_400_000;
+/** No time of a record lies before it. */
+const FIRST_DAY = Date.parse('0000-01-01T00:00:00.000Z');
+const { framework, sourceId, from, to, includeTest } = GapReportQueryShape.properties;
+
+const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
+  framework: { description: 'Id of a framework; none: all of them.', shape: framework, example: 'EU_AI_ACT' },
+  sourceId: { description: 'One source; none: all that the key reaches.', shape: sourceId, example: 'loan-model' },
+  from: { description: 'First UTC day: a date, or an RFC 3339 time on it.', shape: from, example: '2025-11-22' },
+  to: { description: 'Last UTC day, included. Default: today.', shape: to, example: '2026-11-21' },
+  includeTest: { description: 'Whether records of test and staging count.', shape: includeTest, example: 'false' },
+};
+
+/**
+ * `GET /v1/reports/gap` (DOMAIN §6.4): what is on record for each clause, from counts that are kept with the records. An
+ * account's reports are made one after the other.
+ */
+export function gapReportRoute({ store, now }: GapReportRooms): KeyRoute {
+  const readQuery = queryReader(GapReportQueryShape);
+  const lanes = new Lanes();
+  return {
+    method: 'GET',
+    path: '/v1/reports/gap',
+    access: 'key',
+    scope: 'export:read',
+    documentation: {
+      summary: 'What is on record for each clause of a framework, and what is missing',
+      description:
+        'Of records made on this node. `present`: a record with every field that records can be seen to have, for ' +
+        'each need that is not optional. `partial`: records about the clause, but not that; `missing` says what. ' +
+        '`absent`: none. `asserted-not-applicable`: none, but records of the event `NOT_APPLICABLE` with ' +
+        '`data.framework` and `data.clause`. It tells what was recorded and determines nothing. Whole UTC days, by ' +
+        `default the last ${DEFAULT_REPORT_DAYS}, at most ${MAX_REPORT_DAYS}. The heads of the key-use log, which is ` +
+        'of the whole account, also count for one source, where the key reaches all.',
+      query: QUERY,
+      answer: { shape: GapReportAnswerShape, example: GAP_REPORT_EXAMPLE },
+      problems: ['invalid-field', 'time-order', 'framework-not-found', 'source-not-found'],
+    },
+    async answer({ query }, caller) {
+      const asked = readQuery(query);
+      const range = rangeOf(asked, now());
+      const frameworks = asked.framework === undefined ? catalogue.frameworks : [requireFramework(asked.framework)];
+      const sources = await sourcesOf(store, caller, asked.sourceId);
+      const account = caller.account.id;
+      const reading = await lanes.exclusive(account, () => readTallies(store, { account, sources, ...range }));
+      const body = gapReportAnswer(frameworks, reading, {
+        ...range,
+        framework: asked.framework ?? null,
+        sourceId: asked.sourceId ?? null,
+        includeTest: asked.includeTest === 'true',
+      });
+      return { body, headers: { 'Cache-Control': 'no-store' } };
+    },
+  };
+}
+
+/** Null: all of the account's. Throws `Problem` 403 and 404. */
+async function sourcesOf(
+  store: Store,
+  { account, key }: Caller,
+  asked: string | undefined,
+): Promise<readonly string[] | null> {
+  if (asked === undefined) return key.sources === null ? null : [...new Set(key.sources)];
+  if (!reaches(key, asked)) throw new Problem('scope-forbidden', 'This key is limited to other sources.');
+  if ((await sourceHeadTable.get(store, account.id, sourceKey(asked))) === undefined) {
+    const message = 'has no record on this node';
+    throw new Problem('source-not-found', `sourceId ${message}`, {
+      errors: [fieldError(['sourceId'], 'unknown', message)],
+    });
+  }
+  return key.sources === null && asked !== AUDIT_SOURCE ? [asked, AUDIT_SOURCE] : [asked];
+}
+
+/** Throws `Problem` 400. */
+function rangeOf(asked: { readonly from?: string; readonly to?: string }, now: number): Range {
+  const last = asked.to === undefined ? dayOf(timestampOf(now)) : dayNamed('to', asked.to);
+  const first = asked.from === undefined ? daysBefore(last, DEFAULT_REPORT_DAYS - 1) : dayNamed('from', asked.from);
+  if (first > last) throw invalid('time-order', 'to', 'time-order', 'is before from');
+  if ((dayStart(last) - dayStart(first)) / DAY_MS >= MAX_REPORT_DAYS) {
+    throw invalid('invalid-field', 'from', 'maximum', `is more than ${MAX_REPORT_DAYS} days before to`);
+  }
+  return { from: first, to: last };
+}
+
+function dayNamed(field: string, text: string): UtcDay {
+  if (isUtcDay(text)) return text;
+  try {
+    return dayOf(timestampOf(readRfc3339(text)));
+  } catch (error) {
+    if (!(error instanceof TimeError)) throw error;
+    throw invalid('invalid-field', field, 'format', 'is neither a date nor an RFC 3339 time');
+  }
+}
+
+function daysBefore(day: UtcDay, days: number): UtcDay {
+  return dayOf(timestampOf(Math.max(dayStart(day) - days * DAY_MS, FIRST_DAY)));
+}
+
+function invalid(code: 'invalid-field' | 'time-order', field: string, reason: string, message: string): Problem {
+  return new Problem(code, `${field} ${message}`, { errors: [fieldError([field], reason, message)] });
+}

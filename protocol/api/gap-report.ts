@@ -1,0 +1,118 @@
+import Type, { type Static } from 'typebox';
+import { CatalogueHeadShape, ClauseShape, FrameworkShape } from '../frameworks/catalogue-shape.ts';
+import { GAP_STATUSES } from '../frameworks/gap.ts';
+import { Closed, CountShape, OrNull, RecordIdShape } from '../shapes.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
+import { SourceIdShape } from './fields.ts';
+
+/** Days that one report covers at most, and where no range is given. */
+export const MAX_REPORT_DAYS = 3653;
+export const DEFAULT_REPORT_DAYS = 365;
+/** Events without a clause that one report lists. */
+export const MAX_UNMAPPED_EVENTS = 100;
+
+/** A day, or an RFC 3339 time that stands for its day in UTC. */
+const DayShape = Type.String({ minLength: 10, maxLength: 64 });
+const DateShape = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
+const SamplesShape = Type.Array(RecordIdShape);
+const { catalogueVersion, asOf, disclaimer } = CatalogueHeadShape.properties;
+const { clause, requirement, appliesFrom, status: legalStatus, numbers, source, check } = ClauseShape.properties;
+
+/** `GET /v1/reports/gap`. */
+export const GapReportQueryShape = Closed({
+  framework: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  sourceId: Type.Optional(SourceIdShape),
+  from: Type.Optional(DayShape),
+  to: Type.Optional(DayShape),
+  includeTest: Type.Optional(Type.Enum(['true', 'false'])),
+});
+
+/** What is on record for each clause. Nowhere whether a clause is met. */
+export const GapReportAnswerShape = Closed({
+  success: Type.Literal(true),
+  catalogueVersion,
+  asOf,
+  disclaimer,
+  /** Null: all of them. */
+  framework: OrNull(FrameworkShape.properties.id),
+  /** Null: all sources of the account that the key reaches. */
+  sourceId: OrNull(Type.String()),
+  /** First and last UTC day, both included. */
+  from: DateShape,
+  to: DateShape,
+  includeTest: Type.Boolean(),
+  /** Records that were counted. */
+  records: CountShape,
+  /** Records of test and staging that were left out. */
+  excluded: Closed({ test: CountShape, staging: CountShape }),
+  /** The range has more than a report looks at; what comes after `through` is not counted. */
+  truncated: Type.Boolean(),
+  /** Last day that is counted; null where sources were left out, or every day. */
+  through: OrNull(DateShape),
+  clauses: Type.Array(
+    Closed({
+      framework: FrameworkShape.properties.id,
+      clause,
+      requirement,
+      status: Type.Enum([...GAP_STATUSES]),
+      /** Records about the clause, by kind. */
+      counts: Type.Record(Type.String(), CountShape),
+      /** Up to three of each kind. */
+      sampleIds: SamplesShape,
+      missing: Type.Array(Type.String()),
+      /** Fields that evidence the clause and stay in payloads, where no count sees them. */
+      notVisible: Type.Array(Type.String()),
+      /** Kinds that this version of the service does not make. */
+      notOffered: Type.Array(Type.String()),
+      assertedNotApplicable: Closed({ count: CountShape, sampleIds: SamplesShape }),
+      appliesFrom,
+      appliesNote: OrNull(Type.String()),
+      legalStatus,
+      numbers,
+      source,
+      check,
+      limits: OrNull(Type.String()),
+    }),
+  ),
+  /** Events that no clause is mapped to, and assertions about clauses that the catalogue does not have. */
+  unmappedEvents: Type.Array(Closed({ eventType: Type.String(), count: CountShape, sampleIds: SamplesShape })),
+});
+export type GapReportAnswer = Static<typeof GapReportAnswerShape>;
+
+export const GAP_REPORT_EXAMPLE = {
+  success: true,
+  catalogueVersion: '2026-11-21.2',
+  asOf: '2026-11-21',
+  disclaimer: 'Which records can evidence which clause. Evidence recorded, no determination; not legal advice.',
+  framework: 'EU_AI_ACT',
+  sourceId: EXAMPLE_IDS.source,
+  from: '2025-11-22',
+  to: '2026-11-21',
+  includeTest: false,
+  records: 501,
+  excluded: { test: 12, staging: 0 },
+  truncated: false,
+  through: '2026-11-21',
+  clauses: [
+    {
+      framework: 'EU_AI_ACT',
+      clause: '12(3)(a)',
+      requirement: 'period of each use',
+      status: 'partial',
+      counts: { session_start: 1, session_end: 0 },
+      sampleIds: [EXAMPLE_IDS.sessionStart],
+      missing: ['no session_end'],
+      notVisible: [],
+      notOffered: [],
+      assertedNotApplicable: { count: 0, sampleIds: [] },
+      appliesFrom: '2027-12-02',
+      appliesNote: 'high-risk systems of Annex III; 2028-08-02 for those of Annex I',
+      legalStatus: 'adopted',
+      numbers: [],
+      source: 'Regulation (EU) 2024/1689 as amended by Regulation (EU) 2026/1744',
+      check: 'V',
+      limits: null,
+    },
+  ],
+  unmappedEvents: [{ eventType: 'PRICE_CHANGE', count: 4, sampleIds: [EXAMPLE_IDS.decision] }],
+};
