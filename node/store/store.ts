@@ -2,6 +2,8 @@ import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import type { Operation } from './operation.ts';
+import { purge } from './purge.ts';
+import { ReadEpochs } from './read-epochs.ts';
 import { WriteLane } from './write-lane.ts';
 
 export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed';
@@ -44,6 +46,7 @@ export class Store implements AsyncDisposable {
   readonly directory: string;
   readonly #level: Level<string, Uint8Array>;
   readonly #lane = new WriteLane((operations) => this.#apply(operations));
+  readonly #reads = new ReadEpochs();
   #writes = 0;
   /** Keys of the write that failed, until the store is whole again. */
   #failed: readonly string[] | undefined;
@@ -91,12 +94,12 @@ export class Store implements AsyncDisposable {
 
   async get(key: string): Promise<Uint8Array | undefined> {
     await this.#renewing;
-    return this.#level.get(key);
+    return this.#read(() => this.#level.get(key));
   }
 
   async getMany(keys: readonly string[]): Promise<(Uint8Array | undefined)[]> {
     await this.#renewing;
-    return this.#level.getMany([...keys]);
+    return this.#read(() => this.#level.getMany([...keys]));
   }
 
   /** All or nothing, and on the disk when it resolves. Throws `StoreError` `write-failed`. */
@@ -109,9 +112,15 @@ export class Store implements AsyncDisposable {
     await this.#lane.write([]);
   }
 
-  /** Rows in key order, read from one snapshot. */
-  range(options: RangeOptions): AsyncIterable<[key: string, value: Uint8Array]> {
-    return this.#renewing === undefined ? this.#level.iterator(options) : this.#rangeLater(options);
+  /** Rows in key order, read from one snapshot, which is taken when the first is asked for. */
+  async *range(options: RangeOptions): AsyncGenerator<[key: string, value: Uint8Array]> {
+    await this.#renewing;
+    const epoch = this.#reads.enter();
+    try {
+      yield* this.#level.iterator(options);
+    } finally {
+      this.#reads.leave(epoch);
+    }
   }
 
   /** The first row of a range. */
@@ -120,14 +129,28 @@ export class Store implements AsyncDisposable {
     return undefined;
   }
 
+  /**
+   * Deletes rows so that what they held is in no file of the store any more, its log included. Rewrites the files that
+   * the keys fall into: for few keys, and rarely. Throws where it could not be completed; then it may be tried again.
+   */
+  async purge(keys: readonly string[]): Promise<void> {
+    await this.#renewing;
+    const write = (operations: readonly Operation[]) => this.write(operations);
+    await purge({ directory: this.directory, level: this.#level, reads: this.#reads, write }, keys);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#lane.idle();
     await this.#level.close();
   }
 
-  async *#rangeLater(options: RangeOptions): AsyncGenerator<[key: string, value: Uint8Array]> {
-    await this.#renewing;
-    yield* this.#level.iterator(options);
+  async #read<Result>(read: () => Promise<Result>): Promise<Result> {
+    const epoch = this.#reads.enter();
+    try {
+      return await read();
+    } finally {
+      this.#reads.leave(epoch);
+    }
   }
 
   /** The lane's one write. */

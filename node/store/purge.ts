@@ -1,0 +1,91 @@
+import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Operation } from './operation.ts';
+import type { ReadEpochs } from './read-epochs.ts';
+
+/** How long a purge waits for reads that began before it. In milliseconds. */
+const READS_MS = 30_000;
+/** Looks for files that a read still held when they were replaced. */
+const MAX_LOOKS = 3;
+
+const TABLE_FILE = /^(\d+)\.(?:ldb|sst)$/;
+/** One line a table: ` number:size['first' .. 'last']`. */
+const LIVE_TABLE = /^ (\d+):/gm;
+
+export interface PurgeTools {
+  readonly directory: string;
+  readonly level: object;
+  readonly reads: ReadEpochs;
+  readonly write: (operations: readonly Operation[]) => Promise<void>;
+}
+
+interface Compactable {
+  compactRange(first: string, last: string): Promise<void>;
+  getProperty(name: string): string;
+}
+
+/** A purge could not be completed now. What it is about is deleted all the same, and another one may succeed. */
+export class PurgeError extends Error {
+  override readonly name = 'PurgeError';
+}
+
+/**
+ * Makes sure that no file of the database holds a value that these deleted keys once had.
+ *
+ * LevelDB drops an overwritten value only when a compaction meets it together with what overwrote it, and no reader's
+ * snapshot lies between the two. So: wait for the readers from before the deletion; flush what is in memory, which ends
+ * the log that has the value; delete once more, so that each key has an entry above every file it is in; and compact
+ * that entry down through all levels. Files that a reader kept open are looked for in the end. An error in LevelDB's
+ * background thread passes here in silence: it fails the next write, by which the caller notes that the purge is done.
+ */
+export async function purge({ directory, level, reads, write }: PurgeTools, keys: readonly string[]): Promise<void> {
+  const [first] = keys;
+  if (first === undefined) return;
+  const database = requireCompactable(level);
+  const deletions = keys.map((key) => ({ type: 'del', key }) as const);
+  await write(deletions);
+  await drained(reads);
+  await database.compactRange(first, first);
+  await write(deletions);
+  for (const key of keys) await database.compactRange(key, key);
+  await removeReplaced(directory, database, reads, first);
+}
+
+/** Tables that were written meanwhile may not be part of the database yet: only those seen at first count. */
+async function removeReplaced(directory: string, database: Compactable, reads: ReadEpochs, key: string): Promise<void> {
+  let replaced = await replacedTables(directory, database);
+  for (let look = 0; replaced.size > 0 && look < MAX_LOOKS; look++) {
+    await drained(reads);
+    // Every flush, of nothing too, removes the files that nobody reads any more.
+    await database.compactRange(key, key);
+    replaced = replaced.intersection(await replacedTables(directory, database));
+  }
+  if (replaced.size > 0) throw new PurgeError('a replaced file is still being read');
+}
+
+async function drained(reads: ReadEpochs): Promise<void> {
+  const giveUp = new AbortController();
+  const late = sleep(READS_MS, 'late' as const, { signal: giveUp.signal, ref: false }).catch(() => undefined);
+  const outcome = await Promise.race([reads.drained(), late]);
+  giveUp.abort();
+  if (outcome === 'late') throw new PurgeError(`reads from before are not over after ${READS_MS / 1000} s`);
+}
+
+/** Tables in the directory that are no part of the database any more, or not yet. */
+async function replacedTables(directory: string, database: Compactable): Promise<Set<number>> {
+  const names = await readdir(directory);
+  const live = new Set([...database.getProperty('leveldb.sstables').matchAll(LIVE_TABLE)].map(([, at]) => Number(at)));
+  const tables = names.map((name) => TABLE_FILE.exec(name)?.[1]).filter((number) => number !== undefined);
+  return new Set(tables.map(Number)).difference(live);
+}
+
+/** On Node the database is LevelDB itself, which has more to it than the interface that browsers share. */
+function requireCompactable(level: object): Compactable {
+  if (isCompactable(level)) return level;
+  throw new PurgeError('the database cannot be compacted');
+}
+
+function isCompactable(level: object): level is Compactable {
+  const { compactRange, getProperty }: { compactRange?: unknown; getProperty?: unknown } = level;
+  return typeof compactRange === 'function' && typeof getProperty === 'function';
+}
