@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Logger } from 'pino';
+import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
 import { problemOf } from './domain-problems.ts';
 import type { Gate } from './gate.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
@@ -38,13 +39,20 @@ export function createApp(options: AppOptions): Koa {
 }
 
 function mount(router: Router, prefix: string, route: Route, gate: Gate): void {
+  const open = isOpenToPages(route);
   const answer = async (context: RouterContext): Promise<void> => {
+    if (open) allowPages(context);
     const call = { context, params: context.params, query: new URLSearchParams(context.querystring) };
     if (route.access === 'free') send(context, await gate.free(context, route, () => route.answer(call)));
-    else send(context, await gate.keyed(context, route, (caller) => route.answer(call, caller)));
+    else {
+      // No cache knows that answers differ by `x-api-key`.
+      context.set('Cache-Control', 'no-store');
+      send(context, await gate.keyed(context, route, (caller) => route.answer(call, caller)));
+    }
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
   else router.post(prefix + route.path, answer);
+  if (open) mountPreflight(router, prefix + route.path, route);
 }
 
 function send(context: Context, { status = 200, headers = {}, body }: Answer): void {
@@ -57,6 +65,7 @@ async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Cont
   const started = performance.now();
   const requestId = requestIdOf(context);
   context.set('X-Request-Id', requestId);
+  context.set('X-Content-Type-Options', 'nosniff');
   try {
     await next();
   } catch (thrown) {

@@ -1,23 +1,89 @@
 import { randomUUID } from 'node:crypto';
-import { type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody } from './problem.ts';
 
+/** A request whose answer is under way. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+interface Connection {
+  readonly underWay: Set<Exchange>;
+  latest: IncomingMessage;
+}
+
+interface Written {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const HOST = 'host';
+
 /**
- * Answers what the HTTP parser refuses in the one shape of all errors, and closes the connection: what follows a broken
- * request cannot be told from its body.
+ * Answers what is not well-formed HTTP in the one shape of all errors, and closes the connection: what follows a broken
+ * request cannot be told from its body. Whole requests that came before it on the connection are answered first.
+ * Everything else goes to `handler`.
  */
-export function answerMalformedRequests(server: Server, baseUrl: string): void {
-  // Connections with an answer under way: nothing may be written into the middle of it.
-  const answering = new WeakSet<Duplex>();
-  server.on('request', ({ socket }, response) => {
-    answering.add(socket);
-    response.once('close', () => answering.delete(socket));
-  });
+export function answerRequests(server: Server, handler: RequestListener, baseUrl: string): void {
+  const connections = new WeakMap<Duplex, Connection>();
+  const answer: RequestListener = (request, response) => {
+    noteExchange(connections, { request, response });
+    if (namesOneHost(request)) void handler(request, response);
+    else send(response, written(new Problem('request-malformed', 'The request does not name one host.'), baseUrl));
+  };
+  server.on('request', answer);
+  // An expectation other than 100-continue is not met, and may be ignored (RFC 9110 §10.1.1).
+  server.on('checkExpectation', answer);
   server.on('clientError', (error: Error, socket: Duplex) => {
-    if (!socket.writable || answering.has(socket) || codeOf(error) === 'ECONNRESET') socket.destroy();
-    else socket.end(answerText(problemOf(error), baseUrl));
+    if (!socket.writable || codeOf(error) === 'ECONNRESET') socket.destroy();
+    else answerLast(socket, connections.get(socket), written(problemOf(error), baseUrl));
   });
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => {});
+    socket.end(textOf(written(new Problem('method-not-allowed', 'CONNECT is not allowed here.'), baseUrl)));
+  });
+}
+
+function noteExchange(connections: WeakMap<Duplex, Connection>, exchange: Exchange): void {
+  const { request, response } = exchange;
+  const connection = connections.get(request.socket) ?? { underWay: new Set(), latest: request };
+  connection.underWay.add(exchange);
+  connection.latest = request;
+  connections.set(request.socket, connection);
+  response.once('close', () => connection.underWay.delete(exchange));
+}
+
+/** RFC 9112 §3.2. */
+function namesOneHost({ httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
+}
+
+/** `last` refuses what came after the exchanges that are under way, or the body of the latest of them. */
+function answerLast(socket: Duplex, connection: Connection | undefined, last: Written): void {
+  const [first, ...others] = connection?.underWay ?? [];
+  const isOfBody = connection?.latest.complete === false;
+  if (!isOfBody) {
+    const end = (): void => void (socket.writable ? socket.end(textOf(last)) : socket.destroy());
+    const latest = others.at(-1) ?? first;
+    if (latest === undefined) end();
+    else latest.response.once('close', end);
+  } else if (first === undefined || others.length > 0 || first.response.headersSent) {
+    socket.destroy();
+  } else {
+    send(first.response, last);
+  }
+}
+
+function send(response: ServerResponse, { status, headers, body }: Written): void {
+  response.writeHead(status, headers).end(body);
 }
 
 function problemOf(error: Error): Problem {
@@ -35,16 +101,20 @@ function codeOf(error: Error): unknown {
   return 'code' in error ? error.code : undefined;
 }
 
-function answerText(problem: Problem, baseUrl: string): string {
+function written(problem: Problem, baseUrl: string): Written {
   const requestId = `req_${randomUUID()}`;
   const body = JSON.stringify(problemBody(problem, { baseUrl, instance: '/', requestId }));
-  return [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
-    `Content-Type: ${PROBLEM_CONTENT_TYPE}; charset=utf-8`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+  const headers = {
+    'Content-Type': `${PROBLEM_CONTENT_TYPE}; charset=utf-8`,
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
+    Connection: 'close',
+  };
+  return { status: problem.status, headers, body };
+}
+
+function textOf({ status, headers, body }: Written): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`, ...lines, '', body].join('\r\n');
 }

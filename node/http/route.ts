@@ -21,6 +21,8 @@ export interface FreeRoute extends RoutePath {
   readonly access: 'free';
   /** Whether callers without a key are bounded by their address. Default true. */
   readonly limited?: boolean;
+  /** Whether pages of any origin may call it. Default: where it is a GET. */
+  readonly crossOrigin?: boolean;
   answer(call: Call): Promise<Answer>;
 }
 

@@ -3,15 +3,31 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import type { HttpConfig } from '../config/config.ts';
-import { answerMalformedRequests } from './malformed-requests.ts';
+import { answerRequests } from './malformed-requests.ts';
+import { boundConnections, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './server-connections.ts';
 
 /** Bounds on a caller's connection, in milliseconds. */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
+/** With nothing sent either way, an answer under way included: longer than the longest `Prefer: wait`. */
+const SILENCE_MS = 150_000;
+const HANDSHAKE_MS = 10_000;
+/** How often connections are held against these bounds. */
+const CHECK_MS = 5_000;
 /** How long answers under way may take once the node is told to stop. */
 const DRAIN_MS = 2_000;
 const MAX_HEADER_BYTES = 16 << 10;
+
+const OPTIONS = {
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_MS,
+  requestTimeout: REQUEST_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  connectionsCheckingInterval: CHECK_MS,
+  // A missing host is answered like everything that is malformed.
+  requireHostHeader: false,
+};
 
 /** A listening server that ends its connections when disposed. */
 export interface Listener extends AsyncDisposable {
@@ -25,25 +41,20 @@ export interface Listener extends AsyncDisposable {
  */
 export async function listen(
   handler: RequestListener,
-  { host, port, tls }: Pick<HttpConfig, 'host' | 'port' | 'tls'>,
+  { host, port, tls, behindProxy }: HttpConfig,
   baseUrl: string,
 ): Promise<Listener> {
-  const limits = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
-  const options = { ...limits, keepAliveTimeout: KEEP_ALIVE_MS };
   const server =
-    tls === null
-      ? createHttpServer(options, handler)
-      : createHttpsServer(
-          {
-            ...options,
-            cert: await readFile(tls.certFile),
-            key: await readFile(tls.keyFile),
-            minVersion: 'TLSv1.3',
-          },
-          handler,
-        );
-  answerMalformedRequests(server, baseUrl);
+    tls === null ? createHttpServer(OPTIONS) : createHttpsServer({ ...OPTIONS, ...(await tlsOptions(tls)) });
+  server.timeout = SILENCE_MS;
+  answerRequests(server, handler, baseUrl);
+  boundConnections(server, { all: MAX_CONNECTIONS, ofAddress: behindProxy ? null : MAX_CONNECTIONS_OF_ADDRESS });
   return bind(server, { host, port });
+}
+
+async function tlsOptions({ certFile, keyFile }: NonNullable<HttpConfig['tls']>) {
+  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+  return { cert, key, minVersion: 'TLSv1.3' as const, handshakeTimeout: HANDSHAKE_MS };
 }
 
 /** Listens on a socket in the file system, which only its owner can reach. */

@@ -8,6 +8,7 @@ import {
 } from '../../../protocol/api/bundles.ts';
 import { BundleError, BundleShape } from '../../../protocol/bundle/bundle.ts';
 import type { Verdict } from '../../../protocol/bundle/verdict.ts';
+import { isKeyRecordFor } from '../../../protocol/evidence/agent.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
@@ -78,7 +79,7 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       }
       const disclosed = asked.disclosure === '1' ? await disclose(sources, evidence) : undefined;
       const found = asked.linked === '1' ? await sources.linked(evidence.record) : undefined;
-      const linked = found?.evidence.filter(({ record }) => reaches(caller.key, record.sourceId));
+      const linked = found?.evidence.filter(({ record }) => mayHave(caller, evidence.record, record));
       const bundle = completeBundle(evidence, sources.keys, {
         ...(disclosed === undefined ? {} : { disclosed }),
         ...(linked === undefined ? {} : { linked }),
@@ -115,6 +116,7 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
     method: 'POST',
     path: '/v1/bundles/verify',
     access: 'free',
+    crossOrigin: true,
     documentation: {
       summary: 'The checks on a bundle that anyone brings',
       description: 'Pinned to this federation. A bundle that does not hold is answered 200 with `verified: false`.',
@@ -147,6 +149,11 @@ function requireOwn(record: AttestationRecord, { account, key }: Caller): void {
   if (!reaches(key, record.sourceId)) {
     throw new Problem('scope-forbidden', 'The source of the record is not among those of this API key.');
   }
+}
+
+/** A linked record of a source that the key reaches; the key of the record's agent is public. */
+function mayHave({ key }: Caller, subject: AttestationRecord, linked: AttestationRecord): boolean {
+  return reaches(key, linked.sourceId) || isKeyRecordFor(subject, linked);
 }
 
 /** Headers that say when the proof window ends. Throws `Problem` 403 once it has. */

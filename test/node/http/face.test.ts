@@ -58,6 +58,7 @@ test('another method is 405 and names those that there are', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       // There, `verify` stands where an id would.
       if (method === 'GET' && path === '/v1/bundles/verify') continue;
+      if (method === 'OPTIONS' && path === '/v1/bundles/verify') continue;
       const answer = await node.send(method, path, undefined);
       requireProblem(answer, 'method-not-allowed', `${method} ${path}`);
       assert.match(answer.headers.get('allow') ?? '', /\bPOST\b/);
@@ -66,7 +67,36 @@ test('another method is 405 and names those that there are', async () => {
   for (const path of [...KEYED_GETS, ...FREE_GETS]) {
     const answer = await node.send('DELETE', path, undefined);
     requireProblem(answer, 'method-not-allowed', path);
-    assert.equal(answer.headers.get('allow')?.split(', ').toSorted(), ['GET', 'HEAD']);
+    const preflight = FREE_GETS.includes(path) ? ['OPTIONS'] : [];
+    assert.equal(answer.headers.get('allow')?.split(', ').toSorted(), ['GET', 'HEAD', ...preflight]);
+  }
+});
+
+test('pages of any origin may call what is free, read its refusals, and nothing that takes a key', async () => {
+  const page = { key: null, headers: { origin: 'https://page.example', 'access-control-request-method': 'POST' } };
+  const open = [...FREE_GETS, `/v1/verify/${UNKNOWN_ID}`, '/v1/bundles/verify'];
+  for (const path of open) {
+    const preflight = await node.send('OPTIONS', path, undefined, page);
+    assert.is(preflight.status, 204, path);
+    assert.is(preflight.text, '');
+    assert.is(preflight.headers.get('access-control-allow-origin'), '*');
+    assert.match(preflight.headers.get('access-control-allow-headers') ?? '', 'Content-Type');
+    assert.not.match(preflight.headers.get('access-control-allow-headers') ?? '', /x-api-key/i);
+  }
+  const answers = await Promise.all(open.slice(0, -1).map((path) => node.get(path, page)));
+  answers.push(await node.post('/v1/bundles/verify', '{', page));
+  for (const { headers, text } of answers) assert.is(headers.get('access-control-allow-origin'), '*', text);
+  for (const path of KEYED_GETS) {
+    requireProblem(await node.send('OPTIONS', path, undefined, page), 'method-not-allowed', path);
+    assert.is((await node.get(path)).headers.get('access-control-allow-origin'), null);
+  }
+});
+
+test('no answer is sniffed for another type, and none that takes a key is kept by a cache', async () => {
+  for (const path of [...FREE_GETS, ...KEYED_GETS, '/nowhere']) {
+    const { headers } = await node.get(path);
+    assert.is(headers.get('x-content-type-options'), 'nosniff', path);
+    if (KEYED_GETS.includes(path)) assert.is(headers.get('cache-control'), 'no-store', path);
   }
 });
 
