@@ -37,6 +37,7 @@ import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
+import { EvidenceTally } from './tally/evidence-tally.ts';
 import { type Evidence, readEvidence } from './verification/evidence.ts';
 import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
@@ -121,7 +122,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     payloadKey: own.payloadKey,
     askRecord: async (id) => (await verification.evidence(id))?.record,
   });
-  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters];
+  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters, await EvidenceTally.open(store, self)];
   const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
 
   const anchoring = opening.use(

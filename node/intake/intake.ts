@@ -73,6 +73,8 @@ export class Intake implements AsyncDisposable {
     const { next, lastAt } = await readEnd(this.#options);
     this.#next = next;
     this.#lastAt = lastAt;
+    // Their rows were moved by whoever took the records back.
+    for (const counter of this.#options.counters) counter.forget();
   }
 
   start(): void {
