@@ -122,7 +122,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     payloadKey: own.payloadKey,
     askRecord: async (id) => (await verification.evidence(id))?.record,
   });
-  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters, await EvidenceTally.open(store, self)];
+  const counters: readonly RecordCounter[] = [
+    people.usage,
+    ...governance.counters,
+    await EvidenceTally.open(store, self),
+  ];
   const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
 
   const anchoring = opening.use(
