@@ -10,6 +10,7 @@ import type { Facts } from '../../protocol/statement/claims.ts';
 import type { Claims } from '../../protocol/statement/record.ts';
 import type { Channel } from '../../protocol/statement/vocabulary.ts';
 import type { Draft } from '../intake/draft.ts';
+import { assertedClause } from './asserted-clause.ts';
 
 const DEFAULT_EVENT = 'DECISION';
 /** What is lifted out of `data` into the signed claims: entries, and UTF-16 units of each text. */
@@ -82,6 +83,7 @@ function decisionDraft(
     decision: texts.decision,
     claims: {
       ...claims,
+      ...assertedClause(claims.eventType, request.data),
       channel,
       eventType: claims.eventType ?? DEFAULT_EVENT,
       matched: typeof matched === 'boolean' ? matched : undefined,

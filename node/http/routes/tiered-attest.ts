@@ -3,6 +3,7 @@ import { TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts
 import { timestampOf } from '../../../protocol/time.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import { tieredDraft } from '../../attestation/decision-drafts.ts';
+import { assertedClauseWarnings } from '../../attestation/asserted-clause.ts';
 import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
 import { recordingRoute } from '../recording/recording.ts';
@@ -45,7 +46,10 @@ export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
       warnings,
       anchorExpectedBy: timestampOf(anchorExpectedBy(record, caller.account.tier)),
     }),
-    warnings: ({ complianceMeta }) => jurisdictionWarnings(complianceMeta?.jurisdiction),
+    warnings: ({ complianceMeta, data }) => [
+      ...jurisdictionWarnings(complianceMeta?.jurisdiction),
+      ...assertedClauseWarnings(complianceMeta?.serviceEventType, data),
+    ],
   });
 }
 
