@@ -6,11 +6,11 @@ import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
 import { problemOf } from './domain-problems.ts';
 import type { Gate } from './gate.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
-import type { Answer, Route } from './route.ts';
+import type { Answer, OperatorRoute, Route } from './route.ts';
 
 export interface AppOptions {
   readonly gate: Gate;
-  readonly routes: readonly Route[];
+  readonly routes: readonly (Route | OperatorRoute)[];
   /** Public address of the node, without a slash at its end. */
   readonly baseUrl: string;
   readonly log: Logger;
@@ -38,7 +38,7 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-function mount(router: Router, prefix: string, route: Route, gate: Gate): void {
+function mount(router: Router, prefix: string, route: Route | OperatorRoute, gate: Gate): void {
   const open = isOpenToPages(route);
   const answer = async (context: RouterContext): Promise<void> => {
     if (open) allowPages(context);

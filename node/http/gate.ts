@@ -9,11 +9,11 @@ import type { RequestLimits } from '../limits/request-limits.ts';
 import { authenticate } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
-import type { Answer, FreeRoute, KeyRoute } from './route.ts';
+import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
 
 /** What stands between a request and its route: who asks, how often, and what is noted of it. */
 export interface Gate {
-  free(context: Context, route: FreeRoute, answer: () => Promise<Answer>): Promise<Answer>;
+  free(context: Context, route: OperatorRoute, answer: () => Promise<Answer>): Promise<Answer>;
   keyed(context: Context, route: KeyRoute, answer: (caller: Caller) => Promise<Answer>): Promise<Answer>;
 }
 
@@ -35,7 +35,7 @@ export class ApiGate implements Gate {
   }
 
   /** A valid key takes its caller off the limit of its address. Throws what `answer` throws, and `LimitError`. */
-  async free(context: Context, route: FreeRoute, answer: () => Promise<Answer>): Promise<Answer> {
+  async free(context: Context, route: OperatorRoute, answer: () => Promise<Answer>): Promise<Answer> {
     if (route.limited !== false && !(await this.#isKnown(context))) {
       this.#options.addresses.admit(this.#addressOf(context));
     }

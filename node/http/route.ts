@@ -13,14 +13,18 @@ interface RoutePath {
   readonly method: 'GET' | 'POST';
   /** Below the API root, e.g. `/v1/status/:id`. */
   readonly path: string;
-  /** What `/openapi.json` says of it. Absent on operator routes, which are no part of the API. */
-  readonly documentation?: Documentation;
 }
 
-export interface FreeRoute extends RoutePath {
+/** Reached through the socket in the node's home: no part of the API. */
+export interface OperatorRoute extends RoutePath {
   readonly access: 'free';
   /** Whether callers without a key are bounded by their address. Default true. */
   readonly limited?: boolean;
+  answer(call: Call): Promise<Answer>;
+}
+
+export interface FreeRoute extends OperatorRoute {
+  readonly documentation: Documentation;
   /** Whether pages of any origin may call it. Default: where it is a GET. */
   readonly crossOrigin?: boolean;
   answer(call: Call): Promise<Answer>;
@@ -28,6 +32,7 @@ export interface FreeRoute extends RoutePath {
 
 export interface KeyRoute extends RoutePath {
   readonly access: 'key';
+  readonly documentation: Documentation;
   /** What the key must be allowed to do; null: any valid key will do. */
   readonly scope: Scope | null;
   /** Records that one accepted call makes: they count against the daily cap. Default 0. */

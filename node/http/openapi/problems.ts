@@ -36,7 +36,7 @@ export function problemsByStatus(route: Route): ReadonlyMap<number, readonly Pro
     ...(route.access === 'key' ? OF_KEYED : OF_FREE),
     ...(route.method === 'POST' ? OF_BODIES : []),
     ...(recording ? OF_RECORDING : []),
-    ...(route.documentation?.problems ?? []),
+    ...(route.documentation.problems),
   ]);
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {

@@ -25,7 +25,7 @@ export interface Recording<Shape extends TObject> {
   readonly shape: Shape;
   /** Members whose faults have a code of their own. */
   readonly codes?: FieldCodes;
-  readonly documentation?: Documentation;
+  readonly documentation: Documentation;
   /**
    * Checks links and states, and hands over the draft: once, or never and throws. A lane that guards a state is held
    * around both. Not called for the replay of an idempotency key.
@@ -93,7 +93,7 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     access: 'key',
     scope,
     records: 1,
-    ...(documentation === undefined ? {} : { documentation }),
+    documentation,
     async answer({ context, params }, caller) {
       const { value: body } = await readJsonBody(context.req, { maxBytes: MAX_BODY_BYTES });
       const request = validate(body);

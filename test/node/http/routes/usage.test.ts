@@ -26,6 +26,8 @@ const room = await UsageRoom.open(directory.path, { now: () => NOON });
 let steady = 0;
 const rates = new RateLimits(() => steady);
 
+const documentation = { summary: 'Records', answer: { contentType: 'text/plain', example: '' }, problems: [] };
+
 /** Makes a record, or refuses the request, as the query says. */
 function attest(path: string): Route {
   return {
@@ -34,6 +36,7 @@ function attest(path: string): Route {
     access: 'key',
     scope: 'attest:write',
     records: 1,
+    documentation,
     async answer({ query }, { account }) {
       if (query.has('bad')) throw new Problem('invalid-field', 'bad');
       await room.record(account.id, 1);
@@ -42,7 +45,7 @@ function attest(path: string): Route {
   };
 }
 
-const free: Route = { method: 'GET', path: '/free', access: 'free', answer: async () => ({ body: {} }) };
+const free: Route = { method: 'GET', path: '/free', access: 'free', documentation, answer: async () => ({ body: {} }) };
 const app = createApp({
   gate: new ApiGate({
     accounts: { authenticate: async (apiKey) => authenticationOf(apiKey) },
