@@ -1,0 +1,293 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Draft } from '../../../node/intake/draft.ts';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
+import { linkTable } from '../../../node/records/link-tables.ts';
+import { bodyTable } from '../../../node/records/record-tables.ts';
+import { MAX_OVERRIDES } from '../../../node/verification/linked-records.ts';
+import { BundleVerdictShape } from '../../../protocol/api/bundles.ts';
+import { VerifyAnswerShape } from '../../../protocol/api/verify.ts';
+import { parseBundle, parseBundleText } from '../../../protocol/bundle/bundle.ts';
+import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
+import { commitText, decisionTexts } from '../../../protocol/payload/commitment.ts';
+import { AGENT_CONTEXT, agentStatementText } from '../../../protocol/statement/agent-statement.ts';
+import { type AttestationRecord, recordText } from '../../../protocol/statement/record.ts';
+import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import { nobleSuite } from '../../../protocol/suite/noble.ts';
+import { seedOf } from '../../fixtures/federation-member.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+import { type TestNode, until } from '../../fixtures/test-node.ts';
+import { reviewer, shown } from '../../protocol/evidence/case.ts';
+import { shapeCheck } from '../http/answer-shape.ts';
+
+const ACCOUNT = 'unmetered';
+const network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
+const eu = network.node('eu');
+const us = network.node('us');
+test.after(() => network[Symbol.asyncDispose]());
+const requireVerdict = shapeCheck(VerifyAnswerShape);
+const requireBundleVerdict = shapeCheck(BundleVerdictShape);
+
+test('an override of a record shows at once, as a count and an id, and names nobody', async () => {
+  const record = await make(eu);
+  const before = await verdictOn(eu, record.id);
+  assert.equal(links(before), { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
+  assert.is(flags(before).article14, false);
+  const override = await overrideOf(record.id, 'a');
+  const after = await verdictOn(eu, record.id);
+  assert.equal([flags(after).article14, flags(after).article12_3d, flags(after).article14_5], [true, true, false]);
+  assert.equal(links(after), { overrides: 1, incidents: 0, session: false, ids: [override.id], truncated: false });
+  await overrideOf(record.id, 'b');
+  const twice = await verdictOn(eu, record.id);
+  assert.is(flags(twice).article14_5, true);
+  for (const text of [JSON.stringify(twice), JSON.stringify(await verdictOn(eu, override.id))]) {
+    assert.not.match(text, 'hmac-sha256');
+    assert.not.match(text, ACCOUNT);
+  }
+});
+
+test('what another account says of a record counts for nothing', async () => {
+  const record = await make(eu);
+  await overrideOf(record.id, 'a', { account: 'enterprise' });
+  await make(eu, { kind: 'incident', links: { related: [record.id] }, account: 'enterprise' });
+  const verdict = await verdictOn(eu, record.id);
+  assert.equal(links(verdict), { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
+  assert.is(flags(verdict).article14, false);
+});
+
+test('incidents that name a record are counted', async () => {
+  const record = await make(eu);
+  const incident = await make(eu, { kind: 'incident', links: { related: [record.id] } });
+  const { incidents, ids } = links(await verdictOn(eu, record.id));
+  assert.equal([incidents, ids], [1, [incident.id]]);
+});
+
+test('a period of use shows once its session has ended, on the record, its start and its end', async () => {
+  const start = await make(eu, { kind: 'session_start' });
+  const record = await make(eu, { links: { session: start.id } });
+  const open = await verdictOn(eu, record.id);
+  assert.equal([flags(open).article12_3a, links(open).session], [false, true]);
+  const end = await make(eu, { kind: 'session_end', links: { session: start.id } });
+  for (const { id } of [record, start, end]) assert.is(flags(await verdictOn(eu, id)).article12_3a, true, id);
+  assert.equal(links(await verdictOn(eu, record.id)).ids, [start.id, end.id]);
+});
+
+test('the id of what a record made stands for the record', async () => {
+  const start = await make(eu, { kind: 'session_start' });
+  const verdict = await verdictOn(eu, objectId('session', start.id));
+  assert.equal([verdict.attestationId, verdict.recordKind], [start.id, 'session_start']);
+  assert.is((await eu.get(`/v1/status/${objectId('session', start.id)}`)).body.attestationId, start.id);
+  assert.is((await eu.get(`/v1/verify/${start.id.replace('att', 'zzz')}`, { key: null })).status, 400);
+});
+
+test('an override that was changed on the disk counts for nothing, and its record holds on', async () => {
+  const record = await make(eu);
+  const override = await overrideOf(record.id, 'a');
+  for (const [from, to] of [
+    ['"channel":"direct"', '"channel":"tiered"'],
+    ['"channel":"direct"', '"channel:"direct"'],
+  ] as const) {
+    await rewritten(eu, override, from, to, async () => {
+      const verdict = await verdictOn(eu, record.id);
+      assert.equal([verdict.sigValid, links(verdict).overrides], [true, 0]);
+      assert.equal([flags(verdict).article12_1, flags(verdict).article14], [true, false]);
+    });
+  }
+  assert.is(flags(await verdictOn(eu, record.id)).article14, true);
+});
+
+test('a record that was changed on the disk shows nothing, whatever is linked to it', async () => {
+  const record = await make(eu);
+  await overrideOf(record.id, 'a');
+  for (const [from, to] of [
+    ['"channel":"direct"', '"channel":"tiered"'],
+    ['"channel":"direct"', '"channel:"direct"'],
+  ] as const) {
+    await rewritten(eu, record, from, to, async () => {
+      const verdict = await verdictOn(eu, record.id);
+      assert.is(verdict.verified, false);
+      assert.not(Object.values(flags(verdict)).includes(true));
+    });
+  }
+});
+
+test('links that cannot be read leave the record as it is, and are said to be missing', async () => {
+  const record = await make(eu);
+  const parts = [record.id, 'original', 'human_override', 'eu', 1] as const;
+  await eu.context.store.write([linkTable.put(parts, 'nonsense')]);
+  const verdict = await verdictOn(eu, record.id);
+  assert.equal([verdict.sigValid, links(verdict).truncated], [true, true]);
+  await eu.context.store.write([linkTable.del(...parts)]);
+});
+
+test('an erased payload changes no flag', async () => {
+  const claims = { modelId: 'm', modelVersion: '1', riskLevel: 'high', matched: true };
+  const record = await make(eu, { claims });
+  await overrideOf(record.id, 'a');
+  const before = await verdictOn(eu, record.id);
+  await eu.context.store.write([payloadKeyTable.del(record.id)]);
+  const after = await verdictOn(eu, record.id);
+  assert.equal([before.payloadState, after.payloadState], ['available', 'erased']);
+  assert.equal(flags(after), flags(before));
+  assert.is(flags(after).article12_2, true);
+});
+
+test('of more overrides than count, two persons are among those that do', async () => {
+  const record = await make(eu);
+  for (let i = 0; i < MAX_OVERRIDES + 5; i++) await overrideOf(record.id, 'a');
+  await overrideOf(record.id, 'b');
+  const verdict = await verdictOn(eu, record.id);
+  assert.equal([links(verdict).overrides, links(verdict).truncated], [MAX_OVERRIDES, true]);
+  assert.is(flags(verdict).article14_5, true);
+  const answer = await eu.get(`/v1/bundles/${record.id}?partial=1&linked=1`);
+  assert.is(answer.headers.get('x-linked-truncated'), 'true');
+  const bundle = parseBundleText(answer.text);
+  const { linked = [] } = bundle;
+  assert.is(linked.length, MAX_OVERRIDES);
+  assert.ok(verifyBundle(nobleSuite, { ...bundle, linked: linked.slice(0, 2) }).complianceDetail.article14_5);
+});
+
+test('a record that its agent signed is shown as the agent’s', async () => {
+  const agent = nativeSigner(seedOf('agent'));
+  const data = { output: 'yes' };
+  const salt = seedOf('salt');
+  const keyClaims = { agentId: 'triage', agentKeyId: agent.keyId };
+  const agentPublicKey = encodeSignature(agent.publicKey);
+  const registration = await make(eu, {
+    kind: 'agent_registration',
+    sourceId: 'triage',
+    claims: { ...keyClaims, agentPublicKey },
+  });
+  const decision = decisionTexts(data);
+  const dataHash = commitText(nobleSuite, 'meridian/data/1', salt, decision.data);
+  const text = agentStatementText({ agent: 'triage', dataHash, keyId: agent.keyId, sourceId: 's' });
+  const agentSignature = encodeSignature(await agent.sign(utf8(text), AGENT_CONTEXT));
+  const draft = { decision, salt, links: { agent: registration.id }, payload: JSON.stringify({ data }) };
+  const record = await make(eu, { ...draft, claims: { ...keyClaims, agentSignature } });
+  const verdict = await verdictOn(eu, record.id);
+  assert.equal(verdict.agent, { agentId: 'triage', keyId: agent.keyId, signature: 'valid' });
+  assert.equal(verdict.problems, []);
+  const elsewhere = await make(eu, { ...draft, sourceId: 'else', claims: { ...keyClaims, agentSignature } });
+  const forged = await verdictOn(eu, elsewhere.id);
+  assert.equal(forged.agent, { agentId: 'triage', keyId: agent.keyId, signature: 'invalid' });
+  assert.is(forged.sigValid, true);
+  const { text: bundle } = await eu.get(`/v1/bundles/${record.id}?partial=1&linked=1`);
+  assert.is(verifyBundle(nobleSuite, parseBundleText(bundle)).agent?.signature, 'valid');
+  assert.is((await verdictOn(eu, registration.id)).agent, null);
+});
+
+test('every node, and the bundle with no network, shows the same of a record and what is linked to it', async () => {
+  const start = await make(eu, { kind: 'session_start' });
+  const record = await make(eu, { links: { session: start.id } });
+  await overrideOf(record.id, 'a');
+  await overrideOf(record.id, 'b');
+  await make(eu, { kind: 'session_end', links: { session: start.id } });
+  await eu.seal();
+  await until('both nodes have it confirmed', async () => {
+    const seen = await Promise.all([eu, us].map((node) => node.get(`/v1/verify/${record.id}`, { key: null })));
+    return seen.every(({ body }) => body.status === 'confirmed' && body.verified === true);
+  });
+  const [here, there] = [await verdictOn(eu, record.id), await verdictOn(us, record.id)];
+  assert.equal(flags(there), flags(here));
+  assert.equal(links(there), links(here));
+  const expected = ['article12_1', 'article12_3a', 'article12_3d', 'article14', 'article14_5'];
+  const bundle = parseBundle((await eu.get(`/v1/bundles/${record.id}?linked=1`)).body);
+  const pin = eu.context.keys.rosters.genesis;
+  const offline = verifyBundle(nobleSuite, bundle, { pin });
+  assert.ok(offline.verified && offline.linked.every(({ holds }) => holds));
+  assert.equal(shown(offline), expected);
+  const judged = await us.post('/v1/bundles/verify', bundle, { key: null });
+  requireBundleVerdict(judged.body);
+  assert.equal(flags(judged.body), flags(there));
+  const plain = await eu.get(`/v1/bundles/${record.id}`);
+  assert.is(plain.body.linked, undefined);
+  assert.equal(shown(verifyBundle(nobleSuite, parseBundle(plain.body), { pin })), ['article12_1']);
+});
+
+test('an override made on another node counts where it is known', async () => {
+  const record = await make(eu);
+  await eu.seal();
+  await until('the other node holds it', () => isSealedAt(us, record));
+  const override = await overrideOf(record.id, 'c', {}, us);
+  assert.is(flags(await verdictOn(us, record.id)).article14, true);
+  assert.is(flags(await verdictOn(eu, record.id)).article14, false);
+  await us.seal();
+  await until('it has come round', () => isSealedAt(eu, override));
+  assert.is(flags(await verdictOn(eu, record.id)).article14, true);
+});
+
+type Making = Partial<Omit<Draft, 'claims'>> & { readonly claims?: Partial<Draft['claims']> };
+
+async function make(node: TestNode, more: Making = {}): Promise<AttestationRecord> {
+  const data = { output: 'yes' };
+  const draft: Draft = {
+    kind: 'decision',
+    account: ACCOUNT,
+    sourceId: 's',
+    payload: JSON.stringify({ data }),
+    ...(more.kind === undefined ? { decision: decisionTexts(data) } : {}),
+    links: {},
+    ...more,
+    claims: { channel: 'direct', ...more.claims },
+  };
+  return (await node.context.intake.submit(draft)).record;
+}
+
+function overrideOf(original: RecordId, letter: string, more: Making = {}, node = eu): Promise<AttestationRecord> {
+  const claims = { reviewer: reviewer(letter), reviewOutcome: 'confirmed' } as const;
+  return make(node, { kind: 'human_override', links: { original }, claims, ...more });
+}
+
+async function verdictOn(node: TestNode, id: string): Promise<JsonObject> {
+  const { status, body, text } = await node.get(`/v1/verify/${id}`, { key: null });
+  assert.is(status, 200, text);
+  requireVerdict(body);
+  return body;
+}
+
+async function isSealedAt(node: TestNode, { id }: AttestationRecord): Promise<boolean> {
+  const { status, body } = await node.get(`/v1/verify/${id}`, { key: null });
+  return status === 200 && body.status !== 'pending';
+}
+
+/** All flags of an answer. */
+function flags(answer: JsonObject): JsonObject {
+  const members = { ...member(answer, 'complianceStatus'), ...member(answer, 'complianceDetail') };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => typeof value === 'boolean'));
+}
+
+function links(answer: JsonObject): JsonObject {
+  return member(answer, 'links');
+}
+
+function member(of: JsonObject, name: string): JsonObject {
+  const value = of[name];
+  if (!isJsonObject(value)) throw new TypeError(`${name} is no object`);
+  return value;
+}
+
+/** Does the work while the node's store holds another text of the record. */
+async function rewritten(
+  { context: { store } }: TestNode,
+  record: AttestationRecord,
+  from: string,
+  to: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const row = await bodyTable.last(store, [record.node], record.seq);
+  if (row === undefined) throw new Error('no body');
+  const text = recordText.write(record);
+  const [first, body] = row;
+  assert.ok(body.includes(text) && text.includes(from));
+  const parts = [record.node, Number(first)] as const;
+  await store.write([bodyTable.put([...parts], body.replace(text, text.replace(from, to)))]);
+  await work();
+  await store.write([bodyTable.put([...parts], body)]);
+}
+
+test.run();
