@@ -11,6 +11,11 @@ export interface AnchoringViewOptions {
   readonly outbox: (batch: number) => Promise<{ readonly history: readonly OutboxEvent[] } | undefined>;
 }
 
+/** A record with its batch and that batch's anchor, as far as it has them. */
+export interface AnchoredRecord extends Pick<Evidence, 'record' | 'batch'> {
+  readonly bundle: Pick<Evidence['bundle'], 'anchor'>;
+}
+
 /** How far a record is on its way to the ledger (DOMAIN §4), as this node knows it. */
 export interface AnchoringFacts {
   readonly status: AnchoringStatus;
@@ -35,7 +40,7 @@ export class AnchoringView {
     this.#options = options;
   }
 
-  async of({ record, batch, bundle }: Evidence): Promise<AnchoringFacts> {
+  async of({ record, batch, bundle }: AnchoredRecord): Promise<AnchoringFacts> {
     const waiting = waitingStatus(record);
     const isOwn = batch !== undefined && record.node === this.#options.self;
     const row = isOwn ? await this.#options.outbox(batch.envelope.batch) : undefined;

@@ -9,7 +9,7 @@ export function proofWindowEndsAt({ submittedAt }: Pick<AttestationRecord, 'subm
   return tier === 'developer' ? Date.parse(submittedAt) + PROOF_WINDOW_MS : null;
 }
 
-/** The oldest `submittedAt` that the account is still served, in epoch milliseconds; null: all that there is. */
+/** The earliest `submittedAt` that the account is still served, in epoch milliseconds; null: all that there is. */
 export function proofWindowOpensAt(tier: Tier, now: number): number | null {
-  return tier === 'developer' ? now - PROOF_WINDOW_MS : null;
+  return tier === 'developer' ? now - PROOF_WINDOW_MS + 1 : null;
 }

@@ -1,0 +1,91 @@
+import {
+  CONTINUITY_EXAMPLE,
+  type ContinuityAnswer,
+  ContinuityAnswerShape,
+  ContinuityQueryShape,
+} from '../../../protocol/api/continuity.ts';
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import { SourceIdShape } from '../../../protocol/api/fields.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { checkContinuity, type Range } from '../../sources/continuity.ts';
+import type { RecordLists } from '../../sources/record-page.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import { requireReach } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+
+/** Every source's counter begins with it. */
+const FIRST_SEQ = 1;
+
+/** `GET /v1/sources/:id/continuity`: whether anything of a source is missing (DOMAIN §6.11). */
+export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
+  const readQuery = queryReader(ContinuityQueryShape);
+  const { from, to, cursor } = ContinuityQueryShape.properties;
+  return {
+    method: 'GET',
+    path: '/v1/sources/:id/continuity',
+    access: 'key',
+    scope: 'proof:read',
+    documentation: {
+      summary: 'Whether anything of a source is missing',
+      description:
+        'Each record of a source has the next number and names the leaf hash of the one before. The node derives that ' +
+        'again from what it has stored: a record that is not there or cannot be read is a gap, one that does not ' +
+        'follow the one before is a fork. A call looks at a bounded number of records; `nextCursor` leads to the rest. ' +
+        'Shown whole to every tier.',
+      params: {
+        id: { description: 'The `sourceId`, percent-encoded.', shape: SourceIdShape, example: EXAMPLE_IDS.source },
+      },
+      query: {
+        from: { description: 'First `sourceSeq` to look at.', shape: from, example: '1' },
+        to: { description: 'Last `sourceSeq` to look at.', shape: to, example: '1042' },
+        cursor: { description: '`nextCursor` of the call before.', shape: cursor, example: writeCursor([1, 1042]) },
+      },
+      answer: { shape: ContinuityAnswerShape, example: CONTINUITY_EXAMPLE },
+      problems: ['invalid-field', 'source-not-found'],
+    },
+    async answer({ params, query }, caller) {
+      const { id: sourceId = '' } = params;
+      requireReach(caller, sourceId);
+      const asked = rangeOf(readQuery(query));
+      const records = lists.source(caller.account.id, sourceId);
+      const end = await records.end();
+      if (end.last === 0) throw new Problem('source-not-found', 'The account has no such source on this node.');
+      const { checked, ranges, gaps, forks, next } = await checkContinuity(records, end, asked);
+      const body: ContinuityAnswer = {
+        success: true,
+        sourceId,
+        node,
+        firstSeq: FIRST_SEQ,
+        lastSeq: end.last,
+        head: end.head?.leaf ?? null,
+        checked: checked && { ...checked },
+        ranges: [...ranges],
+        gaps: [...gaps],
+        forks: [...forks],
+        nextCursor: next === null ? null : writeCursor([next, asked.to]),
+      };
+      return { body, headers: { 'Cache-Control': 'no-store' } };
+    },
+  };
+}
+
+/** Throws `Problem` 400. A cursor says both where to go on and where to end. */
+function rangeOf(asked: { readonly from?: string; readonly to?: string; readonly cursor?: string }): Range {
+  if (asked.cursor !== undefined) return rangeOfCursor(asked.cursor);
+  const from = Number(asked.from ?? FIRST_SEQ);
+  const to = Number(asked.to ?? Number.MAX_SAFE_INTEGER);
+  if (from <= to) return { from, to };
+  throw invalid('to', 'order', 'is before from');
+}
+
+function rangeOfCursor(cursor: string): Range {
+  const [from, to] = readCursor(cursor, 2);
+  if (typeof from === 'number' && typeof to === 'number' && from >= FIRST_SEQ && from <= to) return { from, to };
+  throw invalid('cursor', 'cursor', 'is no cursor of this list');
+}
+
+function invalid(field: string, code: string, message: string): Problem {
+  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
+}

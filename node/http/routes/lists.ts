@@ -1,0 +1,17 @@
+import type { NodeId } from '../../../protocol/ids.ts';
+import { RecordLists } from '../../sources/record-page.ts';
+import type { BatchStatusSources } from '../../sources/batch-statuses.ts';
+import type { KeyRoute } from '../route.ts';
+import { attestationsRoute } from './attestations.ts';
+import { continuityRoute } from './continuity.ts';
+
+export interface ListRooms extends BatchStatusSources {
+  readonly node: NodeId;
+  readonly now: () => number;
+}
+
+/** What an account has recorded on this node, and whether anything of it is missing (DOMAIN §6.11). */
+export function listRoutes(rooms: ListRooms): readonly KeyRoute[] {
+  const lists = new RecordLists(rooms.store, rooms.node);
+  return [attestationsRoute({ ...rooms, lists }), continuityRoute(lists, rooms.node)];
+}

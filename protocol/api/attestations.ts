@@ -1,0 +1,71 @@
+import Type, { type Static } from 'typebox';
+import { Closed, OrdinalShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
+import { RECORD_KINDS } from '../statement/vocabulary.ts';
+import { timestampOf } from '../time.ts';
+import { StatusShape } from './envelope.ts';
+import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+import { SourceIdShape } from './fields.ts';
+
+/** Records of one page, where none is asked for and at most. */
+export const DEFAULT_ATTESTATIONS_PAGE = 50;
+export const MAX_ATTESTATIONS_PAGE = 200;
+const MAX_TIME_CHARACTERS = 64;
+
+/** RFC 3339. */
+const TimeShape = Type.String({ minLength: 1, maxLength: MAX_TIME_CHARACTERS });
+
+/** `GET /v1/attestations`. `from` is included, `to` is not. */
+export const AttestationsQueryShape = Closed({
+  sourceId: Type.Optional(SourceIdShape),
+  from: Type.Optional(TimeShape),
+  to: Type.Optional(TimeShape),
+  kind: Type.Optional(Type.Enum([...RECORD_KINDS])),
+  cursor: Type.Optional(Type.String({ minLength: 1 })),
+  limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,2}$' })),
+});
+
+/** One page of an account's records on a node. */
+export const AttestationsAnswerShape = Closed({
+  success: Type.Literal(true),
+  items: Type.Array(
+    Closed({
+      attestationId: RecordIdShape,
+      recordKind: Type.Enum([...RECORD_KINDS]),
+      sourceId: Type.String(),
+      sourceSeq: OrdinalShape,
+      submittedAt: TimestampShape,
+      /** Anchoring status. */
+      status: StatusShape,
+      /** Of a decision. */
+      eventType: OrNull(Type.String()),
+      payloadState: Type.Enum(['available', 'erased']),
+    }),
+    { maxItems: MAX_ATTESTATIONS_PAGE },
+  ),
+  /** Places whose records the node cannot read. None, in a store that is whole. */
+  unreadable: Type.Array(Closed({ sourceId: OrNull(Type.String()), sourceSeq: OrdinalShape })),
+  /** Start of the proof window of the account's tier: older records are not listed. Null: all are. */
+  listedFrom: OrNull(TimestampShape),
+  /** Null on the last page. A page may hold few records, or none, and not be the last. */
+  nextCursor: OrNull(Type.String()),
+});
+export type AttestationsAnswer = Static<typeof AttestationsAnswerShape>;
+
+export const ATTESTATIONS_EXAMPLE: AttestationsAnswer = {
+  success: true,
+  items: [
+    {
+      attestationId: EXAMPLE_IDS.decision,
+      recordKind: 'decision',
+      sourceId: EXAMPLE_IDS.source,
+      sourceSeq: 1042,
+      submittedAt: timestampOf(Date.parse(EXAMPLE_SUBMITTED_AT)),
+      status: 'confirmed',
+      eventType: 'DECISION',
+      payloadState: 'available',
+    },
+  ],
+  unreadable: [],
+  listedFrom: null,
+  nextCursor: null,
+};
