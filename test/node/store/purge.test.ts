@@ -49,7 +49,7 @@ test('values deep in the tables of a grown store are in no file any more', async
     await store.write(secrets.flatMap((bytes, i) => (i % 6 === round ? [put(keys[i] ?? '', bytes)] : [])));
   }
   await using store = await Store.open(directory);
-  for (const bytes of secrets) assert.is((await filesHolding(directory, bytes)).length, 1);
+  for (const bytes of secrets) assert.ok((await filesHolding(directory, bytes)).length > 0);
   await store.write(keys.map(del));
   await store.purge(keys);
   await requireGone(store, secrets, 'purged');
@@ -64,14 +64,14 @@ test('purging while others write, and purging again, leaves nothing either', asy
   const keys = secrets.map((_, i) => `row/${String(i * 150).padStart(8, '0')}/key`);
   await store.write([...filler(0), ...secrets.map((bytes, i) => put(keys[i] ?? '', bytes))]);
   let round = 1;
-  let isBusy = true;
+  const done = new AbortController();
   const writing = (async () => {
-    while (isBusy) await store.write(filler(round++, 300));
+    while (!done.signal.aborted) await store.write(filler(round++, 300));
   })();
   await store.write(keys.map(del));
   await Promise.all([store.purge(keys), store.purge(keys.slice(0, 3))]);
   await store.purge(keys);
-  isBusy = false;
+  done.abort();
   await writing;
   await requireGone(store, secrets, 'purged');
 });
