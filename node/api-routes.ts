@@ -2,6 +2,7 @@ import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
 import type { Recorder } from './http/recording/recorder.ts';
 import type { Route } from './http/route.ts';
+import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
@@ -9,6 +10,7 @@ import type { DecisionRooms } from './http/routes/decisions.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
+import { listRoutes } from './http/routes/lists.ts';
 import { metricsRoute } from './http/routes/metrics.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
@@ -24,8 +26,10 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
   const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = keys.rosters.member(config.id)?.region ?? config.id;
+  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
+  const recorder = recorderOf(context, topicId, storage);
   const decisions: DecisionRooms = {
-    recorder: recorderOf(context, topicId, storage),
+    recorder,
     ...context.governance,
     agents: context.agentSigning,
     now,
@@ -48,9 +52,11 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
     metricsRoute(metrics),
     auditLogRoute(context.store),
     auditExportRoute(context.store),
+    ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
+    ...listRoutes({ ...context, node: config.id }),
     ...keyRoutes({ keys: context.accounts.keys, now }),
   ];
-  return withDocument(routes, keys.rosters.member(config.id)?.baseUrl ?? '');
+  return withDocument(routes, baseUrl);
 }
 
 /** The routes, the pages of their problems, and the document of them all. */
