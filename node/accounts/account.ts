@@ -12,7 +12,7 @@ export const ACCOUNT_ID_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$';
 export const MAX_ACCOUNT_NAME = 200;
 export const MAX_EMAIL_CHARACTERS = 254;
 
-const AccountShape = Closed({
+export const AccountShape = Closed({
   id: Type.String({ pattern: ACCOUNT_ID_PATTERN }),
   tier: Type.Enum([...TIERS]),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_ACCOUNT_NAME })),

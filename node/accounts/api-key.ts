@@ -5,9 +5,7 @@ import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import { jsonCodec, Table, textCodec } from '../store/table.ts';
-import { KEY_ID_PATTERN, type KeyId } from './key-id.ts';
-
-const KeyIdShape = Type.Unsafe<KeyId>(Type.String({ pattern: KEY_ID_PATTERN }));
+import { type KeyId, KeyIdShape } from './key-id.ts';
 
 const ApiKeyShape = Closed({
   id: KeyIdShape,

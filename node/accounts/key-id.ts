@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import type { NodeId } from '../../protocol/ids.ts';
 import { randomBytesPooled } from '../randomness.ts';
 import { ULID_RANDOM_BYTES, ulid } from '../records/ulid.ts';
@@ -6,6 +7,8 @@ import { ULID_RANDOM_BYTES, ulid } from '../records/ulid.ts';
 export type KeyId = string & { readonly __brand: 'KeyId' };
 
 export const KEY_ID_PATTERN = '^key_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+
+export const KeyIdShape = Type.Unsafe<KeyId>(Type.String({ pattern: KEY_ID_PATTERN }));
 
 const KEY_ID = new RegExp(KEY_ID_PATTERN);
 

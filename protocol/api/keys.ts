@@ -40,7 +40,7 @@ export const RotateKeyRequestShape = Closed({
 });
 
 /** A key as its owner sees it. Its text is not among what is known of it. */
-const KeyShape = Closed({
+export const KeyShape = Closed({
   id: Type.String(),
   name: OrNull(Type.String()),
   status: Type.Enum(['active', 'expired', 'revoked']),

@@ -1,5 +1,4 @@
 import type { Context } from 'koa';
-import Type from 'typebox';
 import {
   CreateKeyAnswerShape,
   CreateKeyRequestShape,
@@ -13,7 +12,7 @@ import {
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
 import { keyAnswer } from '../../accounts/key-answer.ts';
-import { isKeyId, KEY_ID_PATTERN, type KeyId } from '../../accounts/key-id.ts';
+import { isKeyId, type KeyId, KeyIdShape } from '../../accounts/key-id.ts';
 import { readJsonBody } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
@@ -30,7 +29,7 @@ const HEADERS = { 'Cache-Control': 'no-store' };
 const PARAMS = {
   id: {
     description: 'Id of the key.',
-    shape: Type.String({ pattern: KEY_ID_PATTERN }),
+    shape: KeyIdShape,
     example: KEYS_EXAMPLE.list.keys[0].id,
   },
 };

@@ -1,0 +1,109 @@
+import type { Context } from 'koa';
+import { DEFAULT_OVERLAP_SECONDS } from '../../protocol/api/keys.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import { type Account, AccountError, type Accounts } from '../accounts/accounts.ts';
+import type { GivenKey } from '../accounts/api-keys.ts';
+import { keyAnswer } from '../accounts/key-answer.ts';
+import type { KeyId } from '../accounts/key-id.ts';
+import { isPublicMailAddress } from '../accounts/sign-up/email-address.ts';
+import { readJsonBody } from '../http/body.ts';
+import { fieldError, Problem } from '../http/problem.ts';
+import type { Call, OperatorRoute } from '../http/route.ts';
+import { validator } from '../http/validation.ts';
+import { CreateAccountShape, GiveKeyShape, GrantShape, RotateShape, SetTierShape } from './account-forms.ts';
+
+const MAX_BYTES = 128 << 10;
+/** Accounts of one page. */
+const PAGE = 200;
+
+const validateGrant = validator(GrantShape);
+const validateCreate = validator(CreateAccountShape);
+const validateTier = validator(SetTierShape);
+const validateKey = validator(GiveKeyShape);
+const validateRotation = validator(RotateShape);
+
+/** Accounts and keys as an operator changes them: without the limits that a key has. */
+export function accountRoutes(accounts: Accounts): readonly OperatorRoute[] {
+  return [...ofAccounts(accounts), ...ofKeys(accounts)];
+}
+
+function ofAccounts(accounts: Accounts): readonly OperatorRoute[] {
+  return [
+    post('/accounts', async ({ context }) => {
+      const { id, tier, apiKey } = validateGrant(await bodyOf(context));
+      await accounts.grant({ id, tier }, apiKey);
+      return { account: id, tier };
+    }),
+    get('/accounts', async ({ query }) => {
+      const page = await accounts.book.accounts(PAGE, query.get('after') ?? undefined);
+      return { accounts: page.map(plain), next: page.length < PAGE ? null : (page.at(-1)?.id ?? null) };
+    }),
+    post('/accounts/create', async ({ context }) => {
+      const request = validateCreate(await bodyOf(context));
+      if (request.email !== undefined && !isPublicMailAddress(request.email)) {
+        throw new AccountError('account-malformed', 'is not a mail address', 'email');
+      }
+      return { account: plain(await accounts.create(request)) };
+    }),
+    post('/accounts/:account/tier', async ({ context, params }) => {
+      const { tier } = validateTier(await bodyOf(context));
+      return { account: plain(await accounts.setTier(parameter(params, 'account'), tier)) };
+    }),
+  ];
+}
+
+function ofKeys({ keys, book }: Accounts): readonly OperatorRoute[] {
+  return [
+    get('/accounts/:account/keys', async ({ params }) => {
+      const account = await book.requireAccount(parameter(params, 'account'));
+      const all = await keys.list(account.id);
+      return { account: plain(account), keys: all.map((key) => keyAnswer(key, book.now())) };
+    }),
+    post('/accounts/:account/keys', async ({ context, params }) => {
+      const { apiKey: text, id, ...request } = validateKey(await bodyOf(context));
+      const { apiKey, key } = await keys.create(parameter(params, 'account'), request, 'operator', givenOf(text, id));
+      return { apiKey, key: keyAnswer(key, book.now()) };
+    }),
+    post('/accounts/:account/keys/:key/rotate', async ({ context, params }) => {
+      const { apiKey: text, id, overlapSeconds = DEFAULT_OVERLAP_SECONDS } = validateRotation(await bodyOf(context));
+      const [account, old] = [parameter(params, 'account'), parameter(params, 'key')];
+      const { apiKey, key, replaced } = await keys.rotate(account, old, overlapSeconds, 'operator', givenOf(text, id));
+      return { apiKey, key: keyAnswer(key, book.now()), replaced: keyAnswer(replaced, book.now()) };
+    }),
+    post('/accounts/:account/keys/:key/revoke', async ({ params }) => {
+      const key = await keys.revoke(parameter(params, 'account'), parameter(params, 'key'), 'operator');
+      return { key: keyAnswer(key, book.now()) };
+    }),
+  ];
+}
+
+function get(path: string, answer: (call: Call) => Promise<JsonObject>): OperatorRoute {
+  return { method: 'GET', path, access: 'free', answer: async (call) => answered(await answer(call)) };
+}
+
+function post(path: string, answer: (call: Call) => Promise<JsonObject>): OperatorRoute {
+  return { method: 'POST', path, access: 'free', answer: async (call) => answered(await answer(call)) };
+}
+
+function answered(members: JsonObject) {
+  return { body: { success: true, ...members } };
+}
+
+function plain(account: Account): JsonObject {
+  return { ...account };
+}
+
+function givenOf(apiKey: string | undefined, id: KeyId | undefined): GivenKey {
+  return { ...(apiKey === undefined ? {} : { apiKey }), ...(id === undefined ? {} : { id }) };
+}
+
+async function bodyOf(context: Context): Promise<JsonObject> {
+  return (await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value;
+}
+
+/** Ids stand between the slashes of row keys. Throws `Problem` 400. */
+function parameter(params: Readonly<Record<string, string>>, name: string): string {
+  const { [name]: value = '' } = params;
+  if (value !== '' && !value.includes('/')) return value;
+  throw new Problem('invalid-field', `${name} is no id`, { errors: [fieldError([name], 'pattern', 'is no id')] });
+}

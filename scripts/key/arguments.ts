@@ -1,0 +1,213 @@
+import { parseArgs } from 'node:util';
+import { TIERS, type Tier } from '../../node/accounts/account.ts';
+import { isKeyId, type KeyId } from '../../node/accounts/key-id.ts';
+import type { KeyRequest } from '../../node/accounts/key-terms.ts';
+import { type KeyPreset, PRESET_NAMES, type Scope, SCOPES } from '../../node/accounts/scopes.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { UsageError } from './usage-error.ts';
+
+export const USAGE = `npm run key -- COMMAND [options]
+
+  create-account [--id ID] --tier TIER [--name NAME] [--email ADDRESS]
+  create --account ID (--preset PRESET | --scopes S,…) [--name NAME] [--source ID]…
+         [--addresses IP or CIDR,…] [--expires TIME or 90d] [--key-from-stdin --key-id KEY_ID]
+  list [--account ID]
+  rotate KEY_ID --account ID [--overlap 24h]
+  revoke KEY_ID --account ID
+  set-tier ACCOUNT TIER
+
+  TIER      ${TIERS.join(' ')}
+  PRESET    ${PRESET_NAMES.join(' ')}
+  SCOPE     ${SCOPES.join(' ')}
+  --node ID          a node of the local cluster, several times for several; without it all of them
+  --home DIR         instead: the home of a node on this machine (NODE_HOME)
+  --json             one JSON object instead of tables
+  --key-from-stdin   gives a node the key that others know already, under its id
+
+The text of a key is printed once, on stdout; no node keeps it. It speaks to running nodes over operator.sock.
+Exit: 0 done on every node · 1 not on every node · 2 wrong usage, or no cluster`;
+
+export type Command =
+  | { readonly name: 'create-account'; readonly id?: string; readonly tier: Tier; readonly owner: Owner }
+  | {
+      readonly name: 'create';
+      readonly account: string;
+      readonly request: KeyRequest;
+      /** Of a key whose text comes on stdin. */
+      readonly knownAs?: KeyId;
+    }
+  | { readonly name: 'list'; readonly account?: string }
+  | { readonly name: 'rotate'; readonly account: string; readonly key: KeyId; readonly overlapSeconds?: number }
+  | { readonly name: 'revoke'; readonly account: string; readonly key: KeyId }
+  | { readonly name: 'set-tier'; readonly account: string; readonly tier: Tier };
+
+export interface Owner {
+  readonly name?: string;
+  readonly email?: string;
+}
+
+export interface Arguments {
+  readonly command: Command;
+  readonly nodes: readonly string[];
+  readonly home: string | undefined;
+  readonly json: boolean;
+}
+
+const OPTIONS = {
+  id: { type: 'string' },
+  tier: { type: 'string' },
+  name: { type: 'string' },
+  email: { type: 'string' },
+  account: { type: 'string' },
+  preset: { type: 'string' },
+  scopes: { type: 'string' },
+  source: { type: 'string', multiple: true },
+  addresses: { type: 'string' },
+  expires: { type: 'string' },
+  overlap: { type: 'string' },
+  'key-from-stdin': { type: 'boolean' },
+  'key-id': { type: 'string' },
+  node: { type: 'string', multiple: true },
+  home: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+type Flags = ReturnType<typeof parsed>['values'];
+type Flag = keyof typeof OPTIONS;
+
+/** Flags of every command, and those that each takes besides. Any other one is an error. */
+const COMMON: readonly Flag[] = ['node', 'home', 'json'];
+const FLAGS: Readonly<Record<Command['name'], readonly Flag[]>> = {
+  'create-account': ['id', 'tier', 'name', 'email'],
+  create: ['account', 'preset', 'scopes', 'name', 'source', 'addresses', 'expires', 'key-from-stdin', 'key-id'],
+  list: ['account'],
+  rotate: ['account', 'overlap'],
+  revoke: ['account'],
+  'set-tier': [],
+};
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** What the command line asks for; null: help. `now` in epoch milliseconds. Throws `UsageError`. */
+export function readArguments(args: readonly string[], now: number): Arguments | null {
+  const { values: flags, positionals } = parsed(args);
+  if (flags.help === true) return null;
+  const [name = '', ...operands] = positionals;
+  if (!isCommand(name)) throw new UsageError(name === '' ? 'which command?' : `there is no command ${name}`);
+  const allowed = new Set<string>([...COMMON, ...FLAGS[name]]);
+  const stray = Object.keys(flags).find((flag) => !allowed.has(flag));
+  if (stray !== undefined) throw new UsageError(`${name} takes no --${stray}`);
+  const { node: nodes = [], home, json = false } = flags;
+  if (home !== undefined && nodes.length > 0) throw new UsageError('--home and --node exclude each other');
+  return { command: commandOf(name, operands, flags, now), nodes, home, json };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function isCommand(name: string): name is Command['name'] {
+  return Object.hasOwn(FLAGS, name);
+}
+
+function commandOf(name: Command['name'], operands: readonly string[], flags: Flags, now: number): Command {
+  const [first = '', second = ''] = operands;
+  const wanted = { 'create-account': 0, create: 0, list: 0, rotate: 1, revoke: 1, 'set-tier': 2 }[name];
+  if (operands.length !== wanted) throw new UsageError(`${name} takes ${wanted} words, not ${operands.length}`);
+  switch (name) {
+    case 'create-account':
+      return {
+        name,
+        ...(flags.id === undefined ? {} : { id: flags.id }),
+        tier: tierOf(flags.tier ?? ''),
+        owner: ownerOf(flags),
+      };
+    case 'create':
+      return { name, account: accountOf(flags), request: requestOf(flags, now), ...knownAs(flags) };
+    case 'list':
+      return { name, ...(flags.account === undefined ? {} : { account: flags.account }) };
+    case 'rotate':
+      return { name, account: accountOf(flags), key: keyOf(first), ...overlapOf(flags) };
+    case 'revoke':
+      return { name, account: accountOf(flags), key: keyOf(first) };
+    case 'set-tier':
+      return { name, account: first, tier: tierOf(second) };
+  }
+}
+
+function ownerOf({ name, email }: Flags): Owner {
+  return { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+}
+
+function accountOf({ account }: Flags): string {
+  if (account === undefined || account === '') throw new UsageError('--account is missing');
+  return account;
+}
+
+function keyOf(text: string): KeyId {
+  if (isKeyId(text)) return text;
+  throw new UsageError(`${text} is not the id of a key (key_eu_…)`);
+}
+
+function tierOf(text: string): Tier {
+  const tier = TIERS.find((candidate) => candidate === text);
+  if (tier === undefined) throw new UsageError(`a tier is one of ${TIERS.join(' ')}`);
+  return tier;
+}
+
+function requestOf({ preset, scopes, name, source, addresses, expires }: Flags, now: number): KeyRequest {
+  if ((preset === undefined) === (scopes === undefined)) throw new UsageError('give --preset or --scopes');
+  return {
+    ...(preset === undefined ? { scopes: list(scopes ?? '').map(scopeOf) } : { preset: presetOf(preset) }),
+    ...(name === undefined ? {} : { name }),
+    ...(source === undefined ? {} : { sources: source }),
+    ...(addresses === undefined ? {} : { addresses: list(addresses) }),
+    ...(expires === undefined ? {} : { expiresAt: timeOf(expires, now) }),
+  };
+}
+
+function presetOf(text: string): KeyPreset {
+  const preset = PRESET_NAMES.find((candidate) => candidate === text);
+  if (preset === undefined) throw new UsageError(`a preset is one of ${PRESET_NAMES.join(' ')}`);
+  return preset;
+}
+
+function scopeOf(text: string): Scope {
+  const scope = SCOPES.find((candidate) => candidate === text);
+  if (scope === undefined) throw new UsageError(`a scope is one of ${SCOPES.join(' ')}`);
+  return scope;
+}
+
+function knownAs(flags: Flags): { readonly knownAs?: KeyId } {
+  const { 'key-from-stdin': fromStdin = false, 'key-id': id } = flags;
+  if (fromStdin !== (id !== undefined)) throw new UsageError('--key-from-stdin and --key-id go together');
+  return id === undefined ? {} : { knownAs: keyOf(id) };
+}
+
+function overlapOf({ overlap }: Flags): { readonly overlapSeconds?: number } {
+  if (overlap === undefined) return {};
+  const seconds = overlap === '0' ? 0 : secondsOf(overlap);
+  if (seconds === undefined) throw new UsageError('--overlap is 0, or a number and s, m, h or d, as in 24h');
+  return { overlapSeconds: seconds };
+}
+
+/** `90d` from now on, or the time itself, which the node reads. */
+function timeOf(text: string, now: number): string {
+  const seconds = secondsOf(text);
+  return seconds === undefined ? text : timestampOf(now + seconds * 1000);
+}
+
+function secondsOf(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNIT_SECONDS[unit] ?? 0);
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

@@ -1,0 +1,52 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { OperatorError, operatorRequest } from '../../node/operator/operator-client.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import type { Target } from './targets.ts';
+
+/** What one node said: its answer, or why there is none. */
+export type Outcome<Answer> =
+  | { readonly node: string; readonly ok: true; readonly answer: Answer }
+  | { readonly node: string; readonly ok: false; readonly error: string };
+
+export interface Question<Shape extends TSchema> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: JsonObject;
+  readonly answer: Shape;
+}
+
+/** Puts the same question to every node at once. */
+export function askAll<Shape extends TSchema>(
+  targets: readonly Target[],
+  question: Question<Shape>,
+): Promise<Outcome<Static<Shape>>[]> {
+  return Promise.all(targets.map((target) => outcomeOf(target, ask(target, question))));
+}
+
+/** The answer of one node. Throws `OperatorError`, or the error of the connection. */
+export async function ask<Shape extends TSchema>(
+  { socket }: Target,
+  { method, path, body, answer }: Question<Shape>,
+): Promise<Static<Shape>> {
+  const value: unknown = JSON.parse(await operatorRequest(socket, method, path, body));
+  if (Compile(answer).Check(value)) return value;
+  throw new OperatorError('the node is of another version', null, 'the node is of another version');
+}
+
+/** How work with a node ended. */
+export async function outcomeOf<Answer>({ node }: Target, work: Promise<Answer>): Promise<Outcome<Answer>> {
+  try {
+    return { node, ok: true, answer: await work };
+  } catch (error) {
+    return { node, ok: false, error: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof OperatorError) return error.detail;
+  const isAbsent =
+    error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
+  if (isAbsent) return 'the node does not run';
+  return error instanceof Error ? error.message : String(error);
+}

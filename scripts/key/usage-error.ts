@@ -1,0 +1,4 @@
+/** The command line says something that this command does not know. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { writeClusterFile } from '../../cluster/supervisor/cluster-file.ts';
+import { keyCommand } from '../../scripts/key/command.ts';
+import { TestNetwork } from '../fixtures/test-network.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/key.ts');
+const KEY_TEXT = /mk_[A-Za-z0-9_-]{49}/;
+const KEY_ID = /key_(?:eu|us)_[0-9A-Z]{26}/;
+const STATUS = '/v1/status/att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
+
+const network = await TestNetwork.start({ nodes: ['eu', 'us'] });
+const eu = network.node('eu');
+const us = network.node('us');
+const home = dirname(eu.config.home);
+await writeClusterFile(home, {
+  nodes: [eu, us].map(({ config, baseUrl }) => ({
+    id: config.id,
+    region: config.id,
+    baseUrl,
+    nodeUrl: `${baseUrl}/verify`,
+    pid: null,
+  })),
+  ledger: { network: 'x', topicId: '0.0.1', mirrorUrl: 'x', pid: null },
+  mail: { smtpPort: 0, directory: home, pid: null },
+  demo: { apiKeys: { developer: '', standard: '', professional: '', enterprise: '', bench: '' } },
+});
+const before = process.env.MERIDIAN_HOME;
+process.env.MERIDIAN_HOME = home;
+test.after(async () => {
+  if (before === undefined) delete process.env.MERIDIAN_HOME;
+  else process.env.MERIDIAN_HOME = before;
+  await network[Symbol.asyncDispose]();
+});
+
+interface Run {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function key(line: string, stdin = ''): Promise<Run> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal = {
+    out: (printed: string) => void out.push(printed),
+    err: (printed: string) => void err.push(printed),
+    read: async () => stdin,
+  };
+  const exit = await keyCommand(line.split(' ').filter(Boolean), terminal);
+  return { exit, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** The command, which must succeed; what it printed. */
+async function done(line: string): Promise<string> {
+  const { exit, out, err } = await key(line);
+  assert.is(exit, 0, `${line}: ${out} ${err}`);
+  return out;
+}
+
+async function made(line: string): Promise<{ readonly apiKey: string; readonly id: string }> {
+  const out = await done(line);
+  assert.is(out.match(new RegExp(KEY_TEXT, 'g'))?.length, 1, out);
+  return { apiKey: KEY_TEXT.exec(out)?.[0] ?? '', id: KEY_ID.exec(out)?.[0] ?? '' };
+}
+
+async function statesOf(apiKey: string): Promise<unknown[]> {
+  return Promise.all([eu, us].map(async (node) => (await node.get(STATUS, { key: apiKey })).body.code));
+}
+
+test('without --node an account and its key are known to every node of the cluster, as the same', async () => {
+  assert.match(await done('create-account --id acme --tier standard --name Acme --email ops@acme.example'), /eu +acme/);
+  const { apiKey, id } = await made('create --account acme --preset ingest --name loader');
+  assert.equal(await statesOf(apiKey), ['attestation-not-found', 'attestation-not-found']);
+  const list = await done('list --account acme');
+  assert.match(list, new RegExp(`^${id} +loader +active +ingest +all +any +never .* eu us$`, 'm'));
+  assert.not.match(list, KEY_TEXT);
+  assert.match(await done('list'), /^acme +standard +Acme +ops@acme\.example +eu us$/m);
+});
+
+test('--node picks one; the other does not know the key', async () => {
+  const { apiKey } = await made(
+    'create --account acme --preset auditor --node us --expires 30d --source a,b --source c',
+  );
+  assert.equal(await statesOf(apiKey), ['api-key-invalid', 'attestation-not-found']);
+  assert.match(await done('list --account acme'), /auditor +a,b c +any +\d{4}-.* us$/m);
+});
+
+test('a key is rotated and revoked on every node', async () => {
+  const old = await made('create --account acme --scopes attest:write,proof:read --addresses 127.0.0.0/8');
+  const turned = await made(`rotate ${old.id} --account acme --overlap 0`);
+  assert.equal(await statesOf(old.apiKey), ['api-key-revoked', 'api-key-revoked']);
+  assert.equal(await statesOf(turned.apiKey), ['attestation-not-found', 'attestation-not-found']);
+  const last = (await eu.context.accounts.keys.list('acme')).at(-1);
+  if (last === undefined) throw new Error('no key');
+  await done(`revoke ${last.id} --account acme`);
+  assert.equal(await statesOf(turned.apiKey), ['api-key-revoked', 'api-key-revoked']);
+});
+
+test('a tier is set at once', async () => {
+  const { apiKey } = await made('create --account acme --preset admin');
+  await done('set-tier acme enterprise');
+  for (const node of [eu, us]) {
+    const found = await node.context.accounts.authenticate(apiKey);
+    assert.is(typeof found === 'string' ? found : found.caller.account.tier, 'enterprise');
+  }
+});
+
+test('--home is one node outside any cluster, which makes its keys itself', async () => {
+  await done(`create-account --id solo --tier developer --home ${eu.config.home}`);
+  const { apiKey, id } = await made(`create --account solo --preset admin --home ${eu.config.home}`);
+  assert.match(id, /^key_eu_/);
+  assert.equal(await statesOf(apiKey), ['attestation-not-found', 'api-key-invalid']);
+});
+
+test('a node that missed a key is given it by stdin, and it is not printed again', async () => {
+  const { apiKey, id } = await made('create --account acme --preset ingest --node eu --node us');
+  const line = `create --account acme --preset ingest --node us --key-from-stdin --key-id ${id}`;
+  const again = await key(line, `${apiKey}\n`);
+  assert.is(again.exit, 0, again.err);
+  assert.not.match(again.out, KEY_TEXT);
+  const short = await key(line, 'short');
+  assert.equal([short.exit, /at least 32/.test(short.err)], [1, true]);
+});
+
+test('what a node refuses is told, with exit 1', async () => {
+  for (const [line, reason] of [
+    ['create --account nobody --preset ingest', 'no account nobody'],
+    ['create --account acme --preset auditor --expires 2020-01-01T00:00:00Z', 'has passed'],
+    ['create --account acme --preset ingest --addresses localhost', 'CIDR'],
+    ['create-account --id acme --tier developer', 'already'],
+    ['create-account --tier developer --email nobody', 'mail address'],
+    ['create-account --id A/B --tier developer', 'id'],
+    ['set-tier a%2Fb developer', 'no account'],
+    ['list --account nobody', 'no account nobody'],
+    ['revoke key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB --account acme', 'no key'],
+    ['rotate key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB --account acme --overlap 31d', 'overlapSeconds'],
+  ] as const) {
+    const { exit, err } = await key(line);
+    assert.is(exit, 1, line);
+    assert.match(err, reason, line);
+    assert.match(err, 'key: us: ', line);
+  }
+});
+
+test('another command line is refused with exit 2, and says how it goes', async () => {
+  for (const line of [
+    '',
+    'grant',
+    'create --preset ingest',
+    'create --account acme',
+    'create --account acme --preset owner',
+    'create --account acme --scopes everything',
+    'create --account acme --preset ingest --tier developer',
+    'create --account acme --preset ingest --key-from-stdin',
+    'rotate acme --account acme',
+    'rotate',
+    'set-tier acme gold',
+    'list --node xx',
+    'list --node eu --home /tmp',
+    'list extra',
+    'list --wrong',
+  ]) {
+    const { exit, out, err } = await key(line);
+    assert.is(exit, 2, line);
+    assert.is(out, '');
+    assert.match(err, 'npm run key --', line);
+  }
+  assert.match(await done('--help'), 'Exit: 0');
+});
+
+test('as a process: JSON on stdout, the exit code, and nothing is changed while a node does not run', async () => {
+  const run = async (...args: string[]): Promise<Run> => {
+    const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const exited = once(child, 'exit');
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    const [exit] = await exited;
+    return { exit: Number(exit), out, err };
+  };
+  const good = await run('create', '--account', 'acme', '--preset', 'ingest', '--json');
+  assert.is(good.exit, 0, good.err);
+  const told: unknown = JSON.parse(good.out);
+  if (typeof told !== 'object' || told === null || !('apiKey' in told)) throw new Error(good.out);
+  assert.equal(await statesOf(String(told.apiKey)), ['attestation-not-found', 'attestation-not-found']);
+  await us.stop();
+  const keys = (await eu.context.accounts.keys.list('acme')).length;
+  const bad = await run('create', '--account', 'acme', '--preset', 'ingest');
+  assert.equal([bad.exit, bad.out], [1, '']);
+  assert.match(bad.err, 'us: the node does not run');
+  assert.is((await eu.context.accounts.keys.list('acme')).length, keys);
+  for (const node of [eu, us]) assert.not.match(node.log.join(''), KEY_TEXT);
+});
+
+test.run();
