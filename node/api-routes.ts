@@ -8,6 +8,8 @@ import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
 import type { DecisionRooms } from './http/routes/decisions.ts';
 import { federationRoute } from './http/routes/federation.ts';
+import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
+import { gapReportRoute } from './http/routes/gap-report.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
@@ -50,6 +52,9 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
       catchingUp: () => federation.catchingUp,
     }),
     metricsRoute(metrics),
+    frameworksRoute(),
+    frameworkRoute(),
+    gapReportRoute({ store: context.store, now }),
     auditLogRoute(context.store),
     auditExportRoute(context.store),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
