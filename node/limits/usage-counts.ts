@@ -29,7 +29,7 @@ export class UsageCounts {
     return this.#cells.get(usageTable.key(account, day))?.records;
   }
 
-  /** After it, `get` knows the count, unless other accounts have pushed it out at once. */
+  /** After it, `get` knows the count, unless other accounts have pushed it out at once. Throws `StoreError`. */
   async read(account: string, day: UtcDay): Promise<void> {
     const key = usageTable.key(account, day);
     let cell = this.#cells.get(key);
@@ -38,7 +38,7 @@ export class UsageCounts {
       this.#put(key, cell);
     }
     if (cell.records !== undefined) return;
-    cell.reading ??= this.#fill(key, cell, account, day);
+    cell.reading ??= this.#fill(cell, account, day);
     await cell.reading;
   }
 
@@ -53,13 +53,10 @@ export class UsageCounts {
     this.#cells = new Map();
   }
 
-  async #fill(key: string, cell: Cell, account: string, day: UtcDay): Promise<void> {
+  async #fill(cell: Cell, account: string, day: UtcDay): Promise<void> {
     try {
       const stored = (await usageTable.get(this.#store, account, day)) ?? 0;
       cell.records ??= stored;
-    } catch (error) {
-      if (this.#cells.get(key) === cell && cell.records === undefined) this.#cells.delete(key);
-      throw error;
     } finally {
       cell.reading = undefined;
     }

@@ -1,0 +1,95 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { UsageCounts } from '../../../node/limits/usage-counts.ts';
+import { dayAt, usageTable } from '../../../node/limits/usage-table.ts';
+import { Store } from '../../../node/store/store.ts';
+import { temporaryDirectory } from '../intake/intake-room.ts';
+
+const DAY = dayAt(Date.UTC(2026, 10, 21));
+
+/** Counts over a store that answers readings only when `answer` is called, which tells how many there were. */
+async function withSlowStore(
+  use: (counts: UsageCounts, store: Store, answer: (error?: Error) => number) => Promise<void>,
+): Promise<void> {
+  await using directory = await temporaryDirectory();
+  await using store = await Store.open(directory.path);
+  const get = store.get.bind(store);
+  const waiting: PromiseWithResolvers<void>[] = [];
+  store.get = async (key) => {
+    const value = await get(key);
+    const gate = Promise.withResolvers<void>();
+    waiting.push(gate);
+    await gate.promise;
+    return value;
+  };
+  const answer = (error?: Error): number => {
+    const readings = waiting.splice(0);
+    for (const { resolve, reject } of readings) {
+      if (error === undefined) resolve();
+      else reject(error);
+    }
+    return readings.length;
+  };
+  await use(new UsageCounts(store, 2), store, answer);
+}
+
+/** Until the reading has reached the store and waits there. */
+async function settled(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+test('a count that was set while its row was being read is not overwritten by the older one', () =>
+  withSlowStore(async (counts, store, answer) => {
+    await store.write([usageTable.put(['acme', DAY], 4)]);
+    const reading = counts.read('acme', DAY);
+    await settled();
+    counts.set(usageTable.key('acme', DAY), 5);
+    answer();
+    await reading;
+    assert.is(counts.get('acme', DAY), 5);
+  }));
+
+test('rows that are being read are never pushed out, those at rest are', () =>
+  withSlowStore(async (counts, _store, answer) => {
+    const accounts = ['a', 'b', 'c', 'd'];
+    const reading = Promise.all(accounts.map((account) => counts.read(account, DAY)));
+    await settled();
+    counts.set(usageTable.key('a', DAY), 7);
+    answer();
+    await reading;
+    assert.is(counts.get('a', DAY), 7);
+    counts.set(usageTable.key('e', DAY), 1);
+    assert.equal(
+      [...accounts, 'e'].filter((account) => counts.get(account, DAY) !== undefined),
+      ['d', 'e'],
+    );
+  }));
+
+test('those who read the same row at once read it once', () =>
+  withSlowStore(async (counts, _store, answer) => {
+    const first = counts.read('acme', DAY);
+    const second = counts.read('acme', DAY);
+    await settled();
+    assert.is(answer(), 1);
+    await Promise.all([first, second]);
+    assert.is(counts.get('acme', DAY), 0);
+  }));
+
+test('a reading that failed is tried again', () =>
+  withSlowStore(async (counts, _store, answer) => {
+    const failing = counts.read('acme', DAY).then(
+      () => 'read',
+      (error: unknown) => (error instanceof Error ? error.message : 'failed'),
+    );
+    await settled();
+    answer(new Error('the disk does not answer'));
+    assert.is(await failing, 'the disk does not answer');
+    assert.is(counts.get('acme', DAY), undefined);
+    const again = counts.read('acme', DAY);
+    await settled();
+    answer();
+    await again;
+    assert.is(counts.get('acme', DAY), 0);
+  }));
+
+test.run();
