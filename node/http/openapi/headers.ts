@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { Route } from '../route.ts';
+import { isRecording } from './problems.ts';
 
 const integer = { type: 'integer', minimum: 0 };
 
@@ -15,19 +16,21 @@ export const ANSWER_HEADERS: JsonObject = {
   'Retry-After': { description: 'Seconds after which the request may be sent again.', schema: integer },
 };
 
-const METERED = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Daily-Limit', 'X-Daily-Remaining'];
+const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+const METERED = [...RATE, 'X-Daily-Limit', 'X-Daily-Remaining'];
+const TOO_MANY = 429;
 /** Statuses that say when to come back. */
 const LATER: ReadonlySet<number> = new Set([429, 503, 507]);
 
 /** Headers of an answer that was given. The metered ones are absent for accounts without limits. */
 export function headersOf(route: Route): JsonObject {
-  const waits = route.access === 'key' && (route.records ?? 0) > 0;
-  return references(['X-Request-Id', ...metered(route), ...(waits ? ['Preference-Applied'] : [])]);
+  return references(['X-Request-Id', ...metered(route), ...(isRecording(route) ? ['Preference-Applied'] : [])]);
 }
 
 /** Headers of a refusal. */
 export function refusalHeaders(route: Route, status: number): JsonObject {
-  return references(['X-Request-Id', ...metered(route), ...(LATER.has(status) ? ['Retry-After'] : [])]);
+  const limits = route.access === 'free' && status === TOO_MANY ? RATE : metered(route);
+  return references(['X-Request-Id', ...limits, ...(LATER.has(status) ? ['Retry-After'] : [])]);
 }
 
 function metered(route: Route): readonly string[] {

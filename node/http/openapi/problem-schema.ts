@@ -1,9 +1,13 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { Problem, problemBody } from '../problem.ts';
+import { PROBLEM_MEMBERS } from './problem-members.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 
-/** RFC 9457 §3.1 with the members that every refusal carries beside. A code may add further members. */
+const EXAMPLE_PATH = '/v1/attest';
+const EXAMPLE_REQUEST_ID = 'req_5f0c3d0e-6b5f-4f0e-9a53-0f8f0d6a2f11';
+
+/** RFC 9457 §3.1 with the members that every refusal carries beside. */
 export const PROBLEM_SCHEMA: JsonObject = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'instance', 'success', 'code', 'error', 'requestId', 'errors'],
@@ -35,8 +39,21 @@ export const PROBLEM_SCHEMA: JsonObject = {
   },
 };
 
+/** A refusal with one of these codes, and with no member that none of them has. */
+export function refusalSchema(codes: readonly ProblemCode[]): JsonObject {
+  const members = codes.flatMap((code) => Object.entries(PROBLEM_MEMBERS[code] ?? {}));
+  const shapes = members.map(([name, { shape }]) => [name, JSON.parse(JSON.stringify(shape))]);
+  return {
+    allOf: [{ $ref: '#/components/schemas/Problem' }],
+    properties: { code: { enum: [...codes] }, ...Object.fromEntries(shapes) },
+    unevaluatedProperties: false,
+  };
+}
+
 /** What a refusal with this code looks like. */
-export function problemExample(code: ProblemCode, path: string, baseUrl: string): JsonObject {
-  const problem = new Problem(code, PROBLEM_MEANINGS[code]);
-  return problemBody(problem, { baseUrl, instance: path, requestId: 'req_5f0c3d0e-6b5f-4f0e-9a53-0f8f0d6a2f11' });
+export function problemExample(code: ProblemCode, baseUrl: string): JsonObject {
+  const members = Object.entries(PROBLEM_MEMBERS[code] ?? {});
+  const extra = Object.fromEntries(members.map(([name, { example }]) => [name, example]));
+  const problem = new Problem(code, PROBLEM_MEANINGS[code], { extra });
+  return problemBody(problem, { baseUrl, instance: EXAMPLE_PATH, requestId: EXAMPLE_REQUEST_ID });
 }

@@ -3,13 +3,12 @@ import type { Route } from '../route.ts';
 
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
 const OF_ALL: readonly ProblemCode[] = ['internal'];
-const OF_FREE: readonly ProblemCode[] = ['rate-limited'];
+const OF_LIMITED: readonly ProblemCode[] = ['rate-limited'];
 const OF_KEYED: readonly ProblemCode[] = [
   'api-key-missing',
   'api-key-invalid',
   'api-key-revoked',
   'scope-forbidden',
-  'rate-limited',
 ];
 const OF_BODIES: readonly ProblemCode[] = [
   'missing-field',
@@ -28,15 +27,21 @@ const OF_RECORDING: readonly ProblemCode[] = [
   'storage-full',
 ];
 
+/** Whether an accepted call makes records. */
+export function isRecording(route: Route): boolean {
+  return route.access === 'key' && (route.records ?? 0) > 0;
+}
+
 /** All codes that a route refuses with, by their status, in order. */
 export function problemsByStatus(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
-  const recording = route.access === 'key' && (route.records ?? 0) > 0;
+  const isLimited = route.access === 'key' || route.limited !== false;
   const codes = new Set<ProblemCode>([
     ...OF_ALL,
-    ...(route.access === 'key' ? OF_KEYED : OF_FREE),
-    ...(route.method === 'POST' ? OF_BODIES : []),
-    ...(recording ? OF_RECORDING : []),
-    ...(route.documentation.problems),
+    ...(route.access === 'key' ? OF_KEYED : []),
+    ...(isLimited ? OF_LIMITED : []),
+    ...(route.documentation.request === undefined ? [] : OF_BODIES),
+    ...(isRecording(route) ? OF_RECORDING : []),
+    ...route.documentation.problems,
   ]);
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {

@@ -1,6 +1,12 @@
 import Type from 'typebox';
-import { type DocumentOptions, openApiDocument } from '../openapi/document.ts';
+import { type DocumentOptions, OPENAPI_VERSION, openApiDocument } from '../openapi/document.ts';
 import type { FreeRoute, Route } from '../route.ts';
+
+const DocumentShape = Type.Object(
+  { openapi: Type.Literal(OPENAPI_VERSION), info: Type.Unknown(), servers: Type.Unknown(), paths: Type.Unknown() },
+  { description: 'An OpenAPI document (OpenAPI 3.1 §4.8.1).', additionalProperties: true },
+);
+const EXAMPLE = { openapi: OPENAPI_VERSION, info: { title: 'Meridian', version: '1.0.0' }, servers: [], paths: {} };
 
 /** `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself. */
 export function openApiRoute(routes: readonly Route[], options: DocumentOptions): FreeRoute {
@@ -10,7 +16,7 @@ export function openApiRoute(routes: readonly Route[], options: DocumentOptions)
     access: 'free',
     documentation: {
       summary: 'This document',
-      answer: { shape: Type.Object({ openapi: Type.Literal('3.1.0') }), example: { openapi: '3.1.0' } },
+      answer: { shape: DocumentShape, example: EXAMPLE },
       problems: [],
     },
     answer: async () => ({ body, headers: { 'Content-Type': 'application/json' } }),

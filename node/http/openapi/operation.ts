@@ -1,0 +1,106 @@
+import type { TSchema } from 'typebox';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import type { ParameterDocumentation, Route } from '../route.ts';
+import { headersOf, refusalHeaders } from './headers.ts';
+import { refusalSchema } from './problem-schema.ts';
+import { isRecording, problemsByStatus } from './problems.ts';
+
+/** What OpenAPI says of one route. Throws `RangeError` where a path parameter is not documented. */
+export function operationOf(route: Route): JsonObject {
+  const { summary, description, params = {}, query = {} } = route.documentation;
+  return {
+    operationId: operationId(route),
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: route.access === 'key' ? [{ apiKey: [] }] : [],
+    ...(route.access === 'key' && route.scope !== null ? { 'x-scope': route.scope } : {}),
+    parameters: [
+      ...pathParameters(route, params),
+      ...Object.entries(query).map(([name, parameter]) => parameterOf('query', name, parameter)),
+      ...(isRecording(route) ? RECORDING_HEADERS : []),
+    ],
+    ...requestBody(route),
+    responses: {
+      200: { description: 'Accepted and answered.', headers: headersOf(route), content: answerContent(route) },
+      ...refusals(route),
+    },
+  };
+}
+
+/** `/v1/status/:id` as OpenAPI writes it: `/v1/status/{id}`. */
+export function pathTemplate(path: string): string {
+  return path.replace(/:([A-Za-z]+)/g, '{$1}');
+}
+
+/** Headers that every endpoint making records understands. */
+const RECORDING_HEADERS: readonly JsonObject[] = [
+  {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'The same key with the same body is answered as the first time, for 24 hours.',
+    schema: { type: 'string', maxLength: 128 },
+  },
+  {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description: '`wait=N` (RFC 7240): answer once the record is confirmed, or after N seconds, at most 120.',
+    schema: { type: 'string' },
+  },
+];
+
+function operationId({ method, path }: Route): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '' && word !== 'v1');
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function pathParameters(route: Route, params: Readonly<Record<string, ParameterDocumentation>>): JsonObject[] {
+  return [...route.path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => {
+    const parameter = params[name];
+    if (parameter === undefined) throw new RangeError(`${route.path}: the parameter ${name} is not documented`);
+    return parameterOf('path', name, { ...parameter, required: true });
+  });
+}
+
+function parameterOf(
+  place: 'path' | 'query',
+  name: string,
+  { description, shape, example, required = false }: ParameterDocumentation,
+): JsonObject {
+  return { name, in: place, required, description, schema: schemaOf(shape), example };
+}
+
+function requestBody({ documentation: { request } }: Route): JsonObject {
+  if (request === undefined) return {};
+  const content = { 'application/json': { schema: schemaOf(request.shape), example: request.example } };
+  return { requestBody: { required: true, content } };
+}
+
+function answerContent({ documentation: { answer } }: Route): JsonObject {
+  if (!('shape' in answer)) return { [answer.contentType]: { schema: { type: 'string' }, example: answer.example } };
+  return { [answer.contentType ?? 'application/json']: { schema: schemaOf(answer.shape), example: answer.example } };
+}
+
+function refusals(route: Route): JsonObject {
+  const responses = [...problemsByStatus(route)].map(([status, codes]) => [
+    String(status),
+    {
+      description: codes.map((code) => `\`${code}\``).join(', '),
+      headers: refusalHeaders(route, status),
+      content: {
+        'application/problem+json': {
+          schema: refusalSchema(codes),
+          examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        },
+      },
+    },
+  ]);
+  return Object.fromEntries(responses);
+}
+
+/** A TypeBox schema is JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; writing it out drops what is not. */
+function schemaOf(shape: TSchema): JsonValue {
+  const schema: JsonValue = JSON.parse(JSON.stringify(shape));
+  return schema;
+}
