@@ -42,9 +42,10 @@ const OVERRIDES = [EU, US].flatMap((node) =>
     ),
   ),
 );
-const anyOverride = fc.constantFrom(...OVERRIDES);
+const END = made({ kind: 'session_end', links: { session: START.id } }, 15);
+const anyEvidence = fc.oneof(fc.constantFrom(...OVERRIDES), fc.constantFrom(START, END));
 const anyLinked: fc.Arbitrary<LinkedRecord[]> = fc.array(
-  fc.record({ record: fc.oneof(anyRecord, anyOverride), holds: fc.boolean() }),
+  fc.record({ record: fc.oneof(anyRecord, anyEvidence), holds: fc.boolean() }),
   {
     maxLength: 12,
   },
