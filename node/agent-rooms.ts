@@ -6,6 +6,7 @@ import { ServiceKeys } from './agents/service-keys.ts';
 import { Lanes } from './compliance/lanes.ts';
 import { readPayload } from './payload/payload-tables.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
+import type { DuePurges } from './store/due-purges.ts';
 import type { Store } from './store/store.ts';
 
 /** The registry of agents, and what signs for them. */
@@ -20,10 +21,11 @@ interface AgentRoomsOptions {
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
   readonly vault: PayloadVault;
+  readonly purges: DuePurges;
 }
 
-export function openAgentRooms({ store, node, payloadKey, vault }: AgentRoomsOptions): AgentRooms {
-  const keys = new ServiceKeys(store, new AgentKeyVault(payloadKey));
+export function openAgentRooms({ store, node, payloadKey, vault, purges }: AgentRoomsOptions): AgentRooms {
+  const keys = new ServiceKeys(store, new AgentKeyVault(payloadKey), purges);
   const agents = new Agents({
     store,
     node,

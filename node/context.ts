@@ -35,6 +35,7 @@ import { readPayload } from './payload/payload-tables.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
+import { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
@@ -57,6 +58,7 @@ export interface NodeContext extends AccountRooms, AgentRooms {
   readonly log: Logger;
   readonly now: () => number;
   readonly store: Store;
+  readonly purges: DuePurges;
   readonly keys: FederationKeys;
   readonly intake: Intake;
   readonly idempotency: Idempotency;
@@ -100,6 +102,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   await using opening = new AsyncDisposableStack();
   const own = await readNodeKeys(config.home);
   const store = opening.use(await Store.open(join(config.home, 'store')));
+  const purges = opening.use(new DuePurges(store, log));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;
   requireMembership(self, keys, own.identity);
@@ -223,9 +226,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log,
     now,
     store,
+    purges,
     keys,
     ...people,
-    ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault }),
+    ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault, purges }),
     intake,
     idempotency: new Idempotency(store, now),
     governance,

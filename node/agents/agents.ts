@@ -134,7 +134,7 @@ export class Agents {
       const last = requireActive(agent);
       const made = await work(agent, last);
       this.#cache.delete(agentId);
-      keys.forget(last.keyId);
+      if (agent.custody === 'service') keys.noteEnded(last.keyId);
       return made;
     });
   }
@@ -160,8 +160,8 @@ export class Agents {
     return { keyId: signer.keyId, publicKey: encodeSignature(signer.publicKey), custody: 'service', rows: [row] };
   }
 
-  #ending({ agentId, custody }: Agent, { keyId }: AgentKey): Operation[] {
-    return custody === 'service' ? [this.#options.keys.end(agentId, keyId)] : [];
+  #ending({ agentId, custody }: Agent, { keyId }: AgentKey): readonly Operation[] {
+    return custody === 'service' ? this.#options.keys.end(agentId, keyId) : [];
   }
 
   /** Only inside the agent's lane. */

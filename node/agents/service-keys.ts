@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { SEED_BYTES, type Signer } from '../../protocol/suite/suite.ts';
 import { nativeSigner } from '../keys/native-suite.ts';
+import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { AgentKeyDamagedError, type AgentKeyVault } from './agent-key-vault.ts';
@@ -20,11 +21,13 @@ export interface FreshKey {
 export class ServiceKeys {
   readonly #store: Store;
   readonly #vault: AgentKeyVault;
+  readonly #purges: Pick<DuePurges, 'end' | 'noteEnded'>;
   readonly #cache = new Map<Sha256Hash, Signer>();
 
-  constructor(store: Store, vault: AgentKeyVault) {
+  constructor(store: Store, vault: AgentKeyVault, purges: Pick<DuePurges, 'end' | 'noteEnded'>) {
     this.#store = store;
     this.#vault = vault;
+    this.#purges = purges;
   }
 
   make(agentId: string): FreshKey {
@@ -50,14 +53,15 @@ export class ServiceKeys {
     return signer;
   }
 
-  /** The row's deletion: it belongs into the write of the record that ends the key. */
-  end(agentId: string, keyId: Sha256Hash): Operation {
-    return agentKeyTable.del(...agentKeyParts(agentId, keyId));
+  /** The end of the key's private half, for the write of the record that ends the key. */
+  end(agentId: string, keyId: Sha256Hash): readonly Operation[] {
+    return this.#purges.end([agentKeyTable.key(...agentKeyParts(agentId, keyId))]);
   }
 
-  /** Once the key's row is gone. */
-  forget(keyId: Sha256Hash): void {
+  /** Once that is on the disk. */
+  noteEnded(keyId: Sha256Hash): void {
     this.#cache.delete(keyId);
+    this.#purges.noteEnded();
   }
 }
 

@@ -38,6 +38,7 @@ const NO_COUNTS = {
   tallies: 0,
   agentKeys: 0,
   agentKeysAbsent: 0,
+  purgesDue: 0,
   accounts: 0,
   apiKeys: 0,
   signUps: 0,

@@ -12,6 +12,7 @@ import { KEY_TABLES } from './check-keys.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { sessionCheck } from './check-sessions.ts';
 import { subjectCheck } from './check-subjects.ts';
+import { purgeCheck } from './check-purges.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
 
@@ -25,6 +26,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   guardCheck,
   accountCheck,
   agentCheck,
+  purgeCheck,
   auditLogCheck,
   sessionCheck,
   subjectCheck,
