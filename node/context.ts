@@ -1,15 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { NodeId, RecordId } from '../protocol/ids.ts';
+import type { NodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import type { AttestationRecord } from '../protocol/statement/record.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
-import { AnchoringView } from './attestation/anchoring-view.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
@@ -21,7 +19,6 @@ import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
 import { certifyOwnKey, requireMembership } from './federation/own-membership.ts';
-import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
@@ -31,7 +28,6 @@ import { Intake } from './intake/intake.ts';
 import { readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
-import { readPayload } from './payload/payload-tables.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
@@ -39,9 +35,7 @@ import { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
-import { type Evidence, readEvidence } from './verification/evidence.ts';
-import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
-import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
+import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
 
 /** How long a node that took back batches may read the ledger before it goes on without. In milliseconds. */
 const READ_TOPIC_MS = 10_000;
@@ -53,7 +47,7 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms {
+export interface NodeContext extends AccountRooms, AgentRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -72,24 +66,8 @@ export interface NodeContext extends AccountRooms, AgentRooms {
   readonly federation: Federation;
   /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
   readonly resumeChain: (signal: AbortSignal) => Promise<void>;
-  readonly verifier: Verifier;
-  readonly view: AnchoringView;
   readonly confirmations: Confirmations;
   readonly metrics: Metrics;
-  /** Evidence about a record, from this store or from the node that made it. */
-  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
-  /** Evidence about the records linked to one, from this store. */
-  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
-  readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
-}
-
-interface VerificationRooms extends Pick<
-  NodeContext,
-  'config' | 'now' | 'store' | 'keys' | 'log' | 'transport' | 'anchoring'
-> {
-  readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
-  readonly vault: PayloadVault;
 }
 
 export class ContextError extends Error {
@@ -210,7 +188,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     await federation.witnessBacklog();
   };
 
-  const verification = openVerification({ ...rooms, config, transport, anchoring, vault });
+  const verification = openVerificationRooms({ ...rooms, config, transport, anchoring, vault });
   metrics.watch({
     records: () => intake.recorded,
     queueDepth: () => intake.queued,
@@ -246,42 +224,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...verification,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** How records are proved: from this store, with the help of the nodes that made them. */
-function openVerification(
-  rooms: VerificationRooms,
-): Pick<NodeContext, 'verifier' | 'view' | 'evidence' | 'linked' | 'payload'> {
-  const { config, now, store, keys, log, vault, transport, anchoring, cosignatures } = rooms;
-  const self = config.id;
-  const sources = {
-    store,
-    anchorOf: anchoring.anchorOf.bind(anchoring),
-    cosignaturesOf: cosignatures.of.bind(cosignatures),
-  };
-  const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
-  const exchange = new RecordExchange({
-    ...rooms,
-    self,
-    transport,
-    anchorOf: sources.anchorOf,
-    evidence: (id) => readEvidence(sources, id),
-    payload: async (id) => {
-      if (config.payloadResidency === 'region') return 'withheld';
-      const evidence = await readEvidence(sources, id);
-      return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
-    },
-  });
-  // The last look: the record's batch may have arrived while its node was being asked.
-  const evidence = async (id: RecordId) =>
-    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
-  const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
-    record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
-  const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
-  const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
-  const status = async (found: Evidence) => (await view.of(found)).status;
-  const verifier = new Verifier({ keys, evidence, linked, payload, status, now });
-  return { verifier, view, evidence, linked, payload };
 }
 
 /** The roster names network and topic; the operator's configuration says how to reach them and who pays. */

@@ -1,0 +1,75 @@
+import type { Logger } from 'pino';
+import type { RecordId } from '../protocol/ids.ts';
+import type { AttestationRecord } from '../protocol/statement/record.ts';
+import type { Anchoring } from './anchoring/anchoring.ts';
+import { AnchoringView } from './attestation/anchoring-view.ts';
+import type { NodeConfig } from './config/config.ts';
+import type { Chains } from './federation/chains.ts';
+import type { Cosignatures } from './federation/cosignatures.ts';
+import type { FederationKeys } from './federation/federation-keys.ts';
+import { RecordExchange } from './federation/record-exchange.ts';
+import type { Transport } from './federation/transport/contract.ts';
+import { readPayload } from './payload/payload-tables.ts';
+import type { PayloadVault } from './payload/payload-vault.ts';
+import type { Store } from './store/store.ts';
+import { type Evidence, readEvidence } from './verification/evidence.ts';
+import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
+import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
+
+/** How records are proved. */
+export interface VerificationRooms {
+  readonly verifier: Verifier;
+  readonly view: AnchoringView;
+  /** Evidence about a record, from this store or from the node that made it. */
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
+  /** Evidence about the records linked to one, from this store. */
+  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
+  readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+}
+
+interface VerificationRoomsOptions {
+  readonly config: Pick<NodeConfig, 'id' | 'payloadResidency'>;
+  readonly now: () => number;
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly log: Logger;
+  readonly transport: Transport;
+  readonly anchoring: Pick<Anchoring, 'anchorOf' | 'outboxOf'>;
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+  readonly vault: PayloadVault;
+}
+
+/** Records are proved from this store, with the help of the nodes that made them. */
+export function openVerificationRooms(rooms: VerificationRoomsOptions): VerificationRooms {
+  const { config, now, store, keys, log, vault, transport, anchoring, cosignatures } = rooms;
+  const self = config.id;
+  const sources = {
+    store,
+    anchorOf: anchoring.anchorOf.bind(anchoring),
+    cosignaturesOf: cosignatures.of.bind(cosignatures),
+  };
+  const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
+  const exchange = new RecordExchange({
+    ...rooms,
+    self,
+    transport,
+    anchorOf: sources.anchorOf,
+    evidence: (id) => readEvidence(sources, id),
+    payload: async (id) => {
+      if (config.payloadResidency === 'region') return 'withheld';
+      const evidence = await readEvidence(sources, id);
+      return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
+    },
+  });
+  // The last look: the record's batch may have arrived while its node was being asked.
+  const evidence = async (id: RecordId) =>
+    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
+  const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
+    record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
+  const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
+  const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
+  const status = async (found: Evidence) => (await view.of(found)).status;
+  const verifier = new Verifier({ keys, evidence, linked, payload, status, now });
+  return { verifier, view, evidence, linked, payload };
+}
