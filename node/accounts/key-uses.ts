@@ -38,9 +38,7 @@ export class KeyUses implements AsyncDisposable {
 
   async #write(): Promise<void> {
     try {
-      await this.#options.alone(async () => {
-        while (this.#waiting.size > 0) await this.#writeWaiting([...this.#waiting]);
-      });
+      while (this.#waiting.size > 0) await this.#options.alone(() => this.#writeWaiting([...this.#waiting]));
     } catch (error) {
       this.#options.onFailure(error);
     } finally {

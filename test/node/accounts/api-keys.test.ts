@@ -27,6 +27,7 @@ test('presets and scopes: a key is exactly what was asked for', async () => {
     [preset.key.name, preset.key.preset, preset.key.scopes, preset.key.sources],
     ['loader', 'ingest', ['attest:write', 'proof:read'], ['b', 'a']],
   );
+  room.now += 1;
   const scoped = await keys.create('acme', { scopes: ['audit:read', 'attest:write', 'audit:read'] }, 'operator');
   assert.equal([scoped.key.preset, scoped.key.scopes], [null, ['attest:write', 'audit:read']]);
   const found = await room.accounts.authenticate(preset.apiKey);
