@@ -12,6 +12,7 @@ import { isJsonObject } from '../../../protocol/json/value.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { type TestNode, until } from '../../fixtures/test-node.ts';
+import { rowsOf, sorted } from '../tally/tally-room.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 
@@ -115,11 +116,17 @@ test('a node whose store was lost goes on where its chain and its sources ended'
   const [last = ''] = ids.slice(-1);
   await until('the anchors', async () => (await verify(us, last)).verified === true);
   const before = await us.context.evidence(recordId(last));
+  const counts = await rowsOf(eu.context.store);
   await eu.stop();
   await rm(join(eu.config.home, 'store'), { recursive: true });
   await eu.start();
   assert.is(eu.context.chains.head(nodeId('eu')).batch, 3);
+  assert.equal(sorted(await rowsOf(eu.context.store)), sorted(counts));
   const next = await eu.attest({ input: 6, decision: 'yes' });
+  assert.equal(
+    [...(await rowsOf(eu.context.store)).values()].map(({ count }) => count),
+    [7, 7],
+  );
   const record = (await eu.context.evidence(recordId(next)))?.record;
   assert.equal([record?.seq, record?.sourceSeq], [7, 7]);
   assert.ok(before !== undefined && record?.sourcePrev !== null);
