@@ -51,14 +51,17 @@ export function isKeyRecordFor(subject: AttestationRecord, record: AttestationRe
   );
 }
 
+/** The key whose hash the record names, wherever one of the others makes it known. */
 function publicKeyOf(
   suite: Suite,
   subject: AttestationRecord,
   others: readonly AttestationRecord[],
 ): Uint8Array | null {
-  const { agentPublicKey, agentKeyId } = others.find((other) => isKeyRecordFor(subject, other))?.claims ?? {};
-  const publicKey = agentPublicKey === undefined ? null : bytesOf(agentPublicKey, PUBLIC_KEY_BYTES);
-  return publicKey !== null && hashParts(suite, publicKey) === agentKeyId ? publicKey : null;
+  for (const { claims } of others.filter((other) => isKeyRecordFor(subject, other))) {
+    const key = claims.agentPublicKey === undefined ? null : bytesOf(claims.agentPublicKey, PUBLIC_KEY_BYTES);
+    if (key !== null && hashParts(suite, key) === claims.agentKeyId) return key;
+  }
+  return null;
 }
 
 /** Bytes of base64url of exactly this length, else null. */

@@ -143,13 +143,13 @@ function lackOfTraceability({ claims }: AttestationRecord): readonly Lack[] {
 /** Start and end of the period of use, both on record, and the record made between them. */
 function lackOfSession(record: AttestationRecord, candidates: readonly AttestationRecord[]): readonly Lack[] {
   if (sessionOf(record) === undefined) return ['session'];
-  const start = candidates.find((candidate) => isStartFor(record, candidate));
+  const starts = candidates.filter((candidate) => isStartFor(record, candidate));
   const ends = candidates.filter((candidate) => isEndFor(record, candidate));
-  if (start === undefined || ends.length === 0) {
-    return [...lackUnless(start !== undefined, 'session_start'), ...lackUnless(ends.length > 0, 'session_end')];
+  if (starts.length === 0 || ends.length === 0) {
+    return [...lackUnless(starts.length > 0, 'session_start'), ...lackUnless(ends.length > 0, 'session_end')];
   }
   const at = record.submittedAt;
-  const isWithin = start.submittedAt <= at && ends.some((end) => at <= end.submittedAt);
+  const isWithin = starts.some((start) => start.submittedAt <= at) && ends.some((end) => at <= end.submittedAt);
   return lackUnless(isWithin, 'time-within-session');
 }
 
