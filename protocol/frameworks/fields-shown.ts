@@ -49,31 +49,51 @@ function decisionFields({ claims, links }: AttestationRecord): string {
   return text;
 }
 
-/** What was given of what the kind tells, but the links that lead to nothing, and the values that clauses tell apart. */
+/** What was given of what the kind tells, and what its claims and links say by themselves. */
 function governanceFields({ kind, claims, links }: AttestationRecord): string {
   const telling: readonly string[] = TELLING_FIELDS[kind];
-  const names = new Set((claims.given ?? []).filter((name) => telling.includes(name)));
-  const tell = (name: string, isTold: boolean): void => {
-    if (!telling.includes(name)) return;
-    if (isTold) names.add(name);
-    else names.delete(name);
+  const names = new Set([...(claims.given ?? []), ...namesOf(claimsTold(claims))]);
+  // A name that was given and leads to nothing shows nothing.
+  for (const [name, target] of Object.entries(leadsOf(claims, links))) {
+    if (target === undefined) names.delete(name);
+    else names.add(name);
+  }
+  const told = [...names].filter((name) => telling.includes(name));
+  return [...told, ...valuesTold(claims)].sort().join(',');
+}
+
+function claimsTold(claims: Claims): Readonly<Record<string, unknown>> {
+  const { actionStatus, criteria, decisionCount, keyEvent, notificationDueAt, overallRating } = claims;
+  const { residualRisk, retentionDays: retentionPeriodDays, reviewOutcome, scope, severity } = claims;
+  return {
+    actionStatus,
+    criteria,
+    decisionCount,
+    keyEvent,
+    notificationDueAt,
+    overallRating,
+    residualRisk,
+    retentionPeriodDays,
+    reviewOutcome,
+    scope,
+    severity,
   };
-  tell('originalAttestationId', links.original !== undefined);
-  tell('incidentId', links.incident !== undefined);
-  tell('reviewerId', claims.reviewer !== undefined);
-  tell('actionStatus', claims.actionStatus !== undefined);
-  tell('notificationDueAt', claims.notificationDueAt !== undefined);
-  tell('retentionPeriodDays', claims.retentionDays !== undefined);
-  for (const value of valuesTold(claims)) names.add(value);
-  return [...names].sort().join(',');
+}
+
+function leadsOf({ reviewer }: Claims, { original, incident }: Links): Readonly<Record<string, unknown>> {
+  return { originalAttestationId: original, incidentId: incident, reviewerId: reviewer };
+}
+
+function namesOf(facts: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(facts).filter((name) => facts[name] !== undefined);
 }
 
 function valuesTold({ reviewOutcome, criteria = [], scope = [], keyEvent, retentionDays = 0 }: Claims): string[] {
   const told = [...criteria.map((value) => `criteria=${value}`), ...scope.map((value) => `scope=${value}`)];
   const step = RETENTION_STEPS.findLast((days) => retentionDays >= days);
   if (step !== undefined) told.push(`retentionPeriodDays=${step}`);
-  if (reviewOutcome !== undefined) told.push('reviewOutcome', `reviewOutcome=${reviewOutcome}`);
-  if (keyEvent !== undefined) told.push('keyEvent', `keyEvent=${keyEvent}`);
+  if (reviewOutcome !== undefined) told.push(`reviewOutcome=${reviewOutcome}`);
+  if (keyEvent !== undefined) told.push(`keyEvent=${keyEvent}`);
   return told;
 }
 

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_FACETS_OF_ACCOUNT, MAX_FACETS_OF_SOURCE } from '../../../node/tally/day-tally.ts';
-import { tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
+import { TALLY_VERSION, tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
+import { TELLING_FIELDS } from '../../../protocol/frameworks/evidence-kinds.ts';
+import { RETENTION_STEPS } from '../../../protocol/frameworks/fields-shown.ts';
 import { codeOf, NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { countedDraft, naiveRows, recordsOf, rowsOf, sorted, TallyRoom } from './tally-room.ts';
 
@@ -52,7 +55,7 @@ test('a record of governance is counted by what was given, and a test apart from
   await room.intake.submit(countedDraft('s', { environment: 'test', modelId: 'm' }));
   const facets = [...(await rowsOf(room.store)).keys()].map((key) => key.split('/').at(-1));
   const tested = 'decision|DECISION|test|dataHash,inputHash,modelId';
-  assert.equal(new Set(facets), new Set(['risk_assessment|||risksIdentified', tested]));
+  assert.equal(new Set(facets), new Set(['risk_assessment|||residualRisk,risksIdentified', tested]));
 });
 
 test('a caller who makes up events and fields gets a bounded number of rows, and every record is counted', async () => {
@@ -113,6 +116,14 @@ test('counting goes on where it ended, and not from the beginning', async () => 
   await using room = await TallyRoom.open(directory.path);
   await room.intake.submit(countedDraft('c'));
   assert.is((await rowsOf(room.store)).size, naiveRows(await recordsOf(room.store)).size - 1);
+});
+
+test('facets of another making are another version of the counts', () => {
+  const making = JSON.stringify([TELLING_FIELDS, RETENTION_STEPS, MAX_FACETS_OF_SOURCE, MAX_FACETS_OF_ACCOUNT]);
+  assert.equal(
+    [TALLY_VERSION, createHash('sha256').update(making).digest('hex').slice(0, 16)],
+    [1, 'aaab25c462306689'],
+  );
 });
 
 function ids([record]: Awaited<ReturnType<typeof recordsOf>>) {
