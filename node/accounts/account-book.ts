@@ -77,9 +77,14 @@ export class AccountBook implements AsyncDisposable {
     return this.#lane.run('accounts', async () => {
       const { operations, events, result } = await work();
       await this.#commit(events, operations);
-      this.#known.forget();
+      if (operations.length > 0) this.#known.forget();
       return result;
     });
+  }
+
+  /** Reads while no change and no note of a use is under way. */
+  look<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#lane.run('accounts', work);
   }
 
   /** Accounts in order of their ids, after a given one. */
@@ -131,7 +136,7 @@ export class AccountBook implements AsyncDisposable {
     return held.sort((a, b) => Date.parse(a.key.createdAt) - Date.parse(b.key.createdAt));
   }
 
-  /** Whether a key was ever used, uses that are still being written included. */
+  /** Whether a key was ever used, uses that wait to be written included. Asked within `change` or `look`. */
   wasUsed({ digest, key }: HeldKey): boolean {
     return key.lastUsedDay !== null || this.#uses.has(digest);
   }

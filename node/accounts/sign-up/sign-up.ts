@@ -66,7 +66,7 @@ export class SignUp {
     const known = id === undefined ? undefined : await book.requireAccount(id);
     // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
     const to = known?.email ?? email;
-    if (known !== undefined && !this.#isUntouched(await book.keys(known.id))) {
+    if (known !== undefined && !(await this.#isUntouched(known.id))) {
       await deliver(mailer, accountExistsMail(to, known.id, nodeUrl));
       return;
     }
@@ -110,9 +110,11 @@ export class SignUp {
   }
 
   /** Whether nobody has used the account or its keys, and no operator has ended one. */
-  #isUntouched(held: readonly HeldKey[]): boolean {
+  #isUntouched(account: string): Promise<boolean> {
     const { book } = this.#options;
-    return held.every((one) => isOfSignUp(one.key) && keyState(one.key, book.now()) === 'active' && !book.wasUsed(one));
+    const isUnused = (one: HeldKey) =>
+      isOfSignUp(one.key) && keyState(one.key, book.now()) === 'active' && !book.wasUsed(one);
+    return book.look(async () => (await book.keys(account)).every(isUnused));
   }
 
   #keyOf(account: string): ApiKey {

@@ -124,6 +124,35 @@ test('an address whose key is in use is told so: no key is made, none is ended, 
   }
 });
 
+test('a first use that is being written just now is a use', async () => {
+  await using room = await AccountRoom.open();
+  const to = newAddress();
+  await signUpOf(room)(to);
+  const apiKey = await keyMailed(to);
+  const { store } = room;
+  const [get, write] = [store.get.bind(store), store.write.bind(store)];
+  const [hasWritten, mayWrite] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // The sign-up has the row of the key in hand while the use reaches the disk.
+  store.get = async (key) => {
+    const value = await get(key);
+    if (isReading && key.startsWith('api-key/')) {
+      mayWrite.resolve();
+      await Promise.race([hasWritten.promise, new Promise((resolve) => setTimeout(resolve, 50))]);
+    }
+    return value;
+  };
+  store.write = async (operations) => {
+    isReading = true;
+    await Promise.race([mayWrite.promise, new Promise((resolve) => setTimeout(resolve, 50))]);
+    await write(operations);
+    hasWritten.resolve();
+  };
+  let isReading = false;
+  await room.accounts.authenticate(apiKey);
+  await signUpOf(room)(to);
+  assert.not.match((await sink.waitForMail(to)).text, KEY_TEXT);
+});
+
 test('a key that the operator revoked is not given anew', async () => {
   await using room = await AccountRoom.open();
   const to = newAddress();
