@@ -14,6 +14,8 @@ import type { Answer, FreeRoute } from '../route.ts';
 
 /** The catalogue changes with the version of the node alone. In seconds. */
 const MAX_AGE_SECONDS = 3600;
+/** Characters of an unknown id that its refusal repeats. */
+const MAX_ECHOED = 64;
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}`,
@@ -75,7 +77,10 @@ export function requireFramework(id: string): Framework {
 
 function frameworkNotFound(id: string): Problem {
   const known = catalogue.frameworks.map((framework) => framework.id).join(', ');
-  return new Problem('framework-not-found', `The catalogue has no framework ${JSON.stringify(id)}, but ${known}.`);
+  return new Problem(
+    'framework-not-found',
+    `The catalogue has no framework ${JSON.stringify(id.slice(0, MAX_ECHOED))}, but ${known}.`,
+  );
 }
 
 /** The text is made once: the catalogue does not change while the node runs. */
