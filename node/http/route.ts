@@ -66,6 +66,8 @@ export interface Documentation {
   readonly answer:
     | { readonly shape: TSchema; readonly example: JsonObject; readonly contentType?: string }
     | { readonly contentType: string; readonly example: string };
+  /** Statuses besides 200 that come with the same form of answer, and when. */
+  readonly otherStatuses?: Readonly<Record<number, string>>;
   /** What it refuses with, beside the refusals of every route of its access. */
   readonly problems: readonly ProblemCode[];
 }

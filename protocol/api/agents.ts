@@ -7,7 +7,7 @@ import { AgentIdShape, PublicKeyTextShape, SignatureTextShape } from './agent-fi
 import { StatusShape, WarningsShape } from './envelope.ts';
 import { TextShape } from './fields.ts';
 
-const MetadataShape = Type.Unsafe<JsonObject>(Type.Object({}));
+const MetadataShape = Type.Unsafe<JsonObject>(Type.Object({}, { description: 'Whatever the owner noted.' }));
 const ReasonShape = TextShape(0, 1000);
 
 /** `POST /v1/agents/register`. With `publicKey` the agent holds its own key, else the node makes one and holds it. */

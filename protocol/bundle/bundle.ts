@@ -48,6 +48,8 @@ const PROOF = {
 export const ProofShape = Closed(PROOF);
 export type Proof = Static<typeof ProofShape>;
 
+const PayloadShape = Type.Unsafe<JsonValue>(Type.Unknown({ description: 'The request, as it was recorded.' }));
+
 /** One file that proves one record with no network. */
 export const BundleShape = Closed({
   format: Type.Literal(BUNDLE_FORMAT),
@@ -56,7 +58,7 @@ export const BundleShape = Closed({
   revocations: Type.Array(SignedStatementShape, { maxItems: MAX_STATEMENTS }),
   /** From genesis on. */
   rosters: Type.Array(SignedRosterShape, { minItems: 1, maxItems: MAX_STATEMENTS }),
-  disclosure: Type.Optional(Closed({ salt: Base64urlShape, payload: Type.Unsafe<JsonValue>(Type.Unknown()) })),
+  disclosure: Type.Optional(Closed({ salt: Base64urlShape, payload: PayloadShape })),
   /** Records that the evidence rules read beside this one. Keys and rosters of the bundle serve them all. */
   linked: Type.Optional(Type.Array(ProofShape, { maxItems: MAX_LINKED_PROOFS })),
 });

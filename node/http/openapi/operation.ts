@@ -21,8 +21,8 @@ export function operationOf(route: Route): JsonObject {
     ],
     ...requestBody(route),
     responses: {
-      200: { description: 'Accepted and answered.', headers: headersOf(route), content: answerContent(route) },
       ...refusals(route),
+      ...answers(route),
     },
   };
 }
@@ -75,6 +75,14 @@ function requestBody({ documentation: { request } }: Route): JsonObject {
   if (request === undefined) return {};
   const content = { 'application/json': { schema: schemaOf(request.shape), example: request.example } };
   return { requestBody: { required: true, content } };
+}
+
+function answers(route: Route): JsonObject {
+  const descriptions = { 200: 'Accepted and answered.', ...route.documentation.otherStatuses };
+  const rest = { headers: headersOf(route), content: answerContent(route) };
+  return Object.fromEntries(
+    Object.entries(descriptions).map(([status, description]) => [status, { description, ...rest }]),
+  );
 }
 
 function answerContent({ documentation: { answer } }: Route): JsonObject {

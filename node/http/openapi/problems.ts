@@ -4,12 +4,7 @@ import type { Route } from '../route.ts';
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
 const OF_ALL: readonly ProblemCode[] = ['internal'];
 const OF_LIMITED: readonly ProblemCode[] = ['rate-limited'];
-const OF_KEYED: readonly ProblemCode[] = [
-  'api-key-missing',
-  'api-key-invalid',
-  'api-key-revoked',
-  'scope-forbidden',
-];
+const OF_KEYED: readonly ProblemCode[] = ['api-key-missing', 'api-key-invalid', 'api-key-revoked', 'scope-forbidden'];
 const OF_BODIES: readonly ProblemCode[] = [
   'missing-field',
   'invalid-field',

@@ -22,6 +22,7 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
       summary: 'Whether the node takes records',
       description: '`ok` while records are accepted; trouble with the ledger shows in `checks` and changes nothing.',
       answer: { shape: HealthAnswerShape, example: HEALTH_EXAMPLE },
+      otherStatuses: { 503: 'The node takes no records.' },
       problems: [],
     },
     async answer() {

@@ -1,0 +1,101 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isProblemCode, PROBLEM_KINDS } from '../../../../node/http/problem-codes.ts';
+import { PROBLEM_MEANINGS } from '../../../../node/http/problem-meanings.ts';
+import { isJsonObject } from '../../../../protocol/json/value.ts';
+import { ApiDocument, type Content, type Operation } from '../../../fixtures/api-document.ts';
+import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { openPlaces } from './open-schemas.ts';
+
+const network = await TestNetwork.start();
+const served = await network.node().get('/openapi.json', { key: null });
+await network[Symbol.asyncDispose]();
+const document = new ApiDocument(served.body);
+const judge = new SchemaJudge(document.root);
+
+/** Checks every operation and names all that fail, not the first alone. */
+function every(check: (operation: Operation) => readonly string[]): void {
+  const faults = document.operations.flatMap((operation) =>
+    check(operation).map((fault) => `${operation.method} ${operation.template}: ${fault}`),
+  );
+  assert.equal(faults, []);
+}
+
+function isRefusal({ type }: Content): boolean {
+  return type === 'application/problem+json';
+}
+
+function faultOf(what: string, fault: string | null): string[] {
+  return fault === null ? [] : [`${what}: ${fault}`];
+}
+
+test('the document is OpenAPI 3.1', async () => {
+  const { valid, errors } = await new Validator().validate(served.body);
+  assert.ok(valid, JSON.stringify(errors)?.slice(0, 500));
+  assert.is(document.root.openapi, '3.1.0');
+  assert.is(new Set(document.operations.map(({ id }) => id)).size, document.operations.length);
+});
+
+test('an operation says who may call it, and with a key how often it was called', () => {
+  every(({ keyed, scope, answers }) => {
+    const faults: string[] = [];
+    if (scope !== null && !keyed) faults.push('a scope, and no key');
+    for (const [status, { headers, description, content }] of answers) {
+      if (description === '') faults.push(`${status} is not described`);
+      if (!headers.includes('X-Request-Id')) faults.push(`${status} has no request id`);
+      if (keyed && !headers.includes('RateLimit-Remaining')) faults.push(`${status} has no rate-limit headers`);
+      if (isRefusal(content) && [429, 503, 507].includes(status) && !headers.includes('Retry-After')) {
+        faults.push(`${status} does not say when to come back`);
+      }
+    }
+    return faults;
+  });
+});
+
+test('every parameter and every body has an example, and each is of its schema', () => {
+  every(({ parameters, request, method, template }) => [
+    ...parameters
+      .filter(({ place }) => place !== 'header')
+      .flatMap(({ name, example, schema }) =>
+        example === '' ? [`${name} has no example`] : faultOf(name, judge.of(schema)(example)),
+      ),
+    ...(request?.examples ?? []).flatMap((example) => faultOf('request', judge.of(request?.schema ?? {})(example))),
+    ...(request !== null && request.examples.length === 0 ? ['the request has no example'] : []),
+    ...(template.split('{').length - 1 === parameters.filter(({ place }) => place === 'path').length
+      ? []
+      : ['a path parameter is not described']),
+    ...(method === 'GET' && request !== null ? ['a GET with a body'] : []),
+  ]);
+});
+
+test('every answer and every refusal has examples, and each is of its schema', () => {
+  every(({ answers }) =>
+    [...answers].flatMap(([status, { content }]) => [
+      ...(content.examples.length === 0 ? [`${status} has no example`] : []),
+      ...content.examples.flatMap((example) => faultOf(String(status), judge.of(content.schema)(example))),
+    ]),
+  );
+});
+
+test('answers have no members but the described ones', () => {
+  every(({ answers }) => [...answers].flatMap(([status, { content }]) => openPlaces(content.schema, String(status))));
+});
+
+test('every refusal has a code of the one table, under its status, with a meaning', () => {
+  every((operation) =>
+    [...operation.answers]
+      .filter(([, { content }]) => isRefusal(content))
+      .flatMap(([status, { content }]) =>
+        content.examples.flatMap((example) => {
+          const code = isJsonObject(example) ? String(example.code) : '';
+          if (!isProblemCode(code)) return [`${code} is no code`];
+          return PROBLEM_KINDS[code].status === status ? [] : [`${code} stands under ${status}`];
+        }),
+      ),
+  );
+  assert.equal(Object.keys(PROBLEM_MEANINGS).sort(), Object.keys(PROBLEM_KINDS).sort());
+});
+
+test.run();
