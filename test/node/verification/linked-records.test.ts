@@ -189,7 +189,7 @@ test('every node, and the bundle with no network, shows the same of a record and
   await make(eu, { kind: 'session_end', links: { session: start.id } });
   await eu.seal();
   await until('both nodes have it confirmed', async () => {
-    const seen = await Promise.all([eu, us].map((node) => node.get(`/v1/verify/${record.id}`, { key: null })));
+    const seen = await Promise.all([eu, us].map((node) => node.get(`/v1/verify/${record.id}`)));
     return seen.every(({ body }) => body.status === 'confirmed' && body.verified === true);
   });
   const [here, there] = [await verdictOn(eu, record.id), await verdictOn(us, record.id)];
@@ -244,14 +244,14 @@ function overrideOf(original: RecordId, letter: string, more: Making = {}, node 
 }
 
 async function verdictOn(node: TestNode, id: string): Promise<JsonObject> {
-  const { status, body, text } = await node.get(`/v1/verify/${id}`, { key: null });
+  const { status, body, text } = await node.get(`/v1/verify/${id}`);
   assert.is(status, 200, text);
   requireVerdict(body);
   return body;
 }
 
 async function isSealedAt(node: TestNode, { id }: AttestationRecord): Promise<boolean> {
-  const { status, body } = await node.get(`/v1/verify/${id}`, { key: null });
+  const { status, body } = await node.get(`/v1/verify/${id}`);
   return status === 200 && body.status !== 'pending';
 }
 
