@@ -1,5 +1,6 @@
 import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
+import { callerAddress } from './http/authentication.ts';
 import type { Recorder } from './http/recording/recorder.ts';
 import type { Route } from './http/route.ts';
 import { agentRoutes } from './http/routes/agents.ts';
@@ -16,8 +17,10 @@ import { listRoutes } from './http/routes/lists.ts';
 import { metricsRoute } from './http/routes/metrics.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
+import { signUpRoute } from './http/routes/sign-up.ts';
 import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
+import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import type { StorageGuard } from './limits/storage-guard.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
@@ -59,7 +62,9 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
     auditExportRoute(context.store),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
     ...listRoutes({ ...context, node: config.id }),
+    usageRoute(context),
     ...keyRoutes({ keys: context.accounts.keys, now }),
+    signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.behindProxy) }),
   ];
   return withDocument(routes, baseUrl);
 }
@@ -67,8 +72,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
 /** The routes, the pages of their problems, and the document of them all. */
 function withDocument(routes: readonly Route[], baseUrl: string): readonly Route[] {
   const all = [...routes, problemRoute()];
-  const documented = all.filter((route) => route.documentation !== undefined);
-  return [...all, openApiRoute(documented, { version: VERSION, baseUrl })];
+  return [...all, openApiRoute(all, { version: VERSION, baseUrl })];
 }
 
 function recorderOf(
