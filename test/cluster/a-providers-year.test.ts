@@ -284,9 +284,7 @@ async function mailTo(address: string): Promise<string> {
 }
 
 function keyCommand(...parameters: readonly string[]) {
-  const [command = '', account = '', tier = ''] = parameters;
-  const flags = [`--account=${account}`, `--tier=${tier}`, '--node=eu'];
-  return spawnSync(process.execPath, [join(ROOT, 'scripts/key.ts'), command, ...flags], {
+  return spawnSync(process.execPath, [join(ROOT, 'scripts/key.ts'), ...parameters, '--node=eu'], {
     encoding: 'utf8',
     env: { ...process.env, MERIDIAN_HOME: home },
   });
