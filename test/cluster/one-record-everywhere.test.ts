@@ -164,7 +164,8 @@ async function failingAt(node: string, holds: (body: VerifyBody) => boolean): Pr
   const waiting = [...sample];
   const worker = async () => {
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      const response = await fetch(`${cluster.node(node).baseUrl}/v1/verify/${id}`);
+      const headers = { 'x-api-key': cluster.demoKeys.bench };
+      const response = await fetch(`${cluster.node(node).baseUrl}/v1/verify/${id}`, { headers });
       const body: VerifyBody = await response.json();
       if (!holds(body)) failing.push(`${id} ${JSON.stringify(body)}`);
     }
@@ -192,7 +193,8 @@ function verifyCommand(file: string, ...flags: readonly string[]) {
 }
 
 async function recordsHeld(at: string, of: string): Promise<number> {
-  const response = await fetch(`${cluster.node(at).baseUrl}/v1/federation`);
+  const headers = { 'x-api-key': cluster.demoKeys.bench };
+  const response = await fetch(`${cluster.node(at).baseUrl}/v1/federation`, { headers });
   const body: { members: { node: string; head: { records: number } }[] } = await response.json();
   return body.members.find(({ node }) => node === of)?.head.records ?? 0;
 }

@@ -25,7 +25,7 @@ const cluster = await ClusterProcesses.create();
 const ids: string[] = [];
 
 async function get(node: string, path: string): Promise<JsonObject> {
-  const response = await fetch(cluster.node(node).baseUrl + path);
+  const response = await fetch(cluster.node(node).baseUrl + path, { headers: { 'x-api-key': cluster.demoKeys.bench } });
   const body = parseJson(await response.text(), { maxDepth: 64 });
   if (!isJsonObject(body)) throw new Error(`${node}${path} answered no object`);
   return body;
