@@ -12,7 +12,7 @@ import { Problem } from './problem.ts';
 export async function authenticate(
   accounts: Pick<Accounts, 'authenticate'>,
   context: Context,
-  address: string = callerAddress(context, false),
+  address: string,
 ): Promise<Caller> {
   const apiKey = context.get('x-api-key');
   if (apiKey === '') throw new Problem('api-key-missing', 'Send your API key in the x-api-key header.');

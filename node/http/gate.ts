@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
+import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
-import { clientAddress } from '../limits/client-address.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
-import { authenticate } from './authentication.ts';
+import { authenticate, callerAddress } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
@@ -74,14 +74,12 @@ export class ApiGate implements Gate {
 
   async #isKnown(context: Context): Promise<boolean> {
     const apiKey = context.get('x-api-key');
-    if (apiKey === '' || apiKey.length > MAX_KNOWN_KEY_CHARACTERS) return false;
+    if (apiKey === '' || apiKey.length > MAX_API_KEY_CHARACTERS) return false;
     return typeof (await this.#options.accounts.authenticate(apiKey)) !== 'string';
   }
 
-  #addressOf({ req }: Context): string {
-    const forwarded = req.headers['x-forwarded-for'];
-    const forwardedFor = typeof forwarded === 'string' ? forwarded : forwarded?.join(',');
-    return clientAddress({ remoteAddress: req.socket.remoteAddress, forwardedFor }, this.#options.behindProxy);
+  #addressOf(context: Context): string {
+    return callerAddress(context, this.#options.behindProxy);
   }
 }
 
@@ -90,9 +88,6 @@ export const operatorGate: Gate = {
   free: (_context, _route, answer) => answer(),
   keyed: () => Promise.reject(new Problem('route-not-found', 'The operator has no API key.')),
 };
-
-/** Longer texts are no keys and are not worth hashing. */
-const MAX_KNOWN_KEY_CHARACTERS = 256;
 
 function requireScope({ scope }: KeyRoute, { key }: Caller): void {
   if (scope === null || key.scopes.includes(scope)) return;
