@@ -2,6 +2,8 @@ import { loadSdk } from '../../node/anchoring/hedera-sdk.ts';
 import { readLedgerKey } from '../../node/anchoring/ledger-key.ts';
 
 const TOPIC_MEMO = 'meridian';
+/** The ledger is on this machine. After a call the SDK keeps a timer for as long, which keeps the process. In milliseconds. */
+const GRPC_DEADLINE_MS = 2_000;
 
 export interface TopicCreation {
   /** `host:port` → account of the consensus nodes. */
@@ -14,7 +16,7 @@ export interface TopicCreation {
 export async function createTopic({ nodes, operatorId, operatorKey }: TopicCreation): Promise<string> {
   const sdk = await loadSdk();
   const key = readLedgerKey(sdk, operatorKey);
-  const client = sdk.Client.forNetwork({ ...nodes }, { scheduleNetworkUpdate: false });
+  const client = sdk.Client.forNetwork({ ...nodes }, { scheduleNetworkUpdate: false, grpcDeadline: GRPC_DEADLINE_MS });
   try {
     client.setOperatorWith(operatorId, key.publicKey, (body) => key.sign(body));
     const response = await new sdk.TopicCreateTransaction().setTopicMemo(TOPIC_MEMO).execute(client);
