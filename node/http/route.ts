@@ -61,7 +61,8 @@ export interface Documentation {
   readonly description?: string;
   readonly params?: Readonly<Record<string, ParameterDocumentation>>;
   readonly query?: Readonly<Record<string, ParameterDocumentation>>;
-  readonly request?: { readonly shape: TSchema; readonly example: JsonObject };
+  /** `optional`: the body may be left out. */
+  readonly request?: { readonly shape: TSchema; readonly example: JsonObject; readonly optional?: boolean };
   /** A schema for JSON (`application/json` unless it says otherwise), or the content type of anything else. */
   readonly answer:
     | { readonly shape: TSchema; readonly example: JsonObject; readonly contentType?: string }

@@ -74,7 +74,7 @@ function parameterOf(
 function requestBody({ documentation: { request } }: Route): JsonObject {
   if (request === undefined) return {};
   const content = { 'application/json': { schema: schemaOf(request.shape), example: request.example } };
-  return { requestBody: { required: true, content } };
+  return { requestBody: { required: request.optional !== true, content } };
 }
 
 function answers(route: Route): JsonObject {

@@ -96,7 +96,7 @@ function rotateRoute({ keys, now }: KeyRooms): KeyRoute {
         'The old key goes on for `overlapSeconds`, a day where nothing is said, at most thirty; 0 ends it at once. ' +
         ONCE,
       params: PARAMS,
-      request: { shape: RotateKeyRequestShape, example: KEYS_EXAMPLE.rotate.request },
+      request: { optional: true, shape: RotateKeyRequestShape, example: KEYS_EXAMPLE.rotate.request },
       answer: { shape: RotateKeyAnswerShape, example: KEYS_EXAMPLE.rotate.answer },
       problems: ['invalid-field', 'key-not-found', 'key-ended', 'too-many-keys'],
     },

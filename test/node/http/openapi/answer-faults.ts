@@ -1,0 +1,43 @@
+import type { ApiDocument, Operation } from '../../../fixtures/api-document.ts';
+import type { SchemaJudge } from '../../../fixtures/schema-judge.ts';
+import type { HttpAnswer } from '../../../fixtures/test-node.ts';
+
+/** What any request may be refused with, before it is known which operation it is for. */
+const OF_ANY_REQUEST = new Set(['request-malformed', 'headers-too-large', 'route-not-found', 'method-not-allowed']);
+/** Headers that HTTP, Fetch and browsers give their meaning. */
+const OF_HTTP = new Set([
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'cache-control',
+  'connection',
+  'content-disposition',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+  'x-content-type-options',
+]);
+
+export function isHeaderOfHttp(name: string): boolean {
+  return OF_HTTP.has(name);
+}
+
+/** What is wrong with a refusal: that it is none, that its code is not described here, or its form. */
+export function refusalFault(
+  document: ApiDocument,
+  judge: SchemaJudge,
+  operation: Operation,
+  { status, headers, body, text }: HttpAnswer,
+): string[] {
+  const code = String(body.code);
+  if (status < 400 || status >= 500) return [`${status} where a refusal is due: ${text}`];
+  if (!/^application\/problem\+json(;|$)/.test(headers.get('content-type') ?? '')) return [`no problem: ${text}`];
+  if (OF_ANY_REQUEST.has(code)) return [];
+  if (!document.codesOf(operation).has(code)) return [`refuses with ${code}, which is not described: ${text}`];
+  const described = operation.answers.get(status);
+  if (described === undefined) return [`${code} under ${status}, which is not described`];
+  const fault = judge.of(described.content.schema)(body);
+  return fault === null ? [] : [`${code}: ${fault}: ${text}`];
+}

@@ -1,0 +1,172 @@
+import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from '../../../../protocol/api/example-ids.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
+import type { ApiDocument, Operation } from '../../../fixtures/api-document.ts';
+import type { HttpAnswer, TestNode } from '../../../fixtures/test-node.ts';
+
+/** How much of an example is sent: all of it, or what is required alone. */
+export type Variant = 'whole' | 'least';
+
+export interface LiveRequest {
+  readonly path: string;
+  readonly body: JsonValue | undefined;
+}
+
+interface Rooms {
+  readonly node: TestNode;
+  readonly document: ApiDocument;
+  /** Of the caller who makes what examples name; another one of the same account sends the examples. */
+  readonly makerKey: string;
+}
+
+type ExampleName = keyof typeof EXAMPLE_IDS;
+
+/** The operation whose example makes the thing, and the member of its answer that names it. */
+interface Maker {
+  readonly operation: string;
+  readonly member: string;
+  readonly body?: JsonObject;
+}
+
+const SESSION = { operation: 'postSessionStart' };
+const INCIDENT = { operation: 'postIncident' };
+const ACTION = { operation: 'postCorrectiveAction', body: { status: 'planned' } };
+const LOCK = { operation: 'postRetentionLock', body: { legalHold: true, lockedBy: 'the maker of this world' } };
+const AGENT = { operation: 'postAgentsRegister' };
+
+const MAKERS: Partial<Readonly<Record<ExampleName, Maker>>> = {
+  decision: { operation: 'postTieredAttest', member: 'attestationId' },
+  sessionStart: { ...SESSION, member: 'attestationId' },
+  session: { ...SESSION, member: 'sessionId' },
+  incidentRecord: { ...INCIDENT, member: 'attestationId' },
+  incident: { ...INCIDENT, member: 'incidentId' },
+  correctiveActionRecord: { ...ACTION, member: 'attestationId' },
+  correctiveAction: { ...ACTION, member: 'correctiveActionId' },
+  lockRecord: { ...LOCK, member: 'attestationId' },
+  lock: { ...LOCK, member: 'lockId' },
+  registrationRecord: { ...AGENT, member: 'attestationId' },
+  registration: { ...AGENT, member: 'registrationId' },
+  agent: { ...AGENT, member: 'agentId' },
+  key: { operation: 'postKeys', member: 'key.id' },
+};
+/** Members of an example that would make its operation go on with a thing instead of making it. */
+const CONTINUES: Readonly<Record<string, readonly string[]>> = { postCorrectiveAction: ['correctiveActionId'] };
+/** Headers of whoever makes things: they are on the ledger when they are used. */
+const PATIENT = { prefer: 'wait=20' };
+
+/** What the examples of one call name, made for it: the fixed ids and the times in them are replaced by live ones. */
+export class LiveWorld {
+  readonly #rooms: Rooms;
+  readonly #name: string;
+  readonly #made = new Map<string, Promise<string>>();
+  readonly #answers = new Map<string, Promise<JsonObject>>();
+  /** What the examples' day is away from today. In milliseconds. */
+  readonly #shift = Date.now() - Date.parse(EXAMPLE_SUBMITTED_AT);
+
+  /** `name` sets its sources and agents apart from those of other worlds. */
+  constructor(rooms: Rooms, name: string) {
+    this.#rooms = rooms;
+    this.#name = name;
+  }
+
+  /** The request that an operation's example stands for, here and now. */
+  async request(operation: Operation, variant: Variant): Promise<LiveRequest> {
+    let path = operation.template;
+    const query = new URLSearchParams();
+    for (const { place, name, example, required } of operation.parameters) {
+      if (place === 'header' || name === 'cursor') continue;
+      const value = String(await this.#live(example, operation));
+      if (place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value));
+      else if (required || variant === 'whole') query.set(name, value);
+    }
+    const search = query.size === 0 ? '' : `?${query}`;
+    return { path: path + search, body: await this.#body(operation, variant) };
+  }
+
+  async #body(operation: Operation, variant: Variant): Promise<JsonValue | undefined> {
+    const example = operation.request?.examples[0];
+    if (example === undefined) return undefined;
+    if (operation.id === 'postBundlesVerify') return this.#bundle();
+    const required = operation.request?.schema.required ?? [];
+    const least = isJsonArray(required) ? required : [];
+    const members = Object.entries(isJsonObject(example) ? example : {});
+    const wanted = members.filter(([name]) => variant === 'whole' || least.includes(name));
+    return this.#live(Object.fromEntries(wanted), operation);
+  }
+
+  async #bundle(): Promise<JsonValue> {
+    const { node, makerKey } = this.#rooms;
+    const path = `/v1/bundles/${await this.#make('decision')}?disclosure=1&linked=1`;
+    return requireAccepted(path, await node.get(path, { key: makerKey })).body;
+  }
+
+  async #live(value: JsonValue, operation: Operation): Promise<JsonValue> {
+    if (typeof value === 'string') return this.#liveText(value, operation);
+    if (isJsonArray(value)) return Promise.all(value.map((item) => this.#live(item, operation)));
+    if (!isJsonObject(value)) return value;
+    const live: [string, JsonValue][] = [];
+    for (const [name, member] of Object.entries(value)) live.push([name, await this.#live(member, operation)]);
+    return Object.fromEntries(live);
+  }
+
+  async #liveText(text: string, operation: Operation): Promise<string> {
+    if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text)) return new Date(Date.parse(text) + this.#shift).toISOString();
+    if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return new Date(Date.parse(text) + this.#shift).toISOString().slice(0, 10);
+    const name = nameOf(text);
+    return name === undefined ? text : this.#make(name, operation);
+  }
+
+  /** `user`: the operation whose example names it. Who registers an agent names one that is not there yet. */
+  async #make(name: ExampleName, user?: Operation): Promise<string> {
+    if (name === 'source') return this.#source(user);
+    const maker = MAKERS[name];
+    if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
+    if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;
+    const made = this.#made.get(name) ?? this.#answerOf(maker).then((answer) => memberOf(answer, maker.member));
+    this.#made.set(name, made);
+    return made;
+  }
+
+  /** Who asks about a source asks about one that has a record. */
+  async #source(user: Operation | undefined): Promise<string> {
+    if (user?.method === 'GET') await this.#make('decision');
+    return `loan-model/${this.#name}`;
+  }
+
+  #answerOf(maker: Maker): Promise<JsonObject> {
+    const answer = this.#answers.get(maker.operation) ?? this.#drive(maker);
+    this.#answers.set(maker.operation, answer);
+    return answer;
+  }
+
+  async #drive({ operation: id, body = {} }: Maker): Promise<JsonObject> {
+    const { node, document, makerKey } = this.#rooms;
+    const operation = document.operation(id);
+    const left = CONTINUES[id] ?? [];
+    const example = Object.entries(Object(operation.request?.examples[0]) as JsonObject);
+    const members = Object.fromEntries(example.filter(([name]) => !left.includes(name)));
+    const live = await this.#live({ ...members, ...body }, operation);
+    return requireAccepted(id, await node.post(operation.template, live, { key: makerKey, headers: PATIENT })).body;
+  }
+}
+
+/** The answer, where it is one of acceptance. Throws else. */
+export function requireAccepted(what: string, answer: HttpAnswer): HttpAnswer {
+  if (answer.status !== 200) throw new Error(`${what} answered ${answer.status}: ${answer.text}`);
+  return answer;
+}
+
+function nameOf(text: string): ExampleName | undefined {
+  const found = Object.entries(EXAMPLE_IDS).find(([, id]) => id === text)?.[0];
+  return found !== undefined && isExampleName(found) ? found : undefined;
+}
+
+function isExampleName(name: string): name is ExampleName {
+  return Object.hasOwn(EXAMPLE_IDS, name);
+}
+
+function memberOf(answer: JsonObject, path: string): string {
+  let value: JsonValue = answer;
+  for (const name of path.split('.')) value = isJsonObject(value) ? (value[name] ?? null) : null;
+  if (typeof value !== 'string') throw new Error(`the answer has no ${path}: ${JSON.stringify(answer)}`);
+  return value;
+}

@@ -1,0 +1,182 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isJsonObject } from '../../../../protocol/json/value.ts';
+import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
+import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import type { Ask, HttpAnswer } from '../../../fixtures/test-node.ts';
+import { isHeaderOfHttp, refusalFault } from './answer-faults.ts';
+import {
+  bodyTrials,
+  idempotencyTrials,
+  keyTrials,
+  memberTrials,
+  type OtherKeys,
+  pathTrials,
+  queryTrials,
+  type Trial,
+} from './trials.ts';
+import { LiveWorld, requireAccepted } from './live-world.ts';
+
+/** All scopes, and limits that this test stays below, so that every header is there. */
+const MAKER_KEY = 'mk_test_contract_maker_0000000000000000';
+/** Operations driven at once: each may wait for the ledger. */
+const AT_ONCE = 8;
+
+const sink = await TestMailSink.start();
+const network = await TestNetwork.start({ ledger: 'local', config: { mail: sink.config, batchIntervalMs: 100 } });
+const node = network.node();
+await node.context.accounts.grant({ id: 'contract', tier: 'professional' }, MAKER_KEY);
+const document = new ApiDocument((await node.get('/openapi.json', { key: null })).body);
+const judge = new SchemaJudge(document.root);
+const CALLER_KEY = await createKey({ name: 'caller', preset: 'admin' });
+let worlds = 0;
+
+test.after(async () => {
+  await network[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+});
+
+async function createKey(terms: { name: string; preset?: string; scopes?: string[] }): Promise<string> {
+  const { body } = requireAccepted('POST /v1/keys', await node.post('/v1/keys', terms, { key: MAKER_KEY }));
+  return String(body.apiKey);
+}
+
+function newWorld(): LiveWorld {
+  return new LiveWorld({ node, document, makerKey: MAKER_KEY }, `w${++worlds}`);
+}
+
+function ask({ method, keyed }: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
+  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+  return node.send(method, path, text, { key: keyed ? CALLER_KEY : null, ...more });
+}
+
+/** Does something for every operation, a few at a time, and names all that it found fault with. */
+async function every(check: (operation: Operation) => Promise<readonly string[]>): Promise<void> {
+  const waiting = [...document.operations];
+  const faults: string[] = [];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { method, template } = next;
+      const found = await check(next).catch((error: unknown) => [String(error)]);
+      faults.push(...found.map((fault) => `${method} ${template}: ${fault}`.slice(0, 600)));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  assert.equal(faults, []);
+}
+
+/** What is wrong with an answer of acceptance: its form, its type, its headers. */
+function answerFaults(operation: Operation, answer: HttpAnswer): string[] {
+  const described = operation.answers.get(200);
+  if (described === undefined) return ['200 is not described'];
+  const { content, headers } = described;
+  const type = answer.headers.get('content-type') ?? '';
+  const faults: string[] = [];
+  if (type.split(';')[0] !== content.type.split(';')[0]) faults.push(`comes as ${type}, not as ${content.type}`);
+  const fault = judge.of(content.schema)(/[/+]json$/.test(content.type) ? answer.body : answer.text);
+  if (fault !== null) faults.push(fault);
+  for (const name of headers) if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
+  const known = new Set(headers.map((name) => name.toLowerCase()));
+  for (const name of answer.headers.keys()) {
+    if (!known.has(name) && !isHeaderOfHttp(name)) faults.push(`has the header ${name}, which is not described`);
+  }
+  return faults;
+}
+
+test('every example is accepted, and answered as it is described: body, type and headers', () =>
+  every(async (operation) => {
+    const { path, body } = await newWorld().request(operation, 'whole');
+    const answer = await ask(operation, path, body, { headers: { prefer: 'wait=20' } });
+    requireAccepted(path, answer);
+    return answerFaults(operation, answer);
+  }));
+
+test('so is the least of every example, or it is said what more is needed', () =>
+  every(async (operation) => {
+    const { path, body } = await newWorld().request(operation, 'least');
+    const answer = await ask(operation, path, body, { headers: { prefer: 'wait=20' } });
+    if (answer.body.code === 'missing-field') return refusalFault(document, judge, operation, answer);
+    requireAccepted(path, answer);
+    return answerFaults(operation, answer);
+  }));
+
+test('every page of a list is answered as it is described', () =>
+  every(async (operation) => {
+    const names = new Set(operation.parameters.map(({ name }) => name));
+    if (!names.has('cursor')) return [];
+    const { path } = await newWorld().request(operation, 'least');
+    const page = async (cursor: string): Promise<HttpAnswer> => {
+      const query = [...(names.has('limit') ? ['limit=1'] : []), cursor].join('&');
+      return requireAccepted(path, await ask(operation, `${path}${path.includes('?') ? '&' : '?'}${query}`, undefined));
+    };
+    const first = await page('');
+    const { nextCursor } = first.body;
+    if (typeof nextCursor !== 'string') return answerFaults(operation, first);
+    const second = await page(`cursor=${encodeURIComponent(nextCursor)}`);
+    return [...answerFaults(operation, first), ...answerFaults(operation, second)];
+  }));
+
+test('what is not as described is refused, with a code that is', async () => {
+  const keys = await otherKeys();
+  await every(async (operation) => {
+    const request = await newWorld().request(operation, 'whole');
+    const trials = [
+      ...keyTrials(operation, request, keys),
+      ...bodyTrials(operation, request),
+      ...memberTrials(judge, operation, request),
+      ...queryTrials(judge, operation, request),
+    ];
+    const faults: string[] = [];
+    for (const { what, path, body, ask: more } of trials) {
+      const answer = await ask(operation, path, body, more);
+      faults.push(...refusalFault(document, judge, operation, answer).map((fault) => `${what}: ${fault}`));
+    }
+    return faults;
+  });
+});
+
+test('what names nothing, or comes twice, is answered as described', () =>
+  every(async (operation) => {
+    const request = await newWorld().request(operation, 'whole');
+    const trials = [
+      ...pathTrials(operation, request),
+      ...idempotencyTrials(operation, request),
+      { what: 'ids of nothing', ...exampleAsItIs(operation) },
+    ];
+    const faults: string[] = [];
+    for (const { what, path, body, ask: more } of trials) {
+      const answer = await ask(operation, path, body, more);
+      const found =
+        answer.status === 200 ? answerFaults(operation, answer) : refusalFault(document, judge, operation, answer);
+      faults.push(
+        ...found.filter((fault) => !fault.includes('Preference-Applied')).map((fault) => `${what}: ${fault}`),
+      );
+    }
+    return faults;
+  }));
+
+/** Of the same account. */
+async function otherKeys(): Promise<OtherKeys> {
+  const scopes = new Set(document.operations.flatMap(({ scope }) => (scope === null ? [] : [scope])));
+  const lacking = new Map<string, string>();
+  for (const scope of scopes) {
+    const other = [...scopes].find((candidate) => candidate !== scope);
+    lacking.set(scope, await createKey({ name: `not for ${scope}`, scopes: [other ?? scope] }));
+  }
+  const { body } = await node.post('/v1/keys', { name: 'ends', preset: 'admin' }, { key: MAKER_KEY });
+  const { id } = isJsonObject(body.key) ? body.key : {};
+  await node.send('POST', `/v1/keys/${String(id)}/revoke`, undefined, { key: MAKER_KEY });
+  return { revoked: String(body.apiKey), lacking };
+}
+
+/** Well-formed, and of nothing that is there. */
+function exampleAsItIs({ template, parameters, request }: Operation): Omit<Trial, 'what'> {
+  const inPath = parameters.filter(({ place }) => place === 'path');
+  let path = template;
+  for (const { name, example } of inPath) path = path.replace(`{${name}}`, encodeURIComponent(example));
+  return { path, body: request?.examples[0] };
+}
+
+test.run();
