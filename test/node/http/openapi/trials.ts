@@ -22,6 +22,7 @@ export interface OtherKeys {
 const UNKNOWN_KEY = `mk_${'A'.repeat(49)}`;
 const ANY_VALUES: readonly JsonValue[] = [null, 7, -1.5, '', 'x', true, [], {}, [[]], 'y'.repeat(5_000)];
 const BROKEN_BODIES = ['', '{', '[]', 'null', '\ufeff{}', '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":1e400}'];
+const BROKEN_VALUES = ['', '%00', '-1', 'nonsense', 'z'.repeat(3_000)];
 const BROKEN_SEGMENTS = ['%00', '%2F', '%E0%A4%A', 'x'.repeat(600), '..%2F..', '%20'];
 /** More bytes than a body, or a bundle, may have. */
 const OVER_BODIES = (1 << 20) + 1;
@@ -76,15 +77,14 @@ export function queryTrials(judge: SchemaJudge, { parameters }: Operation, { pat
   if (described.length === 0) return [];
   const add = (text: string): string => `${path}${path.includes('?') ? '&' : '?'}${text}`;
   const only = (text: string): string => `${path.split('?')[0]}?${text}`;
-  return [
-    { what: 'an unknown parameter', path: add('nonsense=1'), body },
-    ...described.flatMap(({ name, schema, example }) => [
-      { what: `${name} twice`, path: only(`${name}=${example}&${name}=${example}`), body },
-      ...['', '%00', '-1', 'nonsense', 'z'.repeat(3_000)]
-        .filter((text) => judge.of(schema)(decodeURIComponent(text)) !== null)
-        .map((text) => ({ what: `${name} is ${text.slice(0, 20)}`, path: only(`${name}=${text}`), body })),
-    ]),
-  ];
+  const trials: Trial[] = [{ what: 'an unknown parameter', path: add('nonsense=1'), body }];
+  for (const { name, schema, example } of described) {
+    trials.push({ what: `${name} twice`, path: only(`${name}=${example}&${name}=${example}`), body });
+    for (const text of BROKEN_VALUES.filter((value) => judge.of(schema)(decodeURIComponent(value)) !== null)) {
+      trials.push({ what: `${name} is ${text.slice(0, 20)}`, path: only(`${name}=${text}`), body });
+    }
+  }
+  return trials;
 }
 
 /** Path parameters that name nothing, or are no text. Some routes take any name, so these may be accepted. */
