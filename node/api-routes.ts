@@ -11,6 +11,7 @@ import type { DecisionRooms } from './http/routes/decisions.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
 import { gapReportRoute } from './http/routes/gap-report.ts';
+import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
@@ -63,6 +64,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage:
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
     ...listRoutes({ ...context, node: config.id }),
     usageRoute(context),
+    ...governanceRoutes({ ...context.governance, recorder, now }),
     ...keyRoutes({ keys: context.accounts.keys, now }),
     signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.behindProxy) }),
   ];

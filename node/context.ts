@@ -97,12 +97,16 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const confirmations = new Confirmations();
   const nodeUrl = `${keys.rosters.member(self)?.baseUrl ?? ''}/verify`;
   const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
-  const governance = openGovernanceRooms({
-    store,
-    node: self,
-    payloadKey: own.payloadKey,
-    askRecord: async (id) => (await verification.evidence(id))?.record,
-  });
+  const governance = opening.use(
+    openGovernanceRooms({
+      store,
+      node: self,
+      payloadKey: own.payloadKey,
+      vault,
+      log,
+      askRecord: async (id) => (await verification.evidence(id))?.record,
+    }),
+  );
   const counters: readonly RecordCounter[] = [
     people.usage,
     ...governance.counters,
@@ -143,7 +147,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       transport,
       ownChainWaitMs: config.peerWaitMs,
       besidesOwn: {
-        group: (records) => rowsOfOwn(records, counters),
+        group: (records) => rowsOfOwn(records, counters, governance),
         batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       },
       onHalt: () => {
@@ -244,6 +248,7 @@ function ledgerConfig({ ledger, production }: NodeConfig, keys: FederationKeys):
 async function rowsOfOwn(
   hashed: readonly HashedRecord[],
   counters: readonly RecordCounter[],
+  { again }: Pick<GovernanceRooms, 'again'>,
 ): Promise<readonly Operation[]> {
   const records = hashed.map(({ record }) => record);
   for (const counter of counters) {
@@ -255,6 +260,7 @@ async function rowsOfOwn(
     ...sourceHeadOperations(hashed),
     ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
     ...counters.flatMap((counter) => counter.operations(records)),
+    ...(await again(records)),
   ];
 }
 

@@ -1,24 +1,45 @@
+import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
 import type { AttestationRecord } from '../protocol/statement/record.ts';
 import { AccountRecords } from './compliance/account-records.ts';
+import { CorrectiveActions } from './compliance/corrective-actions.ts';
+import { Erasures } from './compliance/erasures.ts';
+import { Holds } from './compliance/holds.ts';
+import { Incidents } from './compliance/incidents.ts';
 import { Lanes } from './compliance/lanes.ts';
+import { holdCountTable, holdMoves } from './compliance/lock-tables.ts';
+import { Locks } from './compliance/locks.ts';
+import { PayloadTraces } from './compliance/payload-traces.ts';
 import { Pseudonyms } from './compliance/pseudonyms.ts';
+import { Reviews } from './compliance/reviews.ts';
 import { RowCounter } from './compliance/row-counter.ts';
 import { sessionCountTable, sessionMoves } from './compliance/session-count.ts';
 import { Sessions } from './compliance/sessions.ts';
+import { Shredder } from './compliance/shredder.ts';
 import { Subjects } from './compliance/subjects.ts';
+import type { PayloadVault } from './payload/payload-vault.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { readRecord } from './records/record-reader.ts';
+import type { Operation } from './store/operation.ts';
 import type { Store } from './store/store.ts';
 
 /** What governs an account's records: sessions, reviews, incidents, locks, corrective actions and erasures. */
-export interface GovernanceRooms {
+export interface GovernanceRooms extends AsyncDisposable {
   readonly records: AccountRecords;
   readonly sessions: Sessions;
   readonly subjects: Subjects;
   readonly pseudonyms: Pseudonyms;
+  readonly reviews: Reviews;
+  readonly incidents: Incidents;
+  readonly locks: Locks;
+  readonly holds: Holds;
+  readonly correctiveActions: CorrectiveActions;
+  readonly erasures: Erasures;
+  readonly shredder: Shredder;
   /** Counts that the own records move. */
   readonly counters: readonly RecordCounter[];
+  /** What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too. */
+  readonly again: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
 }
 
 interface GovernanceRoomsOptions {
@@ -26,18 +47,37 @@ interface GovernanceRoomsOptions {
   readonly node: NodeId;
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
+  readonly vault: PayloadVault;
+  readonly log: Logger;
   /** A record that this store has not got, from the node that made it. */
   readonly askRecord: (id: RecordId) => Promise<AttestationRecord | undefined>;
 }
 
-export function openGovernanceRooms({ store, node, payloadKey, askRecord }: GovernanceRoomsOptions): GovernanceRooms {
+export function openGovernanceRooms(options: GovernanceRoomsOptions): GovernanceRooms {
+  const { store, node, payloadKey, vault, askRecord } = options;
   const lanes = new Lanes();
   const pseudonyms = new Pseudonyms(payloadKey);
+  const subjects = new Subjects(store, pseudonyms);
+  const traces = new PayloadTraces(store, vault, subjects);
+  const locks = new Locks(store, lanes);
+  const shredder = new Shredder(options);
   return {
     records: new AccountRecords(async (id) => (await readRecord(store, id))?.record ?? askRecord(id)),
     sessions: new Sessions(store, lanes, node),
-    subjects: new Subjects(store, pseudonyms),
+    subjects,
     pseudonyms,
-    counters: [new RowCounter(store, sessionCountTable, sessionMoves)],
+    reviews: new Reviews(store, lanes, node),
+    incidents: new Incidents(store, node),
+    locks,
+    holds: new Holds(store, pseudonyms, node),
+    correctiveActions: new CorrectiveActions(store, lanes, node),
+    erasures: new Erasures({ store, self: node, locks, subjects, traces }),
+    shredder,
+    counters: [
+      new RowCounter(store, sessionCountTable, sessionMoves),
+      new RowCounter(store, holdCountTable, holdMoves),
+    ],
+    again: (records) => traces.removalsAgain(records),
+    [Symbol.asyncDispose]: () => shredder[Symbol.asyncDispose](),
   };
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** What a pseudonym stands for. The word keeps that of one thing from standing for another. */
-type PseudonymWord = 'meridian/reviewer/1' | 'meridian/subject/1';
+type PseudonymWord = 'meridian/reviewer/1' | 'meridian/holder/1' | 'meridian/subject/1';
 
 const SECRET_WORD = 'meridian/pseudonym/1\0';
 
@@ -20,6 +20,11 @@ export class Pseudonyms {
   /** Of a person who looked at an output again. */
   reviewer(account: string, reviewerId: string): string {
     return `hmac-sha256:${this.#pseudonym('meridian/reviewer/1', account, reviewerId)}`;
+  }
+
+  /** Of a person who placed a legal hold, or wants to release it. */
+  holder(account: string, name: string): string {
+    return `hmac-sha256:${this.#pseudonym('meridian/holder/1', account, name)}`;
   }
 
   /** Of a person whom a decision is about, in hex. */

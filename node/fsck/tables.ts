@@ -9,8 +9,9 @@ import type { TableCheck } from './check.ts';
 import { equivocationCheck } from './check-equivocations.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
+import { linkedCheck } from './check-linked.ts';
 import { outboxCheck } from './check-outbox.ts';
-import { sessionCheck } from './check-sessions.ts';
+import { retentionCheck } from './check-retention.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { purgeCheck } from './check-purges.ts';
 import type { Report } from './report.ts';
@@ -28,7 +29,8 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   agentCheck,
   purgeCheck,
   auditLogCheck,
-  sessionCheck,
+  linkedCheck,
+  retentionCheck,
   subjectCheck,
 ];
 

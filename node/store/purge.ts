@@ -5,9 +5,12 @@ import type { ReadEpochs } from './read-epochs.ts';
 
 /** How long a purge waits for reads that began before it. In milliseconds. */
 const READS_MS = 30_000;
+/** What one compaction may rewrite, so that keys far apart do not drag all that lies between them along. In bytes. */
+const RANGE_BYTES = 32 << 20;
 /** Looks for files that a read still held when they were replaced. */
 const MAX_LOOKS = 3;
 
+const METHODS = ['approximateSize', 'compactRange', 'getProperty'] as const;
 const TABLE_FILE = /^(\d+)\.(?:ldb|sst)$/;
 /** One line a table: ` number:size['first' .. 'last']`. */
 const LIVE_TABLE = /^ (\d+):/gm;
@@ -20,6 +23,7 @@ export interface PurgeTools {
 }
 
 interface Compactable {
+  approximateSize(first: string, last: string): Promise<number>;
   compactRange(first: string, last: string): Promise<void>;
   getProperty(name: string): string;
 }
@@ -38,37 +42,51 @@ export class PurgeError extends Error {
  * that entry down through all levels. Files that a reader kept open are looked for in the end. An error in LevelDB's
  * background thread passes here in silence: it fails the next write, by which the caller notes that the purge is done.
  */
-export async function purge({ directory, level, reads, write }: PurgeTools, keys: readonly string[]): Promise<void> {
+export async function purge(
+  { directory, level, reads, write }: PurgeTools,
+  keys: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   const [first] = keys;
   if (first === undefined) return;
   const database = requireCompactable(level);
   const deletions = keys.map((key) => ({ type: 'del', key }) as const);
   await write(deletions);
-  await drained(reads);
+  await drained(reads, signal);
   await database.compactRange(first, first);
   await write(deletions);
-  for (const key of keys) await database.compactRange(key, key);
-  await removeReplaced(directory, database, reads, first);
-}
-
-/** Tables that were written meanwhile may not be part of the database yet: only those seen at first count. */
-async function removeReplaced(directory: string, database: Compactable, reads: ReadEpochs, key: string): Promise<void> {
+  await compactKeys(database, keys.toSorted(), signal);
   let replaced = await replacedTables(directory, database);
   for (let look = 0; replaced.size > 0 && look < MAX_LOOKS; look++) {
-    await drained(reads);
+    await drained(reads, signal);
     // Every flush, of nothing too, removes the files that nobody reads any more.
-    await database.compactRange(key, key);
+    await database.compactRange(first, first);
+    // Tables that were written meanwhile may not be part of the database yet: only those seen at first count.
     replaced = replaced.intersection(await replacedTables(directory, database));
   }
   if (replaced.size > 0) throw new PurgeError('a replaced file is still being read');
 }
 
-async function drained(reads: ReadEpochs): Promise<void> {
-  const giveUp = new AbortController();
-  const late = sleep(READS_MS, 'late' as const, { signal: giveUp.signal, ref: false }).catch(() => undefined);
+/** Compacts what lies around these sorted keys: all between neighbours, or each half apart where that is much. */
+async function compactKeys(database: Compactable, keys: readonly string[], signal: AbortSignal): Promise<void> {
+  const [first, last] = [keys[0], keys.at(-1)];
+  if (first === undefined || last === undefined) return;
+  if (signal.aborted) throw new PurgeError('the purge was given up');
+  if (keys.length === 1 || (await database.approximateSize(first, last)) <= RANGE_BYTES) {
+    return database.compactRange(first, last);
+  }
+  const half = keys.length >> 1;
+  await compactKeys(database, keys.slice(0, half), signal);
+  await compactKeys(database, keys.slice(half), signal);
+}
+
+async function drained(reads: ReadEpochs, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const giveUp = AbortSignal.any([signal, over.signal]);
+  const late = sleep(READS_MS, 'late' as const, { signal: giveUp, ref: false }).catch(() => 'late' as const);
   const outcome = await Promise.race([reads.drained(), late]);
-  giveUp.abort();
-  if (outcome === 'late') throw new PurgeError(`reads from before are not over after ${READS_MS / 1000} s`);
+  over.abort();
+  if (outcome === 'late') throw new PurgeError('reads from before are not over');
 }
 
 /** Tables in the directory that are no part of the database any more, or not yet. */
@@ -86,6 +104,5 @@ function requireCompactable(level: object): Compactable {
 }
 
 function isCompactable(level: object): level is Compactable {
-  const { compactRange, getProperty }: { compactRange?: unknown; getProperty?: unknown } = level;
-  return typeof compactRange === 'function' && typeof getProperty === 'function';
+  return METHODS.every((name) => typeof Reflect.get(level, name) === 'function');
 }

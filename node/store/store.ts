@@ -133,10 +133,10 @@ export class Store implements AsyncDisposable {
    * Deletes rows so that what they held is in no file of the store any more, its log included. Rewrites the files that
    * the keys fall into: for few keys, and rarely. Throws where it could not be completed; then it may be tried again.
    */
-  async purge(keys: readonly string[]): Promise<void> {
+  async purge(keys: readonly string[], signal = new AbortController().signal): Promise<void> {
     await this.#renewing;
     const write = (operations: readonly Operation[]) => this.write(operations);
-    await purge({ directory: this.directory, level: this.#level, reads: this.#reads, write }, keys);
+    await purge({ directory: this.directory, level: this.#level, reads: this.#reads, write }, keys, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

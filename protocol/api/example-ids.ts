@@ -7,6 +7,10 @@ const SESSION_START = recordId('att_eu_01KAJ5JZ4T8N5G0Y2H7QKP3M6C');
 const INCIDENT = recordId('att_eu_01KAJ6B1R0D4S9W7XV5FN8J2EA');
 const CORRECTIVE_ACTION = recordId('att_eu_01KAJ6F8M3K6Z1T0CQ9YB4GHVN');
 const LOCK = recordId('att_eu_01KAJ6QX7N2P5E8R0MJ3DWTS4K');
+const OVERRIDE = recordId('att_eu_01KAJ5TR6W1C9M4Z0XHQ8NVB3D');
+const RISK_ASSESSMENT = recordId('att_eu_01KAJ5W9H2E7J3Y6DCQ0XTS5NA');
+const IMPACT_ASSESSMENT = recordId('att_eu_01KAJ5XVB8R4K1G7MZ2WHN9C6F');
+const ERASURE = recordId('att_eu_01KAJ7A3D5F0Q8T2VYX6BRM1KE');
 const REGISTRATION = recordId('att_eu_01KAJ4Z9S1B8H6C3GQ0VEXR7TN');
 
 export const EXAMPLE_IDS = {
@@ -17,6 +21,14 @@ export const EXAMPLE_IDS = {
   incident: objectId('incident', INCIDENT),
   correctiveActionRecord: CORRECTIVE_ACTION,
   correctiveAction: objectId('correctiveAction', CORRECTIVE_ACTION),
+  overrideRecord: OVERRIDE,
+  override: objectId('override', OVERRIDE),
+  riskAssessmentRecord: RISK_ASSESSMENT,
+  riskAssessment: objectId('riskAssessment', RISK_ASSESSMENT),
+  impactAssessmentRecord: IMPACT_ASSESSMENT,
+  impactAssessment: objectId('impactAssessment', IMPACT_ASSESSMENT),
+  erasureRecord: ERASURE,
+  erasure: objectId('erasure', ERASURE),
   lockRecord: LOCK,
   lock: objectId('lock', LOCK),
   registrationRecord: REGISTRATION,

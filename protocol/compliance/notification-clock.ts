@@ -34,12 +34,10 @@ export interface ClockStart {
   readonly basis: (typeof CLOCK_BASES)[number];
 }
 
-export interface StatutoryClock {
-  readonly ref: string;
+export type StatutoryClock = Readonly<Record<'ref' | 'condition', string>> & {
   readonly days: number;
   readonly dueAt: Timestamp;
-  readonly condition: string;
-}
+};
 
 /** The facts of an incident's record that its clock follows from. */
 export type ClockedRecord = Pick<AttestationRecord, 'submittedAt'> & {

@@ -1,7 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import { ObjectIdShape } from '../../../protocol/api/governance-fields.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
-import { OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
+import { Closed, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
+import { ACTION_STATUSES } from '../../../protocol/statement/vocabulary.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 
 interface ProblemMember {
@@ -12,11 +14,41 @@ interface ProblemMember {
 /** The members that a code adds to the standard ones. A refusal may leave them out, and has no others. */
 export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<string, ProblemMember>>>>> = {
   'attestation-not-found': {
+    missing: { shape: Type.Array(Type.String(), { description: 'Ids that are not there.' }), example: [EXAMPLE_IDS.decision] },
     found: { shape: Type.Literal(false), example: false },
     verified: { shape: Type.Literal(false), example: false },
   },
   'duplicate-attestation': {
     existingAttestationId: { shape: OrNull(RecordIdShape), example: EXAMPLE_IDS.decision },
+  },
+  'session-already-ended': {
+    endedBy: { shape: RecordIdShape, example: EXAMPLE_IDS.decision },
+  },
+  'invalid-transition': {
+    from: { shape: OrNull(Type.Enum([...ACTION_STATUSES])), example: 'planned' },
+    to: { shape: Type.Enum([...ACTION_STATUSES]), example: 'closed' },
+    allowed: { shape: Type.Array(Type.Enum([...ACTION_STATUSES])), example: ['in-progress', 'cancelled'] },
+  },
+  'retention-locked': {
+    locks: {
+      shape: Type.Array(
+        Closed({
+          attestationId: RecordIdShape,
+          lockId: ObjectIdShape,
+          legalHold: Type.Boolean(),
+          expiresAt: OrNull(TimestampShape),
+        }),
+      ),
+      example: [
+        {
+          attestationId: EXAMPLE_IDS.decision,
+          lockId: EXAMPLE_IDS.lock,
+          legalHold: false,
+          expiresAt: '2032-11-21T09:30:00.000Z',
+        },
+      ],
+    },
+    truncated: { shape: Type.Boolean({ description: 'Whether there are more than are named.' }), example: false },
   },
   'scope-forbidden': {
     scope: { shape: Type.String({ description: 'The scope that the key lacks.' }), example: 'governance:write' },

@@ -1,0 +1,142 @@
+import { nodeOfRecord, type NodeId, type RecordId } from '../../protocol/ids.ts';
+import { recordOfAnyId } from '../../protocol/object-ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { readRecord } from '../records/record-reader.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { ComplianceError } from './compliance-error.ts';
+import { erasureDueTable } from './erasure-due.ts';
+import { blocksOf, isBlocked, type Locks, type LockState, type PlacedLock } from './locks.ts';
+import type { PayloadTraces } from './payload-traces.ts';
+import type { Subjects } from './subjects.ts';
+
+/** Records of one person that one request erases. */
+export const MAX_ERASED_OF_SUBJECT = 10_000;
+/** Blocks that a refusal names, and locks of a source that are looked through for them. */
+const MAX_BLOCKS_NAMED = 1_000;
+const MAX_LOCKS_LOOKED_AT = 1_000;
+
+/** What is asked to be erased. */
+export type ErasureTarget = { readonly attestationIds: readonly string[] } | { readonly subjectRef: string };
+
+/** Records to erase, and whether there are more than one request takes. */
+export interface ErasureTargets {
+  readonly records: readonly AttestationRecord[];
+  readonly isComplete: boolean;
+  /** Member of the request that names them. */
+  readonly field: 'attestationIds' | 'subjectRef';
+}
+
+/** Those whose payload is there, and those whose payload is gone already. */
+export interface ErasureSplit {
+  readonly present: readonly AttestationRecord[];
+  readonly gone: readonly AttestationRecord[];
+}
+
+export interface ErasuresOptions {
+  readonly store: Store;
+  readonly self: NodeId;
+  readonly locks: Locks;
+  readonly subjects: Subjects;
+  readonly traces: PayloadTraces;
+}
+
+/** Erasure of payloads by the destruction of their keys. Proofs stay; retention locks and legal holds go before. */
+export class Erasures {
+  readonly #options: ErasuresOptions;
+
+  constructor(options: ErasuresOptions) {
+    this.#options = options;
+  }
+
+  /** The own records of the account that are meant, each once. Throws `ComplianceError` where one is not there. */
+  async targets(account: string, target: ErasureTarget): Promise<ErasureTargets> {
+    if ('attestationIds' in target) {
+      const records = await this.#require(account, target.attestationIds);
+      return { records, isComplete: true, field: 'attestationIds' };
+    }
+    const ids = await this.#options.subjects.idsOf(account, target.subjectRef, MAX_ERASED_OF_SUBJECT + 1);
+    const records: AttestationRecord[] = [];
+    for (const id of ids.slice(0, MAX_ERASED_OF_SUBJECT)) {
+      const found = await readRecord(this.#options.store, id);
+      if (found !== undefined) records.push(found.record);
+    }
+    return { records, isComplete: ids.length <= MAX_ERASED_OF_SUBJECT, field: 'subjectRef' };
+  }
+
+  /** Runs the work while no lock is placed over the records and no other erasure takes them. */
+  alone<Result>(
+    records: readonly AttestationRecord[],
+    work: (split: ErasureSplit) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#options.locks.alone(records, async () => work(await this.#split(records)));
+  }
+
+  /** Throws `ComplianceError` `retention-locked`, which names what is in the way. `now` is in epoch milliseconds. */
+  async requireUnlocked(
+    records: readonly AttestationRecord[],
+    field: ErasureTargets['field'],
+    now: number,
+  ): Promise<void> {
+    const states = new Map<string, LockState>();
+    const blocked: AttestationRecord[] = [];
+    for (const record of records) {
+      const key = JSON.stringify([record.sourceId, record.kind]);
+      const state = states.get(key) ?? (await this.#options.locks.covering(record, record.kind));
+      states.set(key, state);
+      if (isBlocked(state, Date.parse(record.submittedAt), now)) blocked.push(record);
+    }
+    if (blocked.length > 0) throw await this.#lockedError(blocked, field, now);
+  }
+
+  /** Rows of a record of erasure that erases these. They belong into its own write. */
+  async rows(records: readonly AttestationRecord[]): Promise<(erasure: RecordId) => readonly Operation[]> {
+    const removals = await this.#options.traces.removals(records);
+    if (removals.length === 0) return () => [];
+    return (erasure) => [...removals, erasureDueTable.put([erasure], erasure)];
+  }
+
+  async #require(account: string, texts: readonly string[]): Promise<AttestationRecord[]> {
+    const { store, self } = this.#options;
+    const records = new Map<RecordId, AttestationRecord>();
+    const missing: string[] = [];
+    for (const text of texts) {
+      const id = recordOfAnyId(text);
+      const isOwn = id !== undefined && nodeOfRecord(id) === self;
+      const record = isOwn ? (await readRecord(store, id))?.record : undefined;
+      if (record?.account === account) records.set(record.id, record);
+      else missing.push(text);
+    }
+    if (missing.length === 0) return [...records.values()];
+    const detail = 'names records that are not there: only the node that made a record holds its payload';
+    throw new ComplianceError('attestation-not-found', 'attestationIds', detail, { missing });
+  }
+
+  async #split(records: readonly AttestationRecord[]): Promise<ErasureSplit> {
+    const keys = await this.#options.store.getMany(records.map(({ id }) => payloadKeyTable.key(id)));
+    return {
+      present: records.filter((_, i) => keys[i] !== undefined),
+      gone: records.filter((_, i) => keys[i] === undefined),
+    };
+  }
+
+  async #lockedError(blocked: readonly AttestationRecord[], field: string, now: number): Promise<ComplianceError> {
+    const locksOf = new Map<string, readonly PlacedLock[]>();
+    const named = [];
+    for (const record of blocked) {
+      const locks = locksOf.get(record.sourceId) ?? (await this.#options.locks.list(record, 0, MAX_LOCKS_LOOKED_AT));
+      locksOf.set(record.sourceId, locks);
+      for (const { lockId, until } of blocksOf(locks, record, now)) {
+        const expiresAt = until === null ? null : timestampOf(until);
+        named.push({ attestationId: record.id, lockId, legalHold: until === null, expiresAt });
+      }
+      if (named.length >= MAX_BLOCKS_NAMED) break;
+    }
+    return new ComplianceError('retention-locked', field, 'retention locks or legal holds cover the records', {
+      locks: named.slice(0, MAX_BLOCKS_NAMED),
+      truncated: named.length > MAX_BLOCKS_NAMED || named.at(-1)?.attestationId !== blocked.at(-1)?.id,
+    });
+  }
+}

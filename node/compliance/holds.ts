@@ -1,0 +1,69 @@
+import { nodeOfRecord, type NodeId, type RecordId } from '../../protocol/ids.ts';
+import { recordOfObject } from '../../protocol/object-ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { linkingIds } from '../records/link-tables.ts';
+import { readRecord } from '../records/record-reader.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { ComplianceError } from './compliance-error.ts';
+import { holdTable } from './hold-table.ts';
+import { isLock } from './lock-tables.ts';
+import type { Pseudonyms } from './pseudonyms.ts';
+
+/** A person at work, and the API key that the request came by. */
+export interface Actor {
+  readonly name: string;
+  readonly keyId: string;
+}
+
+/** Legal holds: placed by one person, released by another. */
+export class Holds {
+  readonly #store: Store;
+  readonly #pseudonyms: Pseudonyms;
+  readonly #self: NodeId;
+
+  constructor(store: Store, pseudonyms: Pseudonyms, self: NodeId) {
+    this.#store = store;
+    this.#pseudonyms = pseudonyms;
+    this.#self = self;
+  }
+
+  /** The row that remembers who placed a hold. It belongs into the lock's own write. */
+  row(account: string, { name, keyId }: Actor, lock: RecordId): Operation {
+    return holdTable.put([lock], { lockedBy: this.#pseudonyms.holder(account, name), keyId });
+  }
+
+  /** Forgets who placed a hold. It belongs into the write of the release. */
+  removal(lock: RecordId): Operation {
+    return holdTable.del(lock);
+  }
+
+  /** The lock of an id. Throws `ComplianceError` `lock-not-found`. */
+  async requireLock(account: string, lockId: string): Promise<AttestationRecord> {
+    const id = recordOfObject('lock', lockId);
+    const isOwn = id !== undefined && nodeOfRecord(id) === this.#self;
+    const lock = isOwn ? (await readRecord(this.#store, id))?.record : undefined;
+    if (lock !== undefined && isLock(lock) && lock.account === account) return lock;
+    throw new ComplianceError('lock-not-found', 'lockId', 'there is no retention lock of this id on this node');
+  }
+
+  /**
+   * Whether the two persons were told apart: a store that was rebuilt from peers does not know any more who placed a
+   * hold. Throws `ComplianceError` where there is no hold to release, or the actor is the one who placed it.
+   */
+  async requireReleasable(lock: AttestationRecord, { name, keyId }: Actor): Promise<'checked' | 'forgotten'> {
+    const [release] = await linkingIds(this.#store, lock.id, 'lock', 'retention_lock', 1);
+    if (lock.claims.legalHold !== true || release !== undefined) {
+      throw new ComplianceError('hold-not-active', 'lockId', 'has no legal hold, or it was released');
+    }
+    const placed = await holdTable.get(this.#store, lock.id);
+    if (placed === undefined) return 'forgotten';
+    if (placed.lockedBy === this.#pseudonyms.holder(lock.account, name)) {
+      throw new ComplianceError('same-person', 'releasedBy', 'is the person who placed the hold');
+    }
+    if (placed.keyId === keyId) {
+      throw new ComplianceError('same-person', 'x-api-key', 'is the API key by which the hold was placed');
+    }
+    return 'checked';
+  }
+}

@@ -1,0 +1,83 @@
+import { isRecordId, type NodeId } from '../../protocol/ids.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
+import { erasureDueTable } from '../compliance/erasure-due.ts';
+import { holdTable } from '../compliance/hold-table.ts';
+import { holdCountTable, lockTable } from '../compliance/lock-tables.ts';
+import { linkTable } from '../records/link-tables.ts';
+import { recordIndex } from '../records/record-tables.ts';
+import type { Check, TableCheck } from './check.ts';
+import { recordAt } from './record-at.ts';
+import { countRows, distinctParts, readRows } from './rows.ts';
+
+/** Legal holds counted again, source by source, by locks and releases; and the rows that locks and erasures leave. */
+export const retentionCheck: TableCheck = {
+  tables: [holdCountTable, holdTable, erasureDueTable],
+  async run(check) {
+    await checkHoldCounts(check);
+    await checkHolders(check);
+    await checkDue(check);
+  },
+};
+
+async function checkHoldCounts(check: Check): Promise<void> {
+  const { store, report } = check;
+  let right = 0;
+  for await (const account of distinctParts(store, lockTable.name)) {
+    for await (const source of distinctParts(store, `${lockTable.name}/${account}`)) {
+      const counts = await holdsOf(check, account, source);
+      for (const scope of LOCK_SCOPES) {
+        const key = holdCountTable.key(account, source, scope);
+        const bytes = await store.get(key);
+        const held = bytes === undefined ? 0 : holdCountTable.decode(bytes);
+        if (bytes !== undefined) right++;
+        const counted = counts.get(scope) ?? 0;
+        if (held === counted) continue;
+        report.problem(holdCountTable.name, key, `holds ${held}, but ${counted} legal holds hold`);
+      }
+    }
+  }
+  if ((await countRows(check, holdCountTable)) !== right) {
+    report.problem(holdCountTable.name, null, 'counts legal holds of sources that have no lock');
+  }
+}
+
+/** Legal holds of a source that nobody has released, by scope. */
+async function holdsOf(check: Check, account: string, source: string): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const { value } of readRows(check, lockTable, account, source)) {
+    const lock = await ownRecord(check, value ?? '');
+    if (lock?.claims.legalHold !== true || (await isReleased(check, lock))) continue;
+    for (const scope of lock.claims.scope ?? []) counts.set(scope, (counts.get(scope) ?? 0) + 1);
+  }
+  return counts;
+}
+
+async function checkHolders(check: Check): Promise<void> {
+  for await (const { key, parts } of readRows(check, holdTable)) {
+    const lock = parts.length === 1 ? await ownRecord(check, parts[0] ?? '') : undefined;
+    if (lock?.kind === 'retention_lock' && lock.claims.legalHold === true && !(await isReleased(check, lock))) continue;
+    check.report.problem(holdTable.name, key, 'belongs to no legal hold');
+  }
+}
+
+async function checkDue(check: Check): Promise<void> {
+  for await (const { key, parts, value } of readRows(check, erasureDueTable)) {
+    const erasure = parts.length === 1 && parts[0] === value ? await ownRecord(check, value ?? '') : undefined;
+    if (erasure?.kind === 'erasure') check.report.count('erasuresDue');
+    else check.report.problem(erasureDueTable.name, key, 'belongs to no erasure');
+  }
+}
+
+async function isReleased({ store, own }: Check, { id }: AttestationRecord): Promise<boolean> {
+  const releases = linkTable.key(id, 'lock', 'retention_lock', own ?? '');
+  return (await store.first({ gte: `${releases}/`, lt: `${releases}0` })) !== undefined;
+}
+
+async function ownRecord({ store, own }: Check, id: string): Promise<AttestationRecord | undefined> {
+  const node: NodeId | null = own;
+  if (node === null || !isRecordId(id)) return undefined;
+  const seq = await recordIndex.get(store, id);
+  const record = seq === undefined ? undefined : await recordAt(store, node, seq);
+  return record?.id === id ? record : undefined;
+}

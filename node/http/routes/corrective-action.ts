@@ -1,0 +1,96 @@
+import type { Static } from 'typebox';
+import {
+  CORRECTIVE_ACTION_EXAMPLE,
+  CorrectiveActionAnswerShape,
+  CorrectiveActionRequestShape,
+} from '../../../protocol/api/corrective-action.ts';
+import { ACTION_REFERENCES } from '../../../protocol/compliance/references.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
+import type { AttestationRecord, Links } from '../../../protocol/statement/record.ts';
+import type { AccountRecords } from '../../compliance/account-records.ts';
+import { type CorrectiveActions, requireAllowed } from '../../compliance/corrective-actions.ts';
+import { governanceDraft } from '../../compliance/governance-draft.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { type RecordingRequest, recordingRoute, type Submit } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+
+export interface CorrectiveActionRooms {
+  readonly recorder: Recorder;
+  readonly records: Pick<AccountRecords, 'requireIncident'>;
+  readonly correctiveActions: Pick<CorrectiveActions, 'stepping'>;
+}
+
+type Work = RecordingRequest<Static<typeof CorrectiveActionRequestShape>>;
+
+const FIRST_STATUS = 'planned';
+
+/** `POST /v1/corrective-action` (SPEC §4.2 rule 4, DOMAIN §3.2): a new action, or the next step of one. */
+export function correctiveActionRoute(rooms: CorrectiveActionRooms): KeyRoute {
+  return recordingRoute(rooms.recorder, {
+    path: '/v1/corrective-action',
+    scope: 'governance:write',
+    shape: CorrectiveActionRequestShape,
+    documentation: {
+      summary: 'Records a corrective action, or its next step',
+      description:
+        'planned, in-progress, implemented, verified, closed; what was implemented or verified may prove ineffective ' +
+        'and go back to in-progress; any but a closed one may be cancelled. Each step is a record of its own. The ' +
+        'answer’s `status` is that of anchoring, the action’s is `actionStatus`.',
+      request: { shape: CorrectiveActionRequestShape, example: CORRECTIVE_ACTION_EXAMPLE.request },
+      answer: { shape: CorrectiveActionAnswerShape, example: CORRECTIVE_ACTION_EXAMPLE.answer },
+      problems: ['source-mismatch', 'incident-not-found', 'corrective-action-not-found', 'invalid-transition'],
+    },
+    async record(work, submit) {
+      const { incidentId, correctiveActionId } = work.request;
+      const account = work.caller.account.id;
+      const incident =
+        incidentId === undefined ? undefined : await rooms.records.requireIncident(account, incidentId, 'incidentId');
+      return correctiveActionId === undefined
+        ? begin(work, incident, submit)
+        : step(rooms, work, correctiveActionId, incident, submit);
+    },
+    answer: ({ record: { id, links, claims }, envelope }) => ({
+      ...envelope,
+      correctiveActionId: objectId('correctiveAction', links.correctiveAction ?? id),
+      incidentId: links.incident === undefined ? null : objectId('incident', links.incident),
+      actionStatus: claims.actionStatus ?? FIRST_STATUS,
+      revision: claims.revision ?? 1,
+      ...ACTION_REFERENCES,
+    }),
+  });
+}
+
+async function begin(work: Work, incident: AttestationRecord | undefined, submit: Submit): Promise<AttestationRecord> {
+  requireAllowed(null, work.request.status ?? FIRST_STATUS);
+  return submit(draftOf(work, 1, incident === undefined ? {} : { incident: incident.id }));
+}
+
+function step(
+  { correctiveActions }: CorrectiveActionRooms,
+  work: Work,
+  correctiveActionId: string,
+  incident: AttestationRecord | undefined,
+  submit: Submit,
+): Promise<AttestationRecord> {
+  const { request, caller } = work;
+  const { sourceId, status: to = FIRST_STATUS } = request;
+  return correctiveActions.stepping(caller.account.id, { correctiveActionId, sourceId, to }, ({ first, last }) => {
+    const kept = first.links.incident;
+    const links = { correctiveAction: first.id, ...(kept === undefined ? {} : { incident: kept }) };
+    const isOther = incident !== undefined && incident.id !== kept;
+    const warnings = isOther ? ['incidentId: differs from that of the first step, which the action keeps'] : [];
+    return submit(draftOf(work, (last.claims.revision ?? 1) + 1, links), { warnings });
+  });
+}
+
+function draftOf(work: Work, revision: number, links: Links) {
+  const { sourceId, status: actionStatus = FIRST_STATUS } = work.request;
+  const account = work.caller.account.id;
+  return governanceDraft(work, {
+    kind: 'corrective_action',
+    account,
+    sourceId,
+    claims: { actionStatus, revision },
+    links,
+  });
+}

@@ -1,0 +1,129 @@
+import type { Static } from 'typebox';
+import {
+  ERASURE_EXAMPLE,
+  ERASURE_SOURCE,
+  ErasureAnswerShape,
+  ErasureRequestShape,
+} from '../../../protocol/api/erasures.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
+import { type AttestationRecord, MAX_LINKED } from '../../../protocol/statement/record.ts';
+import type { Erasures, ErasureSplit, ErasureTarget } from '../../compliance/erasures.ts';
+import { governanceDraft } from '../../compliance/governance-draft.ts';
+import type { Pseudonyms } from '../../compliance/pseudonyms.ts';
+import type { Shredder } from '../../compliance/shredder.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { type RecordingRequest, recordingRoute, requireReach, type Submit } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+
+export interface ErasureRooms {
+  readonly recorder: Recorder;
+  readonly erasures: Pick<Erasures, 'targets' | 'alone' | 'requireUnlocked' | 'rows'>;
+  readonly shredder: Pick<Shredder, 'shred'>;
+  readonly pseudonyms: Pick<Pseudonyms, 'subject'>;
+  readonly now: () => number;
+}
+
+type Work = RecordingRequest<Static<typeof ErasureRequestShape>>;
+
+/**
+ * `POST /v1/erasures` (DOMAIN §6 item 7): destroys the keys of payloads; proofs, verification and evidence flags stay.
+ * Answered once no file of the store holds the keys.
+ */
+export function erasureRoute(rooms: ErasureRooms): KeyRoute {
+  return recordingRoute(rooms.recorder, {
+    path: '/v1/erasures',
+    scope: 'erasure:execute',
+    shape: ErasureRequestShape,
+    documentation: {
+      summary: 'Erases payloads for good',
+      description:
+        'Of records that this node made: by their ids, or all of a person who was named in `subjectRef`. The key and ' +
+        'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, or ' +
+        'guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records.',
+      request: { shape: ErasureRequestShape, example: ERASURE_EXAMPLE.request },
+      answer: { shape: ErasureAnswerShape, example: ERASURE_EXAMPLE.answer },
+      problems: ['attestation-not-found', 'retention-locked'],
+    },
+    async record(work, submit) {
+      const { caller, request } = work;
+      const target = targetOf(request);
+      const { records, isComplete, field } = await rooms.erasures.targets(caller.account.id, target);
+      for (const { sourceId } of records) requireReach(caller, sourceId);
+      const record = await rooms.erasures.alone(records, async (split) => {
+        await rooms.erasures.requireUnlocked(split.present, field, rooms.now());
+        return eraseAll(rooms, work, split, isComplete, submit);
+      });
+      await rooms.shredder.shred();
+      return record;
+    },
+    answer({ record, kept, envelope }) {
+      const { erasures: earlier = [], alreadyErased = [], complete = true } = kept;
+      const erasures = [...(Array.isArray(earlier) ? earlier : []), erasureOf(record)];
+      return {
+        ...envelope,
+        erasureId: objectId('erasure', record.id),
+        erasures,
+        erasedCount: erasures.reduce<number>((sum, { erasedCount }) => sum + Number(erasedCount), 0),
+        alreadyErased,
+        complete,
+      };
+    },
+  });
+}
+
+/** One record of erasure for every hundred payloads; the last, which may be of none, is what the request is answered with. */
+async function eraseAll(
+  { recorder, erasures, pseudonyms }: ErasureRooms,
+  work: Work,
+  { present, gone }: ErasureSplit,
+  complete: boolean,
+  submit: Submit,
+): Promise<AttestationRecord> {
+  const earlier: JsonObject[] = [];
+  const draft = draftOf(work, pseudonyms);
+  const erasing = async (records: readonly AttestationRecord[]): Promise<Draft> => ({
+    ...draft,
+    links: { erased: records.length === 0 ? undefined : records.map(({ id }) => id) },
+    besides: await erasures.rows(records),
+  });
+  let at = 0;
+  for (; present.length - at > MAX_LINKED; at += MAX_LINKED) {
+    const { record } = await recorder.intake.submit(await erasing(present.slice(at, at + MAX_LINKED)));
+    earlier.push(erasureOf(record));
+  }
+  const kept = { erasures: earlier, alreadyErased: gone.map(({ id }) => id), complete };
+  return submit(await erasing(present.slice(at)), kept);
+}
+
+/** An erasure does not keep what it erases: its own payload has the person's pseudonym in place of the name. */
+function draftOf({ body, additional, caller }: Work, pseudonyms: ErasureRooms['pseudonyms']): Draft {
+  const account = caller.account.id;
+  const { subjectRef } = body;
+  const named =
+    typeof subjectRef === 'string' ? { subjectRef: `hmac-sha256:${pseudonyms.subject(account, subjectRef)}` } : {};
+  const facts = { kind: 'erasure', account, sourceId: ERASURE_SOURCE } as const;
+  return governanceDraft({ body: { ...body, ...named }, additional }, facts);
+}
+
+function erasureOf({ id, links }: AttestationRecord): JsonObject {
+  return { erasureId: objectId('erasure', id), attestationId: id, erasedCount: links.erased?.length ?? 0 };
+}
+
+/** Throws `Problem` where the request names both, or neither. */
+function targetOf({ attestationIds, subjectRef }: Work['request']): ErasureTarget {
+  if (attestationIds !== undefined && subjectRef === undefined) return { attestationIds };
+  if (subjectRef !== undefined && attestationIds === undefined) return { subjectRef };
+  if (subjectRef === undefined) {
+    const message = 'or subjectRef is required';
+    throw new Problem('missing-field', `attestationIds ${message}`, {
+      errors: [fieldError(['attestationIds'], 'required', message)],
+    });
+  }
+  const message = 'cannot stand beside attestationIds';
+  throw new Problem('invalid-field', `subjectRef ${message}`, {
+    errors: [fieldError(['subjectRef'], 'exclusive', message)],
+  });
+}

@@ -1,0 +1,75 @@
+import {
+  HOLD_RELEASE_EXAMPLE,
+  HoldReleaseAnswerShape,
+  HoldReleaseRequestShape,
+} from '../../../protocol/api/retention-lock.ts';
+import { lockEnd } from '../../../protocol/compliance/retention.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { governanceDraft } from '../../compliance/governance-draft.ts';
+import type { Holds } from '../../compliance/holds.ts';
+import { type Locks, periodOf } from '../../compliance/locks.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { recordingRoute, requireReach } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+import { effectiveUntil, keptOf } from './retention-lock.ts';
+
+export interface HoldReleaseRooms {
+  readonly recorder: Recorder;
+  readonly locks: Pick<Locks, 'alone' | 'overlapping'>;
+  readonly holds: Pick<Holds, 'requireLock' | 'requireReleasable' | 'removal'>;
+}
+
+const FORGOTTEN =
+  'lockId: this node’s store was rebuilt and does not know any more who placed the hold; that two persons acted was ' +
+  'not checked';
+
+/** `POST /v1/retention-lock/release` (DOMAIN §6 item 5): another person, by another API key, ends a legal hold. */
+export function holdReleaseRoute({ recorder, locks, holds }: HoldReleaseRooms): KeyRoute {
+  return recordingRoute(recorder, {
+    path: '/v1/retention-lock/release',
+    scope: 'governance:write',
+    shape: HoldReleaseRequestShape,
+    documentation: {
+      summary: 'Releases a legal hold',
+      description:
+        'By a second person: another name than the `lockedBy` of the hold, and another API key than the one it was ' +
+        'placed with. The period of the lock goes on.',
+      request: { shape: HoldReleaseRequestShape, example: HOLD_RELEASE_EXAMPLE.request },
+      answer: { shape: HoldReleaseAnswerShape, example: HOLD_RELEASE_EXAMPLE.answer },
+      problems: ['same-person', 'lock-not-found', 'hold-not-active'],
+    },
+    async record(work, submit) {
+      const { request, caller } = work;
+      const account = caller.account.id;
+      const lock = await holds.requireLock(account, request.lockId);
+      requireReach(caller, lock.sourceId);
+      const { sourceId, claims } = lock;
+      const { scope = [] } = claims;
+      const source = { account, sourceId };
+      return locks.alone([source], async () => {
+        const told = await holds.requireReleasable(lock, { name: request.releasedBy, keyId: caller.key.id });
+        const after = await locks.overlapping(source, scope, scope);
+        const draft = governanceDraft(work, {
+          kind: 'retention_lock',
+          account,
+          sourceId,
+          claims: { scope, legalHold: false },
+          links: { lock: lock.id },
+        });
+        const warnings = told === 'forgotten' ? [FORGOTTEN] : [];
+        const kept = { ...keptOf(after), end: lockEnd(periodOf(lock)), warnings };
+        return submit({ ...draft, besides: () => [holds.removal(lock.id)] }, kept);
+      });
+    },
+    answer({ request, record, kept, envelope }) {
+      const end = Number(kept.end);
+      return {
+        ...envelope,
+        lockId: request.lockId,
+        releasedAt: record.submittedAt,
+        expiresAt: timestampOf(end),
+        effectiveUntil: effectiveUntil(kept, end),
+      };
+    },
+  });
+}

@@ -1,0 +1,113 @@
+import type { Static } from 'typebox';
+import {
+  RETENTION_LOCK_EXAMPLE,
+  RetentionLockAnswerShape,
+  RetentionLockRequestShape,
+} from '../../../protocol/api/retention-lock.ts';
+import { LOCK_REFERENCES } from '../../../protocol/compliance/references.ts';
+import { lockEnd, MIN_RETENTION_DAYS } from '../../../protocol/compliance/retention.ts';
+import { calendarWarnings, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { governanceDraft } from '../../compliance/governance-draft.ts';
+import type { Actor, Holds } from '../../compliance/holds.ts';
+import { type Locks, type LockState, periodOf } from '../../compliance/locks.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { recordingRoute } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+
+export interface RetentionLockRooms {
+  readonly recorder: Recorder;
+  readonly locks: Pick<Locks, 'alone' | 'overlapping'>;
+  readonly holds: Pick<Holds, 'row'>;
+}
+
+type LockRequest = Static<typeof RetentionLockRequestShape>;
+
+/** `POST /v1/retention-lock` (SPEC §4.2 rule 3, DOMAIN §3.2). Locks are only added: they extend, and never shorten. */
+export function retentionLockRoute({ recorder, locks, holds }: RetentionLockRooms): KeyRoute {
+  return recordingRoute(recorder, {
+    path: '/v1/retention-lock',
+    scope: 'governance:write',
+    shape: RetentionLockRequestShape,
+    documentation: {
+      summary: 'Keeps records of a source from being erased',
+      description:
+        `For at least ${MIN_RETENTION_DAYS} days, which is this service’s floor and no number of the EU AI Act; what ` +
+        'the rules named in `regulatoryBasis` ask for is in `statutoryMinimumDays`. A record can be erased once every ' +
+        'lock over it has run out, each counted from the later of lock and record. A `legalHold` has no end until ' +
+        'a second person releases it.',
+      request: { shape: RetentionLockRequestShape, example: RETENTION_LOCK_EXAMPLE.request },
+      answer: { shape: RetentionLockAnswerShape, example: RETENTION_LOCK_EXAMPLE.answer },
+      problems: ['retention-below-minimum'],
+    },
+    async record(work, submit) {
+      const { request, caller } = work;
+      const account = caller.account.id;
+      const { sourceId, retentionPeriodDays: retentionDays, legalHold } = request;
+      requireLongEnough(retentionDays);
+      const holder = holderOf(request, caller.key.id);
+      const scope = typeof request.scope === 'string' ? [request.scope] : request.scope;
+      const claims = { retentionDays, scope, legalHold };
+      const draft = governanceDraft(work, { kind: 'retention_lock', account, sourceId, claims });
+      const source = { account, sourceId };
+      return locks.alone([source], async () => {
+        const before = await locks.overlapping(source, scope);
+        const row =
+          holder === undefined ? {} : { besides: (id: AttestationRecord['id']) => [holds.row(account, holder, id)] };
+        return submit({ ...draft, ...row }, keptOf(before));
+      });
+    },
+    answer({ request, record, kept, envelope }) {
+      const end = lockEnd(periodOf(record));
+      const { retentionPeriodDays, regulatoryBasis, legalHold } = request;
+      return {
+        ...envelope,
+        lockId: objectId('lock', record.id),
+        sourceId: record.sourceId,
+        scope: request.scope,
+        retentionPeriodDays,
+        lockedAt: record.submittedAt,
+        expiresAt: legalHold === true ? null : timestampOf(end),
+        appliesTo: 'existing-and-future',
+        perRecordExpiry: 'recordTime + period',
+        statutoryMinimumDays: statutoryMinimumDays(regulatoryBasis),
+        ...LOCK_REFERENCES,
+        effectiveUntil: legalHold === true ? null : effectiveUntil(kept, end),
+      };
+    },
+    warnings: ({ regulatoryBasis, retentionPeriodDays }) => calendarWarnings(regulatoryBasis, retentionPeriodDays),
+  });
+}
+
+/** What the answer needs of the locks that were there before. */
+export function keptOf({ until, held }: LockState): JsonObject {
+  return { until, held };
+}
+
+/** The end of a lock together with those before it; null while a legal hold holds. */
+export function effectiveUntil({ until, held }: JsonObject, end: number): string | null {
+  if (held === true) return null;
+  return timestampOf(typeof until === 'number' ? Math.max(until, end) : end);
+}
+
+function requireLongEnough(days: number): void {
+  if (days >= MIN_RETENTION_DAYS) return;
+  const message = `is below the minimum of ${MIN_RETENTION_DAYS}`;
+  throw new Problem('retention-below-minimum', `retentionPeriodDays ${message}`, {
+    errors: [fieldError(['retentionPeriodDays'], 'minimum', message)],
+  });
+}
+
+/** Who places a legal hold. Throws `Problem` where that is not said: another person must be able to release it. */
+function holderOf({ legalHold, lockedBy }: LockRequest, keyId: string): Actor | undefined {
+  if (legalHold !== true) return undefined;
+  if (lockedBy !== undefined) return { name: lockedBy, keyId };
+  const message = 'is required with legalHold';
+  throw new Problem('missing-field', `lockedBy ${message}`, {
+    errors: [fieldError(['lockedBy'], 'required', message)],
+  });
+}

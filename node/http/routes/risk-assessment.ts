@@ -1,0 +1,50 @@
+import {
+  RISK_ASSESSMENT_EXAMPLE,
+  RiskAssessmentAnswerShape,
+  RiskAssessmentRequestShape,
+} from '../../../protocol/api/risk-assessment.ts';
+import { RISK_REFERENCES } from '../../../protocol/compliance/references.ts';
+import { objectId } from '../../../protocol/object-ids.ts';
+import { RISK_LEVELS } from '../../../protocol/statement/vocabulary.ts';
+import { governanceDraft } from '../../compliance/governance-draft.ts';
+import { readTimeOrDay, requirePast } from '../recording/asserted-times.ts';
+import { recommendedWarnings } from '../recording/recommended.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { recordingRoute } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+
+export interface AssessmentRooms {
+  readonly recorder: Recorder;
+  readonly now: () => number;
+}
+
+/** `POST /v1/risk-assessment` (SPEC §4.2 rule 4, DOMAIN §3.2). A new assessment is a new record. */
+export function riskAssessmentRoute({ recorder, now }: AssessmentRooms): KeyRoute {
+  return recordingRoute(recorder, {
+    path: '/v1/risk-assessment',
+    scope: 'governance:write',
+    shape: RiskAssessmentRequestShape,
+    documentation: {
+      summary: 'Records a risk assessment',
+      description: 'Repeated assessments of a source show a continuous process. What is assessed is not judged.',
+      request: { shape: RiskAssessmentRequestShape, example: RISK_ASSESSMENT_EXAMPLE.request },
+      answer: { shape: RiskAssessmentAnswerShape, example: RISK_ASSESSMENT_EXAMPLE.answer },
+      problems: ['time-in-future'],
+    },
+    async record(work, submit) {
+      const { sourceId, residualRisk, assessmentDate, reviewDueAt } = work.request;
+      const account = work.caller.account.id;
+      if (assessmentDate !== undefined) {
+        requirePast('assessmentDate', readTimeOrDay('assessmentDate', assessmentDate), now());
+      }
+      if (reviewDueAt !== undefined) readTimeOrDay('reviewDueAt', reviewDueAt);
+      return submit(governanceDraft(work, { kind: 'risk_assessment', account, sourceId, claims: { residualRisk } }));
+    },
+    answer: ({ record, envelope }) => ({
+      ...envelope,
+      assessmentId: objectId('riskAssessment', record.id),
+      ...RISK_REFERENCES,
+    }),
+    warnings: ({ residualRisk }) => recommendedWarnings('residualRisk', residualRisk, RISK_LEVELS),
+  });
+}

@@ -1,0 +1,61 @@
+import {
+  SESSION_END_EXAMPLE,
+  SessionEndAnswerShape,
+  SessionEndRequestShape,
+} from '../../../protocol/api/session-end.ts';
+import { SESSION_REFERENCES } from '../../../protocol/compliance/references.ts';
+import { governanceDraft } from '../../compliance/governance-draft.ts';
+import type { Sessions } from '../../compliance/sessions.ts';
+import type { Recorder } from '../recording/recorder.ts';
+import { recordingRoute } from '../recording/recording.ts';
+import type { KeyRoute } from '../route.ts';
+
+export interface SessionEndRooms {
+  readonly recorder: Recorder;
+  readonly sessions: Pick<Sessions, 'ending'>;
+}
+
+/** `POST /v1/session/end` (SPEC §2.4, DOMAIN §3.2). A count that differs from ours is recorded, not refused. */
+export function sessionEndRoute({ recorder, sessions }: SessionEndRooms): KeyRoute {
+  return recordingRoute(recorder, {
+    path: '/v1/session/end',
+    scope: 'attest:write',
+    shape: SessionEndRequestShape,
+    documentation: {
+      summary: 'Ends a session',
+      description:
+        'On the node where it began, once. `recordedDecisionCount` counts the decisions recorded within it; a ' +
+        '`decisionCount` that differs is signed beside it.',
+      request: { shape: SessionEndRequestShape, example: SESSION_END_EXAMPLE.request },
+      answer: { shape: SessionEndAnswerShape, example: SESSION_END_EXAMPLE.answer },
+      problems: ['source-mismatch', 'session-not-found', 'session-already-ended'],
+    },
+    record(work, submit) {
+      const { request, caller } = work;
+      const account = caller.account.id;
+      const { sourceId, decisionCount } = request;
+      return sessions.ending(account, request, (start, recordedDecisionCount) => {
+        const claims = { decisionCount, recordedDecisionCount };
+        const links = { session: start.id };
+        const draft = governanceDraft(work, { kind: 'session_end', account, sourceId, claims, links });
+        return submit(draft, { startTime: start.submittedAt });
+      });
+    },
+    answer({ request, record, kept, envelope }) {
+      const { decisionCount = null, recordedDecisionCount = 0 } = record.claims;
+      const startTime = String(kept.startTime);
+      return {
+        ...envelope,
+        sessionId: request.sessionId,
+        startTime,
+        endTime: record.submittedAt,
+        durationSeconds: (Date.parse(record.submittedAt) - Date.parse(startTime)) / 1000,
+        outcome: request.outcome ?? null,
+        decisionCount,
+        recordedDecisionCount,
+        countMatches: decisionCount === null ? null : decisionCount === recordedDecisionCount,
+        ...SESSION_REFERENCES,
+      };
+    },
+  });
+}
