@@ -5,4 +5,9 @@ import { LOCK_PROJECTIONS } from './lock-tables.ts';
 import type { Projection } from '../records/projection.ts';
 
 /** What this node derives from its own records, so that governance can be looked up without scanning history. */
-export const OWN_PROJECTIONS: readonly Projection[] = [auditHeadProjection, agentProjection, ...LOCK_PROJECTIONS, ...INCIDENT_PROJECTIONS];
+export const OWN_PROJECTIONS: readonly Projection[] = [
+  auditHeadProjection,
+  agentProjection,
+  ...LOCK_PROJECTIONS,
+  ...INCIDENT_PROJECTIONS,
+];

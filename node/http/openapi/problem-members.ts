@@ -14,7 +14,10 @@ interface ProblemMember {
 /** The members that a code adds to the standard ones. A refusal may leave them out, and has no others. */
 export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<string, ProblemMember>>>>> = {
   'attestation-not-found': {
-    missing: { shape: Type.Array(Type.String(), { description: 'Ids that are not there.' }), example: [EXAMPLE_IDS.decision] },
+    missing: {
+      shape: Type.Array(Type.String(), { description: 'Ids that are not there.' }),
+      example: [EXAMPLE_IDS.decision],
+    },
     found: { shape: Type.Literal(false), example: false },
     verified: { shape: Type.Literal(false), example: false },
   },
