@@ -38,7 +38,6 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   intake.start();
   sealer.start();
   anchoring.start();
-  context.governance.shredder.start();
   context.purges.start();
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts), gate: operatorGate });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));

@@ -97,16 +97,15 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const confirmations = new Confirmations();
   const nodeUrl = `${keys.rosters.member(self)?.baseUrl ?? ''}/verify`;
   const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
-  const governance = opening.use(
-    openGovernanceRooms({
-      store,
-      node: self,
-      payloadKey: own.payloadKey,
-      vault,
-      log,
-      askRecord: async (id) => (await verification.evidence(id))?.record,
-    }),
-  );
+  const governance = openGovernanceRooms({
+    store,
+    node: self,
+    payloadKey: own.payloadKey,
+    vault,
+    purges,
+    log,
+    askRecord: async (id) => (await verification.evidence(id))?.record,
+  });
   const counters: readonly RecordCounter[] = [
     people.usage,
     ...governance.counters,

@@ -15,16 +15,16 @@ import { Reviews } from './compliance/reviews.ts';
 import { RowCounter } from './compliance/row-counter.ts';
 import { sessionCountTable, sessionMoves } from './compliance/session-count.ts';
 import { Sessions } from './compliance/sessions.ts';
-import { Shredder } from './compliance/shredder.ts';
 import { Subjects } from './compliance/subjects.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { readRecord } from './records/record-reader.ts';
+import type { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import type { Store } from './store/store.ts';
 
 /** What governs an account's records: sessions, reviews, incidents, locks, corrective actions and erasures. */
-export interface GovernanceRooms extends AsyncDisposable {
+export interface GovernanceRooms {
   readonly records: AccountRecords;
   readonly sessions: Sessions;
   readonly subjects: Subjects;
@@ -35,7 +35,6 @@ export interface GovernanceRooms extends AsyncDisposable {
   readonly holds: Holds;
   readonly correctiveActions: CorrectiveActions;
   readonly erasures: Erasures;
-  readonly shredder: Shredder;
   /** Counts that the own records move. */
   readonly counters: readonly RecordCounter[];
   /** What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too. */
@@ -48,19 +47,19 @@ interface GovernanceRoomsOptions {
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
   readonly vault: PayloadVault;
+  readonly purges: DuePurges;
   readonly log: Logger;
   /** A record that this store has not got, from the node that made it. */
   readonly askRecord: (id: RecordId) => Promise<AttestationRecord | undefined>;
 }
 
 export function openGovernanceRooms(options: GovernanceRoomsOptions): GovernanceRooms {
-  const { store, node, payloadKey, vault, askRecord } = options;
+  const { store, node, payloadKey, vault, purges, log, askRecord } = options;
   const lanes = new Lanes();
   const pseudonyms = new Pseudonyms(payloadKey);
   const subjects = new Subjects(store, pseudonyms);
-  const traces = new PayloadTraces(store, vault, subjects);
+  const traces = new PayloadTraces({ store, vault, subjects, purges });
   const locks = new Locks(store, lanes);
-  const shredder = new Shredder(options);
   return {
     records: new AccountRecords(async (id) => (await readRecord(store, id))?.record ?? askRecord(id)),
     sessions: new Sessions(store, lanes, node),
@@ -71,13 +70,11 @@ export function openGovernanceRooms(options: GovernanceRoomsOptions): Governance
     locks,
     holds: new Holds(store, pseudonyms, node),
     correctiveActions: new CorrectiveActions(store, lanes, node),
-    erasures: new Erasures({ store, self: node, locks, subjects, traces }),
-    shredder,
+    erasures: new Erasures({ store, self: node, locks, subjects, traces, purges, log }),
     counters: [
       new RowCounter(store, sessionCountTable, sessionMoves),
       new RowCounter(store, holdCountTable, holdMoves),
     ],
     again: (records) => traces.removalsAgain(records),
-    [Symbol.asyncDispose]: () => shredder[Symbol.asyncDispose](),
   };
 }

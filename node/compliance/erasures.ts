@@ -1,13 +1,14 @@
+import type { Logger } from 'pino';
 import { nodeOfRecord, type NodeId, type RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
+import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import { erasureDueTable } from './erasure-due.ts';
 import { blocksOf, isBlocked, type Locks, type LockState, type PlacedLock } from './locks.ts';
 import type { PayloadTraces } from './payload-traces.ts';
 import type { Subjects } from './subjects.ts';
@@ -41,6 +42,8 @@ export interface ErasuresOptions {
   readonly locks: Locks;
   readonly subjects: Subjects;
   readonly traces: PayloadTraces;
+  readonly purges: Pick<DuePurges, 'look' | 'noteEnded'>;
+  readonly log: Logger;
 }
 
 /** Erasure of payloads by the destruction of their keys. Proofs stay; retention locks and legal holds go before. */
@@ -91,11 +94,22 @@ export class Erasures {
     if (blocked.length > 0) throw await this.#lockedError(blocked, field, now);
   }
 
-  /** Rows of a record of erasure that erases these. They belong into its own write. */
-  async rows(records: readonly AttestationRecord[]): Promise<(erasure: RecordId) => readonly Operation[]> {
-    const removals = await this.#options.traces.removals(records);
-    if (removals.length === 0) return () => [];
-    return (erasure) => [...removals, erasureDueTable.put([erasure], erasure)];
+  /** What is deleted with a record of erasure that erases these. It belongs into its own write. */
+  removals(records: readonly AttestationRecord[]): Promise<readonly Operation[]> {
+    return this.#options.traces.removals(records);
+  }
+
+  /** Resolves once no file of the store holds a key that was erased before. Where that cannot be done now it is later. */
+  async purge(): Promise<void> {
+    const { purges, log } = this.#options;
+    purges.noteEnded();
+    try {
+      // The first look may have begun before the keys were deleted; the second did not.
+      await purges.look();
+      await purges.look();
+    } catch (error) {
+      log.warn({ err: error }, 'erased keys are not yet out of the files of the store');
+    }
   }
 
   async #require(account: string, texts: readonly string[]): Promise<AttestationRecord[]> {

@@ -7,29 +7,30 @@ import { duplicateTable } from '../intake/once-guard.ts';
 import { payloadKeyTable, readPayload } from '../payload/payload-tables.ts';
 import { PayloadDamagedError, type PayloadVault } from '../payload/payload-vault.ts';
 import { readRecord } from '../records/record-reader.ts';
+import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { erasureDueTable } from './erasure-due.ts';
 import type { Subjects } from './subjects.ts';
+
+export interface PayloadTracesOptions {
+  readonly store: Store;
+  readonly vault: PayloadVault;
+  readonly subjects: Pick<Subjects, 'removal'>;
+  readonly purges: Pick<DuePurges, 'end' | 'noteEnded'>;
+}
 
 /** All by which a payload could be read, found or guessed: its key, the row of its person, the hash that refuses a twin. */
 export class PayloadTraces {
-  readonly #store: Store;
-  readonly #vault: PayloadVault;
-  readonly #subjects: Subjects;
+  readonly #options: PayloadTracesOptions;
 
-  constructor(store: Store, vault: PayloadVault, subjects: Subjects) {
-    this.#store = store;
-    this.#vault = vault;
-    this.#subjects = subjects;
+  constructor(options: PayloadTracesOptions) {
+    this.#options = options;
   }
 
   /** What an erasure of these records deletes. It belongs into the write of the record of erasure. */
   async removals(records: readonly AttestationRecord[]): Promise<Operation[]> {
-    const operations: Operation[] = [];
-    for (const record of records) {
-      operations.push(payloadKeyTable.del(record.id), ...(await this.#removalsByContent(record)));
-    }
+    const operations = this.#options.purges.end(records.map(({ id }) => payloadKeyTable.key(id)));
+    for (const record of records) operations.push(...(await this.#removalsByContent(record)));
     return operations;
   }
 
@@ -38,17 +39,16 @@ export class PayloadTraces {
    * keys that were destroyed since. They are purged from its files like those of any erasure.
    */
   async removalsAgain(records: readonly AttestationRecord[]): Promise<Operation[]> {
-    const operations: Operation[] = [];
-    for (const { id, links } of records) {
-      const erased = links.erased ?? [];
-      if (erased.length > 0) operations.push(erasureDueTable.put([id], id));
-      for (const target of erased) operations.push(payloadKeyTable.del(target), ...(await this.#removalsOf(target)));
-    }
+    const erased = records.flatMap(({ links }) => links.erased ?? []);
+    if (erased.length === 0) return [];
+    const operations = this.#options.purges.end(erased.map((id) => payloadKeyTable.key(id)));
+    for (const id of erased) operations.push(...(await this.#removalsOf(id)));
+    this.#options.purges.noteEnded();
     return operations;
   }
 
   async #removalsOf(id: RecordId): Promise<Operation[]> {
-    const found = await readRecord(this.#store, id);
+    const found = await readRecord(this.#options.store, id);
     return found === undefined ? [] : this.#removalsByContent(found.record);
   }
 
@@ -58,9 +58,9 @@ export class PayloadTraces {
     const operations: Operation[] = [];
     const payload = parseJson(text);
     const subjectRef = isJsonObject(payload) ? payload.subjectRef : undefined;
-    if (typeof subjectRef === 'string') operations.push(this.#subjects.removal(account, subjectRef, id));
+    if (typeof subjectRef === 'string') operations.push(this.#options.subjects.removal(account, subjectRef, id));
     const duplicateKey = hash('sha256', text, 'hex');
-    if ((await duplicateTable.get(this.#store, account, duplicateKey)) === id) {
+    if ((await duplicateTable.get(this.#options.store, account, duplicateKey)) === id) {
       operations.push(duplicateTable.del(account, duplicateKey));
     }
     return operations;
@@ -69,7 +69,7 @@ export class PayloadTraces {
   /** Undefined where nobody can read the payload any more. */
   async #textOf(id: RecordId, seq: number): Promise<string | undefined> {
     try {
-      const payload = await readPayload(this.#store, this.#vault, id, seq);
+      const payload = await readPayload(this.#options.store, this.#options.vault, id, seq);
       return payload === 'erased' ? undefined : payload.text;
     } catch (error) {
       if (error instanceof PayloadDamagedError) return undefined;

@@ -1,7 +1,6 @@
 import { isRecordId, type NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
-import { erasureDueTable } from '../compliance/erasure-due.ts';
 import { holdTable } from '../compliance/hold-table.ts';
 import { holdCountTable, lockTable } from '../compliance/lock-tables.ts';
 import { linkTable } from '../records/link-tables.ts';
@@ -10,13 +9,12 @@ import type { Check, TableCheck } from './check.ts';
 import { recordAt } from './record-at.ts';
 import { countRows, distinctParts, readRows } from './rows.ts';
 
-/** Legal holds counted again, source by source, by locks and releases; and the rows that locks and erasures leave. */
+/** Legal holds counted again, source by source, by locks and releases; and who placed each. */
 export const retentionCheck: TableCheck = {
-  tables: [holdCountTable, holdTable, erasureDueTable],
+  tables: [holdCountTable, holdTable],
   async run(check) {
     await checkHoldCounts(check);
     await checkHolders(check);
-    await checkDue(check);
   },
 };
 
@@ -58,14 +56,6 @@ async function checkHolders(check: Check): Promise<void> {
     const lock = parts.length === 1 ? await ownRecord(check, parts[0] ?? '') : undefined;
     if (lock?.kind === 'retention_lock' && lock.claims.legalHold === true && !(await isReleased(check, lock))) continue;
     check.report.problem(holdTable.name, key, 'belongs to no legal hold');
-  }
-}
-
-async function checkDue(check: Check): Promise<void> {
-  for await (const { key, parts, value } of readRows(check, erasureDueTable)) {
-    const erasure = parts.length === 1 && parts[0] === value ? await ownRecord(check, value ?? '') : undefined;
-    if (erasure?.kind === 'erasure') check.report.count('erasuresDue');
-    else check.report.problem(erasureDueTable.name, key, 'belongs to no erasure');
   }
 }
 

@@ -47,7 +47,6 @@ const NO_COUNTS = {
   auditEntriesLost: 0,
   auditDaysOpen: 0,
   auditDaysAttested: 0,
-  erasuresDue: 0,
   keyFiles: 0,
 };
 export type CountName = keyof typeof NO_COUNTS;

@@ -88,7 +88,10 @@ export class DuePurges implements AsyncDisposable {
         due.push([part, key]);
       }
       if (due.length === 0) return purged;
-      await this.#store.purge(due.map(([, key]) => key));
+      await this.#store.purge(
+        due.map(([, key]) => key),
+        this.#ending.signal,
+      );
       await this.#store.write(due.map(([part]) => purgeDueTable.del(part)));
       purged += due.length;
     }

@@ -1,17 +1,15 @@
 import { ATTEST_EXAMPLE, AttestAnswerShape } from '../../../protocol/api/attest-answer.ts';
 import { AttestRequestShape } from '../../../protocol/api/attest.ts';
-import { readRfc3339, timestampOf } from '../../../protocol/time.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import type { Account } from '../../accounts/account.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import { attestDraft } from '../../attestation/decision-drafts.ts';
 import { fieldError, Problem } from '../problem.ts';
+import { readTime, requirePast } from '../recording/asserted-times.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
 import type { KeyRoute } from '../route.ts';
 import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
-
-/** How far a caller's clock may be ahead of ours. In milliseconds. */
-const MAX_CLOCK_SKEW_MS = 5 * 60_000;
 
 /** `POST /v1/attest` (SPEC §2.1, DOMAIN §3.2): one decision, answered once it is signed and on the disk. */
 export function attestRoute(rooms: DecisionRooms): KeyRoute {
@@ -36,7 +34,10 @@ export function attestRoute(rooms: DecisionRooms): KeyRoute {
     },
     async record(work, submit) {
       const { request, caller } = work;
-      checkClientTime(request.clientTimestamp, rooms.now());
+      const { clientTimestamp } = request;
+      if (clientTimestamp !== undefined) {
+        requirePast('clientTimestamp', readTime('clientTimestamp', clientTimestamp), rooms.now());
+      }
       checkAnchorMode(request.anchorMode, caller.account);
       const draft = attestDraft(caller.account.id, work);
       requireSmallData(draft.decision.data);
@@ -53,20 +54,6 @@ export function attestRoute(rooms: DecisionRooms): KeyRoute {
       anchorExpectedBy: timestampOf(anchorExpectedBy(record, caller.account.tier)),
     }),
   });
-}
-
-function checkClientTime(text: string | undefined, now: number): void {
-  if (text === undefined) return;
-  let at: number;
-  try {
-    at = readRfc3339(text);
-  } catch {
-    const error = fieldError(['clientTimestamp'], 'format', 'must be an RFC 3339 time');
-    throw new Problem('invalid-field', 'clientTimestamp must be an RFC 3339 time', { errors: [error] });
-  }
-  if (at <= now + MAX_CLOCK_SKEW_MS) return;
-  const detail = `clientTimestamp lies after ${timestampOf(now)}`;
-  throw new Problem('time-in-future', detail, { errors: [fieldError(['clientTimestamp'], 'future', detail)] });
 }
 
 function checkAnchorMode(mode: 'batch' | 'direct' | undefined, account: Account): void {

@@ -11,7 +11,6 @@ import { type AttestationRecord, MAX_LINKED } from '../../../protocol/statement/
 import type { Erasures, ErasureSplit, ErasureTarget } from '../../compliance/erasures.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';
 import type { Pseudonyms } from '../../compliance/pseudonyms.ts';
-import type { Shredder } from '../../compliance/shredder.ts';
 import type { Draft } from '../../intake/draft.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { Recorder } from '../recording/recorder.ts';
@@ -20,8 +19,7 @@ import type { KeyRoute } from '../route.ts';
 
 export interface ErasureRooms {
   readonly recorder: Recorder;
-  readonly erasures: Pick<Erasures, 'targets' | 'alone' | 'requireUnlocked' | 'rows'>;
-  readonly shredder: Pick<Shredder, 'shred'>;
+  readonly erasures: Pick<Erasures, 'targets' | 'alone' | 'requireUnlocked' | 'removals' | 'purge'>;
   readonly pseudonyms: Pick<Pseudonyms, 'subject'>;
   readonly now: () => number;
 }
@@ -56,7 +54,7 @@ export function erasureRoute(rooms: ErasureRooms): KeyRoute {
         await rooms.erasures.requireUnlocked(split.present, field, rooms.now());
         return eraseAll(rooms, work, split, isComplete, submit);
       });
-      await rooms.shredder.shred();
+      await rooms.erasures.purge();
       return record;
     },
     answer({ record, kept, envelope }) {
@@ -84,11 +82,11 @@ async function eraseAll(
 ): Promise<AttestationRecord> {
   const earlier: JsonObject[] = [];
   const draft = draftOf(work, pseudonyms);
-  const erasing = async (records: readonly AttestationRecord[]): Promise<Draft> => ({
-    ...draft,
-    links: { erased: records.length === 0 ? undefined : records.map(({ id }) => id) },
-    besides: await erasures.rows(records),
-  });
+  const erasing = async (records: readonly AttestationRecord[]): Promise<Draft> => {
+    const removals = await erasures.removals(records);
+    const erased = records.length === 0 ? undefined : records.map(({ id }) => id);
+    return { ...draft, links: { erased }, besides: () => removals };
+  };
   let at = 0;
   for (; present.length - at > MAX_LINKED; at += MAX_LINKED) {
     const { record } = await recorder.intake.submit(await erasing(present.slice(at, at + MAX_LINKED)));
