@@ -29,7 +29,8 @@ export async function recoverOpenBatch(store: Store, node: NodeId, first: number
   const last = await groupTable.last(store, [node]);
   if (last === undefined) return batch;
   const { first: lastFirst, size } = groupStatement.parse(last[1].statement);
-  const texts = readRecordTexts(store, node, first, Math.max(0, lastFirst + size - first));
+  // Ended with this call: a reader that is left open keeps the store from purging what was deleted.
+  await using texts = readRecordTexts(store, node, first, Math.max(0, lastFirst + size - first));
   for await (const [, signed] of groupTable.under(store, [node], { from: first })) {
     const group = groupStatement.parse(signed.statement);
     const leaves = await takeLeaves(texts, group.size);
