@@ -27,6 +27,9 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
   'session-already-ended': {
     endedBy: { shape: RecordIdShape, example: EXAMPLE_IDS.decision },
   },
+  'agent-inactive': {
+    deactivatedAt: { shape: TimestampShape, example: '2026-11-20T16:00:00.000Z' },
+  },
   'invalid-transition': {
     from: { shape: OrNull(Type.Enum([...ACTION_STATUSES])), example: 'planned' },
     to: { shape: Type.Enum([...ACTION_STATUSES]), example: 'closed' },

@@ -19,19 +19,26 @@ import {
 } from './trials.ts';
 import { LiveWorld, requireAccepted } from './live-world.ts';
 
-/** All scopes, and limits that this test stays below, so that every header is there. */
-const MAKER_KEY = 'mk_test_contract_maker_0000000000000000';
 /** Operations driven at once: each may wait for the ledger. */
 const AT_ONCE = 8;
 
 const sink = await TestMailSink.start();
 const network = await TestNetwork.start({ ledger: 'local', config: { mail: sink.config, batchIntervalMs: 100 } });
 const node = network.node();
-await node.context.accounts.grant({ id: 'contract', tier: 'professional' }, MAKER_KEY);
 const document = new ApiDocument((await node.get('/openapi.json', { key: null })).body);
 const judge = new SchemaJudge(document.root);
-const CALLER_KEY = await createKey({ name: 'caller', preset: 'admin' });
+/** All scopes, and limits that one test stays below, so that every header is there: each test has an account of its own. */
+let makerKey = '';
+let callerKey = '';
+let accounts = 0;
 let worlds = 0;
+
+test.before.each(async () => {
+  const id = `contract-${++accounts}`;
+  makerKey = `mk_test_${id}_maker_0000000000000000`;
+  await node.context.accounts.grant({ id, tier: 'professional' }, makerKey);
+  callerKey = await createKey({ name: 'caller', preset: 'admin' });
+});
 
 test.after(async () => {
   await network[Symbol.asyncDispose]();
@@ -39,17 +46,17 @@ test.after(async () => {
 });
 
 async function createKey(terms: { name: string; preset?: string; scopes?: string[] }): Promise<string> {
-  const { body } = requireAccepted('POST /v1/keys', await node.post('/v1/keys', terms, { key: MAKER_KEY }));
+  const { body } = requireAccepted('POST /v1/keys', await node.post('/v1/keys', terms, { key: makerKey }));
   return String(body.apiKey);
 }
 
 function newWorld(): LiveWorld {
-  return new LiveWorld({ node, document, makerKey: MAKER_KEY }, `w${++worlds}`);
+  return new LiveWorld({ node, document, makerKey }, `w${++worlds}`);
 }
 
 function ask({ method, keyed }: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  return node.send(method, path, text, { key: keyed ? CALLER_KEY : null, ...more });
+  return node.send(method, path, text, { key: keyed ? callerKey : null, ...more });
 }
 
 /** Does something for every operation, a few at a time, and names all that it found fault with. */
@@ -165,9 +172,9 @@ async function otherKeys(): Promise<OtherKeys> {
     const other = [...scopes].find((candidate) => candidate !== scope);
     lacking.set(scope, await createKey({ name: `not for ${scope}`, scopes: [other ?? scope] }));
   }
-  const { body } = await node.post('/v1/keys', { name: 'ends', preset: 'admin' }, { key: MAKER_KEY });
+  const { body } = await node.post('/v1/keys', { name: 'ends', preset: 'admin' }, { key: makerKey });
   const { id } = isJsonObject(body.key) ? body.key : {};
-  await node.send('POST', `/v1/keys/${String(id)}/revoke`, undefined, { key: MAKER_KEY });
+  await node.send('POST', `/v1/keys/${String(id)}/revoke`, undefined, { key: makerKey });
   return { revoked: String(body.apiKey), lacking };
 }
 
