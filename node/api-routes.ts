@@ -23,17 +23,16 @@ import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
-import type { StorageGuard } from './limits/storage-guard.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
 import { VERSION } from './version.ts';
 
 /** Every endpoint of the public API. */
-export function apiRoutes(context: NodeContext, monitor: HealthMonitor, storage: StorageGuard): readonly Route[] {
+export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
   const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = keys.rosters.member(config.id)?.region ?? config.id;
   const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
-  const recorder = recorderOf(context, topicId, storage);
+  const recorder = recorderOf(context, topicId);
   const decisions: DecisionRooms = {
     recorder,
     ...context.governance,
@@ -78,9 +77,8 @@ function withDocument(routes: readonly Route[], baseUrl: string): readonly Route
 }
 
 function recorderOf(
-  { intake, idempotency, keys, config, view, confirmations, evidence }: NodeContext,
+  { intake, idempotency, keys, config, view, confirmations, evidence, room }: NodeContext,
   topic: string,
-  storage: StorageGuard,
 ): Recorder {
   const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
   const find = async (id: RecordId) => {
@@ -92,7 +90,7 @@ function recorderOf(
   return {
     intake,
     idempotency,
-    requireStorage: () => storage.requireRoom(),
+    requireStorage: () => room.requireRoom(),
     topic,
     verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,

@@ -8,7 +8,6 @@ import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { type Listener, listen, listenOnSocket } from './http/server.ts';
-import { StorageGuard } from './limits/storage-guard.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
 
@@ -32,9 +31,6 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(monitor);
   await federation.start();
   await context.resumeChain(signal);
-  const storage = starting.use(
-    await StorageGuard.start({ directory: context.store.directory, quotaBytes: config.storageQuotaBytes, log }),
-  );
   intake.start();
   sealer.start();
   anchoring.start();
@@ -45,7 +41,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
   const options = appOptions(context);
-  const routes = apiRoutes(context, monitor, storage);
+  const routes = apiRoutes(context, monitor);
   const app = createApp({ ...options, routes, gate });
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');

@@ -26,6 +26,7 @@ import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.t
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { readNodeKeys } from './keys/node-keys.ts';
+import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
@@ -67,6 +68,8 @@ export interface NodeContext extends AccountRooms, AgentRooms, VerificationRooms
   /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
   readonly resumeChain: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;
+  /** Whether there is room for more records. */
+  readonly room: StorageGuard;
   readonly metrics: Metrics;
 }
 
@@ -96,6 +99,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
   const nodeUrl = `${keys.rosters.member(self)?.baseUrl ?? ''}/verify`;
+  const room = opening.use(
+    await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }),
+  );
   const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
   const governance = openGovernanceRooms({
     store,
@@ -199,6 +205,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     peersConnected: () => transport.peers().filter((peer) => peer.connected).length,
     heads: () => [...chains.all()].map(([node, head]) => [node, head.batch] as const),
     equivocations: () => equivocations.all().length,
+    storage: () => room.state,
+    auditWaiting: () => people.auditLog.waiting,
     anchoring: () => anchoring.state(),
   });
   const opened = opening.move();
@@ -223,6 +231,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federation,
     resumeChain,
     confirmations,
+    room,
     metrics,
     ...verification,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -42,12 +42,14 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, gat
   const open = isOpenToPages(route);
   const answer = async (context: RouterContext): Promise<void> => {
     if (open) allowPages(context);
-    const call = { context, params: context.params, query: new URLSearchParams(context.querystring) };
+    const { params } = context;
+    const call = { context, params, query: new URLSearchParams(context.querystring), counted: nothing };
     if (route.access === 'free') send(context, await gate.free(context, route, () => route.answer(call)));
     else {
       // No cache knows that answers differ by `x-api-key`.
       context.set('Cache-Control', 'no-store');
-      send(context, await gate.keyed(context, route, (caller) => route.answer(call, caller)));
+      const keyed = await gate.keyed(context, route, (caller, counted) => route.answer({ ...call, counted }, caller));
+      send(context, keyed);
     }
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
@@ -99,6 +101,9 @@ function notRouted(router: Router, context: Context): Problem {
     headers: { Allow: [...allowed].join(', ') },
   });
 }
+
+/** A free call holds nothing. */
+function nothing(): void {}
 
 /** A peer that closes its connection is no fault of the server's. */
 function isGone(error: Error): boolean {

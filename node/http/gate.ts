@@ -14,8 +14,11 @@ import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
 /** What stands between a request and its route: who asks, how often, and what is noted of it. */
 export interface Gate {
   free(context: Context, route: OperatorRoute, answer: () => Promise<Answer>): Promise<Answer>;
-  keyed(context: Context, route: KeyRoute, answer: (caller: Caller) => Promise<Answer>): Promise<Answer>;
+  keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer>;
 }
+
+/** The route, called with who asks and with what lets go of the daily cap early. */
+type KeyedAnswer = (caller: Caller, counted: () => void) => Promise<Answer>;
 
 export interface ApiGateOptions {
   readonly accounts: Pick<Accounts, 'authenticate'>;
@@ -43,7 +46,7 @@ export class ApiGate implements Gate {
   }
 
   /** Throws what `answer` throws, `LimitError`, and `Problem` 401 and 403. */
-  async keyed(context: Context, route: KeyRoute, answer: (caller: Caller) => Promise<Answer>): Promise<Answer> {
+  async keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer> {
     const { accounts, limits, auditLog } = this.#options;
     const address = this.#addressOf(context);
     const caller = await authenticate(accounts, context, address);
@@ -54,7 +57,7 @@ export class ApiGate implements Gate {
       const admission = await limits.admit(caller.account, action, route.records ?? 0);
       try {
         requireScope(route, caller);
-        const answered = await answer(caller);
+        const answered = await answer(caller, admission.release);
         status = answered.status ?? 200;
         subject = subjectOf(answered, context);
         return answered;

@@ -45,6 +45,8 @@ export interface Call {
   /** Path parameters, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** To be called once the records of the call are made: what it held of the daily cap for them is let go of. */
+  readonly counted: () => void;
 }
 
 /** Status 200 unless it says otherwise. */

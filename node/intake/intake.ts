@@ -96,19 +96,25 @@ export class Intake implements AsyncDisposable {
     return this.#next - 1;
   }
 
-  /** Resolves once the record is signed and on the disk. Throws `IntakeError`; then nothing was recorded. */
-  async submit(draft: Draft): Promise<BuiltRecord> {
-    const [built] = await this.submitAll([draft]);
+  /**
+   * Resolves once the record is signed and on the disk. Throws `IntakeError`, and what `admit` throws, which is asked
+   * last, after duplicates are known; then nothing was recorded.
+   */
+  async submit(draft: Draft, admit?: () => void): Promise<BuiltRecord> {
+    const [built] = await this.submitAll([draft], admit);
     if (built === undefined) throw new IntakeError('store-failed', 'the group lost a record');
     return built;
   }
 
   /** All of the drafts in one group, or none. Throws `IntakeError`. */
-  async submitAll(drafts: readonly Draft[]): Promise<readonly BuiltRecord[]> {
+  async submitAll(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
     this.#queue.requireRoom(drafts.length);
     const { node, vault, now } = this.#options;
     const prepared = drafts.map((draft) => prepareDraft(draft, node, vault, now()));
-    return this.#once.guard(prepared, () => this.#queue.push(prepared));
+    return this.#once.guard(prepared, () => {
+      admit?.();
+      return this.#queue.push(prepared);
+    });
   }
 
   /** Signs no record any more; every caller is refused with `halted`. */
@@ -166,7 +172,7 @@ export class Intake implements AsyncDisposable {
     try {
       await Promise.all(counters.map((counter) => counter.load(records)));
       await store.write([
-        ...rowsOf(group, drafts, this.#options.projections),
+        ...groupRows(group, drafts, this.#options.projections),
         ...this.#once.operations(drafts),
         ...this.#idempotencyRows(drafts),
         ...counters.flatMap((counter) => counter.operations(records)),
@@ -213,14 +219,18 @@ function refuse(submissions: readonly Submission[], error: IntakeError): undefin
   for (const submission of submissions) submission.reject(error);
 }
 
-function rowsOf(group: BuiltGroup, drafts: readonly PreparedDraft[], projections: readonly Projection[]): Operation[] {
+function groupRows(
+  group: BuiltGroup,
+  drafts: readonly PreparedDraft[],
+  projections: readonly Projection[],
+): Operation[] {
   const { records, heads } = group;
   return [
     ...groupOperations(group),
     ...payloadOperations(group.group.first, drafts),
     ...heads.operations(),
     ...sourceRecordOperations(records),
-    ...records.flatMap(({ record }) => projections.flatMap(({ rowsOf }) => rowsOf(record))),
+    ...records.flatMap(({ record }) => projections.flatMap((projection) => projection.rowsOf(record))),
     ...drafts.flatMap(({ draft, id }) => draft.besides?.(id) ?? []),
   ];
 }

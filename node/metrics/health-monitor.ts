@@ -2,10 +2,12 @@ import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { Federation } from '../federation/federation.ts';
 import type { Intake } from '../intake/intake.ts';
+import type { StorageGuard, StorageLevel } from '../limits/storage-guard.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Health {
-  readonly storage: 'ok' | 'failing';
+  /** `full`: no room for more records. `warn`: room runs short. `failing`: the store refuses writes. */
+  readonly storage: StorageLevel | 'failing';
   /** `halted`: peers hold another history of this node's chain, and it signs nothing more. */
   readonly signer: 'ok' | 'failing' | 'halted';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
@@ -18,6 +20,7 @@ interface HealthSources {
   readonly intake: Pick<Intake, 'signerFailing' | 'queued'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
   readonly federation: Pick<Federation, 'halted'>;
+  readonly room: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
 }
 
@@ -47,10 +50,10 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, federation, store } = this.#context;
+    const { intake, federation, store, room } = this.#context;
     const signer = intake.signerFailing ? 'failing' : 'ok';
     return {
-      storage: store.failing ? 'failing' : 'ok',
+      storage: store.failing ? 'failing' : room.check(),
       signer: federation.halted === null ? signer : 'halted',
       ledger: this.#ledger,
       queueDepth: intake.queued,

@@ -11,6 +11,9 @@ export interface MetricSources {
   readonly peersConnected: () => number;
   readonly heads: () => Iterable<readonly [node: string, batch: number]>;
   readonly equivocations: () => number;
+  readonly storage: () => { readonly usedBytes: number; readonly freeBytes: number };
+  /** Entries of the key-use log that are not on the disk yet. */
+  readonly auditWaiting: () => number;
   readonly anchoring: () => Promise<{
     readonly lagSeconds: number;
     readonly backlog: number;
@@ -59,6 +62,9 @@ export class Metrics {
     this.#gauge('meridian_unsealed_records', 'Records waiting for their batch.', sources.unsealed);
     this.#gauge('meridian_peers_connected', 'Members connected.', sources.peersConnected);
     this.#gauge('meridian_equivocations', 'Equivocations proven.', sources.equivocations);
+    this.#gauge('meridian_store_bytes', 'Size of the store.', () => sources.storage().usedBytes);
+    this.#gauge('meridian_disk_free_bytes', 'Room left on the disk.', () => sources.storage().freeBytes);
+    this.#gauge('meridian_audit_log_waiting_entries', 'Key uses not yet written.', sources.auditWaiting);
     this.#gauge('meridian_anchor_lag_seconds', 'Age of the oldest unconfirmed batch.', async () => {
       return (await sources.anchoring()).lagSeconds;
     });

@@ -1,38 +1,32 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseBundleText } from '../../protocol/bundle/bundle.ts';
 import { verifyBundle } from '../../protocol/bundle/verify.ts';
-import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { LocalCluster } from '../fixtures/local-cluster.ts';
-import { readMail } from '../fixtures/mail-text.ts';
 import { freePortBase } from '../fixtures/ports.ts';
+import { FAR_NODE, HOME_NODE, Provider } from './provider.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EMAIL = 'compliance@provider.example.com';
 const SOURCE = 'loan-model';
 const DECISIONS = 500;
 const CALLERS = 16;
-const SETTLE_MS = 30_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const year = suite("a provider's year");
 const home = await mkdtemp(join(tmpdir(), 'meridian-year-'));
 const cluster = await LocalCluster.start(home, await freePortBase());
-const { nodes, demo, mail } = await cluster.file();
-let apiKey = '';
-/** Every attestation of the year, in order. */
-const attested: string[] = [];
+const provider = new Provider(await cluster.file());
 let sessionId = '';
-let decisions: string[] = [];
+const decisions: string[] = [];
 let incidentId = '';
 let lockId = '';
 
@@ -42,19 +36,19 @@ year.after(async () => {
 });
 
 year('signs up with an e-mail address, and the key comes by mail', async () => {
-  const { status, body } = await call('POST', '/v1/sign-up', { email: EMAIL }, null);
+  const { status, body } = await provider.call('POST', '/v1/sign-up', { email: EMAIL });
   assert.equal([status, body.success], [200, true]);
-  const text = await mailTo(EMAIL);
-  apiKey = /mk_[A-Za-z0-9_-]{40,}/.exec(text)?.[0] ?? '';
-  assert.is((await get('/v1/usage')).tier, 'developer');
+  const text = await provider.mailTo(EMAIL);
+  provider.apiKey = /mk_[A-Za-z0-9_-]{40,}/.exec(text)?.[0] ?? '';
+  assert.is((await provider.get('/v1/usage')).tier, 'developer');
   const account = /acc-[a-z0-9]+/.exec(text)?.[0] ?? '';
   const { status: exit, stderr } = keyCommand('set-tier', account, 'professional');
   assert.is(exit, 0, stderr);
-  assert.is((await get('/v1/usage')).tier, 'professional');
+  assert.is((await provider.get('/v1/usage')).tier, 'professional');
 });
 
 year('uses its system for a while, and every decision is recorded in the session', async () => {
-  const start = await post('/v1/session/start', {
+  const start = await provider.post('/v1/session/start', {
     sourceId: SOURCE,
     purpose: 'credit decisions',
     environment: 'production',
@@ -65,17 +59,22 @@ year('uses its system for a while, and every decision is recorded in the session
     for (let i = waiting.shift(); i !== undefined; i = waiting.shift()) decisions[i] = await decide(i);
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
-  const end = await post('/v1/session/end', { sessionId, sourceId: SOURCE, outcome: 'done', decisionCount: DECISIONS });
+  const end = await provider.post('/v1/session/end', {
+    sessionId,
+    sourceId: SOURCE,
+    outcome: 'done',
+    decisionCount: DECISIONS,
+  });
   assert.equal([end.recordedDecisionCount, end.countMatches], [DECISIONS, true]);
-  await refused('/v1/session/end', { sessionId, sourceId: SOURCE }, 409, 'session-already-ended');
-  await refused('/v1/tiered-attest', { sourceId: SOURCE, sessionId, data: {} }, 409, 'session-already-ended');
+  await provider.refused('/v1/session/end', { sessionId, sourceId: SOURCE }, 409, 'session-already-ended');
+  await provider.refused('/v1/tiered-attest', { sourceId: SOURCE, sessionId, data: {} }, 409, 'session-already-ended');
 });
 
 year('has two persons look at a decision again', async () => {
   const originalAttestationId = decisions[7] ?? '';
   for (const [i, reviewerId] of ['staff-17', 'staff-42'].entries()) {
     const review = { sourceId: SOURCE, originalAttestationId, reviewerId, reviewOutcome: 'overridden' };
-    const answer = await post('/v1/human-override', {
+    const answer = await provider.post('/v1/human-override', {
       ...review,
       overrideDecision: 'refuse',
       overrideReason: `look ${i}`,
@@ -86,7 +85,7 @@ year('has two persons look at a decision again', async () => {
 
 year('reports an incident, whose clocks run until the authority is told', async () => {
   const awarenessAt = timestampOf(Date.now() - HOUR_MS);
-  const incident = await post('/v1/incident', {
+  const incident = await provider.post('/v1/incident', {
     sourceId: SOURCE,
     severity: 'critical',
     description: 'Applications of one region were refused without a look.',
@@ -105,25 +104,28 @@ year('reports an incident, whose clocks run until the authority is told', async 
     clocks.map(({ days }) => days),
     [15, 2, 10],
   );
-  assert.equal(idsOf(list((await get('/v1/incidents?state=open')).incidents), 'incidentId'), [incidentId]);
-  await post('/v1/tiered-attest', {
+  assert.equal(idsOf(list((await provider.get('/v1/incidents?state=open')).items), 'incidentId'), [incidentId]);
+  await provider.post('/v1/tiered-attest', {
     sourceId: SOURCE,
     data: { authority: 'market surveillance', reference: 'MSA-2026-118' },
     complianceMeta: { serviceEventType: 'AUTHORITY_NOTIFICATION' },
     incidentId,
   });
-  const [notified] = list((await get('/v1/incidents?state=notified')).incidents);
+  const [notified] = list((await provider.get('/v1/incidents?state=notified')).items);
   assert.equal([notified?.incidentId, notified?.late], [incidentId, false]);
-  assert.equal(list((await get('/v1/incidents?state=open')).incidents), []);
+  assert.equal(list((await provider.get('/v1/incidents?state=open')).items), []);
 });
 
 year('takes a corrective action through to its end', async () => {
   const begun = { sourceId: SOURCE, incidentId, nonconformityDescription: 'no human looked', rootCause: 'a threshold' };
-  const { correctiveActionId } = await post('/v1/corrective-action', { ...begun, correctiveActions: ['lower it'] });
+  const { correctiveActionId } = await provider.post('/v1/corrective-action', {
+    ...begun,
+    correctiveActions: ['lower it'],
+  });
   const step = { ...begun, correctiveActionId: String(correctiveActionId) };
-  await refused('/v1/corrective-action', { ...step, status: 'closed' }, 409, 'invalid-transition');
+  await provider.refused('/v1/corrective-action', { ...step, status: 'closed' }, 409, 'invalid-transition');
   for (const [i, status] of ['in-progress', 'implemented', 'verified', 'closed'].entries()) {
-    const answer = await post('/v1/corrective-action', { ...step, status, implementedBy: 'staff-3' });
+    const answer = await provider.post('/v1/corrective-action', { ...step, status, implementedBy: 'staff-3' });
     assert.equal([answer.actionStatus, answer.revision, answer.incidentId], [status, i + 2, incidentId]);
   }
 });
@@ -135,9 +137,9 @@ year('assesses risk and impact', async () => {
     residualRisk: 'low',
     assessedBy: 'staff-5',
   };
-  const { isoClause, standard } = await post('/v1/risk-assessment', { sourceId: SOURCE, ...risk });
+  const { isoClause, standard } = await provider.post('/v1/risk-assessment', { sourceId: SOURCE, ...risk });
   assert.equal([isoClause, standard], ['6.1', 'ISO/IEC 42001:2023']);
-  const impact = await post('/v1/impact-assessment', {
+  const impact = await provider.post('/v1/impact-assessment', {
     sourceId: SOURCE,
     intendedPurpose: 'credit decisions',
     affectedStakeholders: ['applicants'],
@@ -150,41 +152,41 @@ year('assesses risk and impact', async () => {
 
 year('locks its records, so that nothing of them can be erased', async () => {
   const lock = { sourceId: SOURCE, scope: 'all', regulatoryBasis: 'EU AI Act', lockedBy: 'staff-1' };
-  await refused('/v1/retention-lock', { ...lock, retentionPeriodDays: 1824 }, 400, 'retention-below-minimum');
-  lockId = String((await post('/v1/retention-lock', { ...lock, retentionPeriodDays: 1827 })).lockId);
+  await provider.refused('/v1/retention-lock', { ...lock, retentionPeriodDays: 1824 }, 400, 'retention-below-minimum');
+  lockId = String((await provider.post('/v1/retention-lock', { ...lock, retentionPeriodDays: 1827 })).lockId);
   const erasure = { attestationIds: [decisions[3] ?? ''], legalBasis: 'GDPR 17(1)', requestedBy: 'applicant' };
-  const { body } = await refused('/v1/erasures', erasure, 409, 'retention-locked');
-  assert.match(JSON.stringify(body), lockId);
-  assert.is((await verify(0, decisions[3] ?? '')).payloadState, 'available');
+  const refusal = await provider.refused('/v1/erasures', erasure, 409, 'retention-locked');
+  assert.match(JSON.stringify(refusal), lockId);
+  assert.is((await provider.verify(HOME_NODE, decisions[3] ?? '')).payloadState, 'available');
 });
 
 year('erases what no lock covers; proof and flags stay', async () => {
-  const { attestationId } = await post('/v1/tiered-attest', { sourceId: 'trial', ...decision(1) });
+  const { attestationId } = await provider.post('/v1/tiered-attest', { sourceId: 'trial', ...decision(1) });
   const id = String(attestationId);
-  await settled(1, id);
-  const before = await verify(1, id);
-  await post('/v1/erasures', { attestationIds: [id], legalBasis: 'GDPR 17(1)', requestedBy: 'applicant' });
-  const after = await verify(1, id);
+  await provider.settled(HOME_NODE, id);
+  const before = await provider.verify(HOME_NODE, id);
+  await provider.post('/v1/erasures', { attestationIds: [id], legalBasis: 'GDPR 17(1)', requestedBy: 'applicant' });
+  const after = await provider.verify(HOME_NODE, id);
   assert.equal([after.payloadState, after.verified, after.verifiedScope], ['erased', true, 'record-only']);
   assert.equal(after.complianceStatus, before.complianceStatus);
 });
 
 year('reads in the gap report what is on record, and what is not', async () => {
-  const report = await get(`/v1/reports/gap?framework=EU_AI_ACT&sourceId=${SOURCE}`);
+  const report = await provider.get(`/v1/reports/gap?framework=EU_AI_ACT&sourceId=${SOURCE}`);
   const clauses = new Map(list(report.clauses).map((clause) => [String(clause.clause), clause]));
-  for (const clause of ['12(3)(a)', '14', '73']) assert.is(clauses.get(clause)?.status, 'present', clause);
+  for (const clause of ['12(3)(a)', '14', '73(2)']) assert.is(clauses.get(clause)?.status, 'present', clause);
   assert.is(clauses.get('10')?.status, 'absent');
   assert.not.match(JSON.stringify(list(report.clauses)), /compliant/i);
 });
 
 year('finds everything verified in another region, with the same flags as offline', async () => {
-  for (const id of attested) await settled(4, id);
+  for (const id of provider.attested) await provider.settled(FAR_NODE, id);
   const id = decisions[7] ?? '';
-  const { complianceStatus, complianceDetail, links } = await verify(4, id);
+  const { complianceStatus, complianceDetail, links } = await provider.verify(FAR_NODE, id);
   assert.equal(complianceStatus, { article12_1: true, article12_2: true, article12_3b: true, article14: true });
   assert.equal([member(complianceDetail, 'article12_3a'), member(complianceDetail, 'article14_5')], [true, true]);
   assert.equal([member(links, 'overrides'), member(links, 'incidents'), member(links, 'session')], [2, 1, true]);
-  const { text } = await call('GET', `/v1/bundles/${id}?linked=1&disclosure=1`, undefined, apiKey);
+  const { text } = await provider.call('GET', `/v1/bundles/${id}?linked=1&disclosure=1`);
   const verdict = verifyBundle(nobleSuite, parseBundleText(text));
   assert.equal([verdict.verified, verdict.witnessed, verdict.problems], [true, true, []]);
   assert.equal({ ...verdict.complianceStatus }, complianceStatus);
@@ -214,73 +216,9 @@ function decision(i: number): JsonObject {
 }
 
 async function decide(i: number): Promise<string> {
-  return String((await post('/v1/tiered-attest', { sourceId: SOURCE, sessionId, ...decision(i) })).attestationId);
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly body: JsonObject;
-}
-
-/** One request to the provider's own node, `eu`. */
-async function call(
-  method: string,
-  path: string,
-  body: JsonValue | undefined,
-  key: string | null,
-  node = 1,
-): Promise<Answer> {
-  const headers = { 'content-type': 'application/json', ...(key === null ? {} : { 'x-api-key': key }) };
-  const response = await fetch((nodes[node]?.baseUrl ?? '') + path, {
-    method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const value = parseJson(text, { maxDepth: 64 });
-  return { status: response.status, text, body: isJsonObject(value) ? value : {} };
-}
-
-/** What was recorded for a request that must be accepted. */
-async function post(path: string, body: JsonObject): Promise<JsonObject> {
-  const answer = await call('POST', path, body, apiKey);
-  assert.is(answer.status, 200, `${path}: ${answer.text}`);
-  attested.push(String(answer.body.attestationId));
-  return answer.body;
-}
-
-async function get(path: string): Promise<JsonObject> {
-  const answer = await call('GET', path, undefined, apiKey);
-  assert.is(answer.status, 200, `${path}: ${answer.text}`);
-  return answer.body;
-}
-
-async function refused(path: string, body: JsonObject, status: number, code: string): Promise<Answer> {
-  const answer = await call('POST', path, body, apiKey);
-  assert.equal([answer.status, answer.body.code], [status, code], answer.text);
-  return answer;
-}
-
-/** Asked with a key of that region, which takes the caller off the limits of its address. */
-async function verify(node: number, id: string): Promise<JsonObject> {
-  return (await call('GET', `/v1/verify/${id}`, undefined, demo.apiKeys.bench, node)).body;
-}
-
-async function settled(node: number, id: string): Promise<void> {
-  for (const end = performance.now() + SETTLE_MS; (await verify(node, id)).verified !== true; await sleep(50)) {
-    if (performance.now() > end) throw new Error(`${id} is not verified at ${node}`);
-  }
-}
-
-async function mailTo(address: string): Promise<string> {
-  for (const end = performance.now() + SETTLE_MS; performance.now() < end; await sleep(50)) {
-    for (const file of (await readdir(mail.directory)).filter((name) => name.endsWith('.eml'))) {
-      const { to, text } = readMail(await readFile(join(mail.directory, file)));
-      if (to === address) return text;
-    }
-  }
-  throw new Error(`no mail to ${address}`);
+  return String(
+    (await provider.post('/v1/tiered-attest', { sourceId: SOURCE, sessionId, ...decision(i) })).attestationId,
+  );
 }
 
 function keyCommand(...parameters: readonly string[]) {

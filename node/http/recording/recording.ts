@@ -94,7 +94,7 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     scope,
     records: 1,
     documentation,
-    async answer({ context, params }, caller) {
+    async answer({ context, params, counted }, caller) {
       const { value: body } = await readJsonBody(context.req, { maxBytes: MAX_BODY_BYTES });
       const request = validate(body);
       const additional = unknownMembers(body, known);
@@ -106,6 +106,7 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
       const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept)];
       const envelope = envelopeOf(recorder, record, warnings);
       const answer = recording.answer({ request, record, kept, caller, envelope });
+      counted();
       const waited = await waitAsPreferred(recorder, context, record);
       if (waited === undefined) return { body: answer };
       const headers = { 'Preference-Applied': `wait=${waited.seconds}` };
@@ -127,8 +128,8 @@ async function runOnce<Shape extends TObject>(
     let kept: JsonObject = {};
     const record = await recording.record(work, async (draft, answerNeeds = {}) => {
       kept = answerNeeds;
-      requireStorage();
-      const { record: made } = await intake.submit(once ? { ...draft, idempotency: { ...once, kept } } : draft);
+      const keyed = once ? { ...draft, idempotency: { ...once, kept } } : draft;
+      const { record: made } = await intake.submit(keyed, requireStorage);
       return made;
     });
     return { record, kept };

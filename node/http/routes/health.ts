@@ -27,7 +27,8 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
     },
     async answer() {
       const checks = health();
-      const accepts = checks.storage === 'ok' && checks.signer === 'ok';
+      const hasRoom = checks.storage === 'ok' || checks.storage === 'warn';
+      const accepts = hasRoom && checks.signer === 'ok';
       return {
         status: accepts ? 200 : 503,
         body: {

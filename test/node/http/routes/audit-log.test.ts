@@ -32,7 +32,7 @@ const app = createApp({
   gate: {
     free: (_context, _route, answer) => answer(),
     keyed: (_context, _route, answer) =>
-      answer({ account: { id: account, tier: 'standard', createdAt: timestampOf(LATE) }, key }),
+      answer({ account: { id: account, tier: 'standard', createdAt: timestampOf(LATE) }, key }, () => {}),
   },
   routes: [auditLogRoute(room.store), auditExportRoute(room.store)],
   baseUrl: 'https://eu.example',

@@ -57,7 +57,7 @@ const app = createApp({
   gate: {
     free: (_context, _route, answer) => answer(),
     keyed: (_context, _route, answer) =>
-      answer({ account: { id: 'acme', tier: 'standard', createdAt: timestampOf(0) }, key }),
+      answer({ account: { id: 'acme', tier: 'standard', createdAt: timestampOf(0) }, key }, () => {}),
   },
   routes: [frameworksRoute(), frameworkRoute(), gapReportRoute({ store: room.store, now: () => NOW })],
   baseUrl: 'https://eu.example',
