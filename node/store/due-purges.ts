@@ -72,7 +72,7 @@ export class DuePurges implements AsyncDisposable {
       } catch (error) {
         this.#isDue = true;
         pause = RETRY_MS;
-        this.#log.warn({ err: error }, 'rows that ended are not purged yet');
+        if (!signal.aborted) this.#log.warn({ err: error }, 'rows that ended are not purged yet');
       }
       await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
