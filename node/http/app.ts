@@ -43,7 +43,7 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, gat
   const answer = async (context: RouterContext): Promise<void> => {
     if (open) allowPages(context);
     const { params } = context;
-    const call = { context, params, query: new URLSearchParams(context.querystring), counted: nothing };
+    const call = { context, params, query: new URLSearchParams(context.search), counted: nothing };
     if (route.access === 'free') send(context, await gate.free(context, route, () => route.answer(call)));
     else {
       // No cache knows that answers differ by `x-api-key`.

@@ -31,8 +31,9 @@ export function answerRequests(server: Server, handler: RequestListener, baseUrl
   const connections = new WeakMap<Duplex, Connection>();
   const answer: RequestListener = (request, response) => {
     noteExchange(connections, { request, response });
-    if (namesOneHost(request)) void handler(request, response);
-    else send(response, written(new Problem('request-malformed', 'The request does not name one host.'), baseUrl));
+    const fault = faultOf(request);
+    if (fault === null) void handler(request, response);
+    else send(response, written(new Problem('request-malformed', fault), baseUrl));
   };
   server.on('request', answer);
   // An expectation other than 100-continue is not met, and may be ignored (RFC 9110 §10.1.1).
@@ -54,6 +55,12 @@ function noteExchange(connections: WeakMap<Duplex, Connection>, exchange: Exchan
   connection.latest = request;
   connections.set(request.socket, connection);
   response.once('close', () => connection.underWay.delete(exchange));
+}
+
+/** What the parser lets through and is no HTTP/1.1 or HTTP/1.0 all the same. */
+function faultOf(request: IncomingMessage): string | null {
+  if (request.httpVersionMajor !== 1) return `HTTP/${request.httpVersion} is not spoken here.`;
+  return namesOneHost(request) ? null : 'The request does not name one host.';
 }
 
 /** RFC 9112 §3.2. */

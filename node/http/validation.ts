@@ -66,7 +66,7 @@ function refusal(found: readonly FieldError[], value: JsonObject, codes: FieldCo
   const all = [...errors.values()].filter((error) => !isShadowed(error, errors));
   const first = all[0] ?? fieldError([], 'invalid', 'the body has another shape');
   const [member = ''] = first.field.split('.');
-  const special = Object.hasOwn(value, member) ? codes[member] : undefined;
+  const special = Object.hasOwn(value, member) && Object.hasOwn(codes, member) ? codes[member] : undefined;
   const code = special ?? (first.code === 'required' ? 'missing-field' : 'invalid-field');
   return new Problem(code, describe(first), { errors: all });
 }

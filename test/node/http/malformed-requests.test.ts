@@ -49,6 +49,8 @@ test('every malformed request is a problem document, and the connection ends', (
       ['GET /one HTTP/1.1\r\n\r\n', 400],
       ['GET /one HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n', 400],
       ['GET /one HTTP/9.9\r\nHost: x\r\n\r\n', 400],
+      ['GET /one HTTP/2.0\r\nHost: x\r\n\r\n', 400],
+      ['GET /one HTTP/0.9\r\nHost: x\r\n\r\n', 400],
       ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', 400],
       ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
       [`GET /one HTTP/1.1\r\nHost: x\r\nbig: ${'y'.repeat(20_000)}\r\n\r\n`, 431],

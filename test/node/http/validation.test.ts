@@ -40,6 +40,15 @@ test('a member that is left out of the look is not called missing', () => {
   assert.equal(errors.map(({ field }) => field).sort(), ['confidenceScore', 'sourceId']);
 });
 
+test('a member with the name of something that every object has is one that is not known', () => {
+  const closed = validator(Type.Object({ a: Type.String() }, { additionalProperties: false }));
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const { code, errors } = refusalOf(Object.fromEntries([['a', 'x'], [name, 1]]), closed);
+    assert.is(code, 'invalid-field');
+    assert.equal(errors.map(({ field }) => field), [name]);
+  }
+});
+
 test('hostile bodies are refused in bounded time, with bounded answers', () => {
   const closed = validator(Type.Object({ list: Type.Array(Type.String()) }, { additionalProperties: false }));
   const names = Object.fromEntries(many(0).map((_, index) => [`k${index}`, index]));

@@ -16,6 +16,8 @@ interface Rooms {
   readonly document: ApiDocument;
   /** Of the caller who makes what examples name; another one of the same account sends the examples. */
   readonly makerKey: string;
+  /** How long a maker waits for the ledger, in seconds. Default 20. */
+  readonly patience?: number;
 }
 
 type ExampleName = keyof typeof EXAMPLE_IDS;
@@ -50,8 +52,7 @@ const MAKERS: Partial<Readonly<Record<ExampleName, Maker>>> = {
 };
 /** Members of an example that would make its operation go on with a thing instead of making it. */
 const CONTINUES: Readonly<Record<string, readonly string[]>> = { postCorrectiveAction: ['correctiveActionId'] };
-/** Headers of whoever makes things: they are on the ledger when they are used. */
-const PATIENT = { prefer: 'wait=20' };
+const PATIENCE_SECONDS = 20;
 
 /** What the examples of one call name, made for it: the fixed ids and the times in them are replaced by live ones. */
 export class LiveWorld {
@@ -95,7 +96,7 @@ export class LiveWorld {
 
   async #bundle(): Promise<JsonValue> {
     const { node, makerKey } = this.#rooms;
-    const path = `/v1/bundles/${await this.#make('decision')}?disclosure=1&linked=1`;
+    const path = `/v1/bundles/${await this.#make('decision')}?disclosure=1&linked=1&partial=1`;
     return requireAccepted(path, await node.get(path, { key: makerKey })).body;
   }
 
@@ -139,13 +140,15 @@ export class LiveWorld {
   }
 
   async #drive({ operation: id, body = {} }: Maker): Promise<JsonObject> {
-    const { node, document, makerKey } = this.#rooms;
+    const { node, document, makerKey, patience = PATIENCE_SECONDS } = this.#rooms;
     const operation = document.operation(id);
     const left = CONTINUES[id] ?? [];
     const example = Object.entries(Object(operation.request?.examples[0]) as JsonObject);
     const members = Object.fromEntries(example.filter(([name]) => !left.includes(name)));
     const live = await this.#live({ ...members, ...body }, operation);
-    return requireAccepted(id, await node.post(operation.template, live, { key: makerKey, headers: PATIENT })).body;
+    // Things are on the ledger when they are used, as most are in real life.
+    const headers = { prefer: `wait=${patience}` };
+    return requireAccepted(id, await node.post(operation.template, live, { key: makerKey, headers })).body;
   }
 }
 

@@ -1,0 +1,62 @@
+import { PROBLEM_CONTENT_TYPE } from '../../node/http/problem.ts';
+import { isProblemCode, PROBLEM_KINDS } from '../../node/http/problem-codes.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import type { ApiDocument } from '../fixtures/api-document.ts';
+import type { HostileRequest } from './hostile-request.ts';
+import type { Outcome, RawAnswer } from './raw-connection.ts';
+
+/** What any request may be refused with, before it is known which operation it is for. */
+const OF_ANY_REQUEST = new Set(['request-malformed', 'headers-too-large', 'route-not-found', 'method-not-allowed']);
+/** What may happen to a request whose sender hung up, or never sent all of it. */
+const UNFINISHED = new Set<HostileRequest['after']>(['cut', 'half-close']);
+
+/**
+ * What is wrong with how the node took a hostile request; null where nothing is: it was refused with a problem of a code
+ * that is described, or it happened to be right.
+ */
+export function outcomeFault(document: ApiDocument, request: HostileRequest, outcome: Outcome): string | null {
+  if (outcome === 'closed') return UNFINISHED.has(request.after) ? null : 'the connection was closed without an answer';
+  if (outcome === 'silent') return 'no answer';
+  if (outcome.status < 400) return request.mayPass() ? null : `accepted with ${outcome.status}`;
+  return request.noBody ? statusFault(outcome) : refusalFault(document, request, outcome);
+}
+
+function statusFault({ status }: RawAnswer): string | null {
+  return status < 500 ? null : `answered ${status}`;
+}
+
+function refusalFault(document: ApiDocument, { operation }: HostileRequest, answer: RawAnswer): string | null {
+  const { status, headers, body } = answer;
+  if (status >= 500) return `answered ${status}: ${body}`;
+  if (!headers.get('content-type')?.startsWith(PROBLEM_CONTENT_TYPE)) return `${status} without a problem: ${body}`;
+  const problem = objectOf(body);
+  const code = String(problem.code);
+  if (!isProblemCode(code)) return `the code ${code} is not known`;
+  if (PROBLEM_KINDS[code].status !== status || problem.status !== status) return `${code} under ${status}`;
+  if (problem.success !== false || problem.error !== problem.detail) return `another form: ${body}`;
+  if (typeof problem.requestId !== 'string' || problem.requestId !== headers.get('x-request-id')) return 'no request id';
+  if (OF_ANY_REQUEST.has(code) || document.codesOf(operation).has(code)) return null;
+  return `refused with ${code}, which is not described: ${body}`;
+}
+
+/** The ids of all records that an accepted request made. */
+export function recordsMade(request: HostileRequest, outcome: Outcome): string[] {
+  if (typeof outcome === 'string' || outcome.status !== 200) return [];
+  if (!request.operation.parameters.some(({ name }) => name === 'Idempotency-Key')) return [];
+  return attestationIds(objectOf(outcome.body));
+}
+
+function attestationIds(value: JsonValue): string[] {
+  if (!isJsonObject(value)) return [];
+  const { attestationId } = value;
+  return typeof attestationId === 'string' ? [attestationId] : [];
+}
+
+function objectOf(text: string): JsonObject {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,18 @@
+// `npm run hostile -- --requests N --seed S`: a longer attack than that of `npm test`, on a node of its own.
+import { parseArgs } from 'node:util';
+import { attack } from './attack.ts';
+import { startVictim } from './victim.ts';
+import { print, verdict } from './verdict.ts';
+
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '200000' }, seed: { type: 'string', default: String(Date.now() % 1e9) } },
+});
+const requests = Number(values.requests);
+const seed = Number(values.seed);
+console.log(`${requests} requests, seed ${seed}`);
+await using victim = await startVictim();
+const report = await attack(victim.node, { requests, seed, keys: victim.keys });
+print(report);
+const failures = verdict(report, victim.node);
+for (const failure of failures) console.log(`FAIL ${failure}`);
+process.exitCode = failures.length === 0 ? 0 : 1;
