@@ -109,7 +109,10 @@ test('years of the calendar are counted in the days of the longest such span', (
   assert.is(named.length, 10);
   for (const { basis, years, days } of named) {
     if (years === null) continue;
-    const spans = Array.from({ length: 8 }, (_, i) => (Date.UTC(2020 + i + years, 0, 1) - Date.UTC(2020 + i, 0, 1)) / DAY_MS);
+    const spans = Array.from(
+      { length: 8 },
+      (_, i) => (Date.UTC(2020 + i + years, 0, 1) - Date.UTC(2020 + i, 0, 1)) / DAY_MS,
+    );
     assert.is(days, Math.max(...spans), basis);
   }
 });
