@@ -6,6 +6,7 @@ import {
   DidDocumentShape,
   RotateAgentAnswerShape,
 } from '../../../../protocol/api/agents.ts';
+import { MAX_AGENT_KEYS } from '../../../../protocol/agents/agent.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
@@ -178,6 +179,18 @@ test('a deactivation is the end: of signing, rotating and deactivating; the docu
   const { body } = await registry.agent(agentId);
   requireAgent(body);
   assert.equal([body.agentStatus, body.currentKey, body.deactivatedAt], ['deactivated', null, done.body.deactivatedAt]);
+});
+
+test('the keys of an agent are limited in number, and its document holds them all', async () => {
+  const agentId = newId();
+  await registry.registered({ agentId });
+  const answers = await Promise.all(Array.from({ length: MAX_AGENT_KEYS }, () => registry.change(agentId, 'rotate')));
+  const refused = answers.filter(({ status }) => status !== 200);
+  assert.is(refused.length, 1);
+  for (const answer of refused) requireProblem(answer, 'agent-keys-exhausted', 'one too many', 'agentId');
+  const { verificationMethod } = await documentOf(agentId);
+  assert.is(Array.isArray(verificationMethod) ? verificationMethod.length : 0, MAX_AGENT_KEYS);
+  assert.is((await registry.change(agentId, 'deactivate')).status, 200);
 });
 
 test.run();
