@@ -20,12 +20,15 @@ const RETRY_AFTER_SECONDS = 1;
  */
 export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<Buffer> {
   if (request.destroyed) return Promise.reject(aborted());
+  // A request that was answered before its body was read hears no more of its connection.
+  const { socket } = request;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const stopListening = (): void => {
       clearTimeout(timer);
       share.release();
+      socket.off('close', onGone);
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
     };
     const refuse = (problem: Problem): void => {
@@ -51,6 +54,7 @@ export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budg
     };
     const onGone = (): void => refuse(aborted());
     const timer = setTimeout(() => refuse(tooSlow(deadlineMs)), deadlineMs);
+    socket.on('close', onGone);
     request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
   });
 }

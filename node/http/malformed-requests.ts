@@ -31,6 +31,8 @@ export function answerRequests(server: Server, handler: RequestListener, baseUrl
   const connections = new WeakMap<Duplex, Connection>();
   const answer: RequestListener = (request, response) => {
     noteExchange(connections, { request, response });
+    // After an upgrade that was not made, Node's parser keeps its next fault to itself.
+    if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const fault = faultOf(request);
     if (fault === null) void handler(request, response);
     else send(response, written(new Problem('request-malformed', fault), baseUrl));

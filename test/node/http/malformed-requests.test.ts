@@ -4,6 +4,9 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readJsonBody } from '../../../node/http/body.ts';
+import { BodyBudget } from '../../../node/http/body-budget.ts';
+import { Problem } from '../../../node/http/problem.ts';
 import { type Listener, listen } from '../../../node/http/server.ts';
 
 const HTTP = { host: '127.0.0.1', port: 0, tls: null, behindProxy: false };
@@ -81,6 +84,21 @@ test('a body that breaks in its middle is answered once', () =>
     assert.equal(statuses(await converse(server, BAD_CHUNK.slice(0, -15), BAD_CHUNK.slice(-15))), [400]);
   }));
 
+test('nothing is kept of a body that broke', async () => {
+  const budget = new BodyBudget();
+  const outcome = Promise.withResolvers<unknown>();
+  const handler: RequestListener = (request) => {
+    readJsonBody(request, { maxBytes: 1_000, budget }).then(outcome.resolve, outcome.resolve);
+  };
+  await withServer(handler, async (server) => {
+    const head = BAD_CHUNK.replace('Host: x', 'Host: x\r\nContent-Type: application/json');
+    assert.equal(statuses(await converse(server, head.slice(0, -15), head.slice(-15))), [400]);
+    const error = await outcome.promise;
+    assert.is(error instanceof Problem && error.code, 'request-aborted');
+    assert.is(budget.bytes, 0);
+  });
+});
+
 test('a body that breaks after its request was refused adds nothing to the answer', () => {
   const refuse: RequestListener = (_request, response) => response.writeHead(401).end('no');
   return withServer(refuse, async (server) => {
@@ -93,6 +111,14 @@ test('HTTP/1.0 needs no host, and an expectation that cannot be met is ignored',
     assert.equal(statuses(await converse(server, 'GET /one HTTP/1.0\r\n\r\n')), [200]);
     const expecting = 'GET /one HTTP/1.1\r\nHost: x\r\nExpect: the-impossible\r\nConnection: close\r\n\r\n';
     assert.equal(statuses(await converse(server, expecting)), [200]);
+  }));
+
+test('a connection whose upgrade was not made ends with the answer', () =>
+  withServer(echo, async (server) => {
+    const upgrade = 'GET /one HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const text = await converse(server, upgrade, 'nonsense\r\n\r\n');
+    assert.equal(statuses(text), [200]);
+    assert.match(text, /connection: close/i);
   }));
 
 test.run();
