@@ -11,9 +11,9 @@ export const purgeCheck: TableCheck = {
     for await (const { key, parts, value } of readRows(check, purgeDueTable)) {
       report.count('purgesDue');
       if (value === undefined) continue;
-      if (parts.join('/') !== hash('sha256', value, 'hex'))
-        report.problem(purgeDueTable.name, key, 'names another row');
-      else if ((await store.get(value)) !== undefined) {
+      const isNamed = parts.join('/') === hash('sha256', value, 'hex');
+      if (!isNamed) report.problem(purgeDueTable.name, key, 'names another row');
+      if (isNamed && (await store.get(value)) !== undefined) {
         report.problem(purgeDueTable.name, key, `is due for ${value}, which is still there`);
       }
     }
