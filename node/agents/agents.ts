@@ -11,6 +11,7 @@ import type { OpenedPayload } from '../payload/payload-vault.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type AgentRequest, deactivationDraft, type NewKey, registrationDraft, rotationDraft } from './agent-drafts.ts';
+import { AgentCache } from './agent-cache.ts';
 import { readAgent, requireRecord } from './agent-reader.ts';
 import { agentPart, registrationOf } from './agent-tables.ts';
 import { keyIdOf, type KeyPurpose, type OwnKey, requireConsent, requireProof } from './key-proof.ts';
@@ -40,9 +41,6 @@ export interface OwnRotation extends OwnKey {
 /** Member of a registration by which an agent shows that it holds the key that it brings. */
 const PROOF = 'proofOfPossession';
 
-/** Agents kept in memory, each with its keys. */
-const MAX_CACHED_AGENTS = 1_000;
-
 /**
  * The registry of this node's agents. What an agent is follows from its signed records alone; the node adds the private
  * halves that it holds. An agent's records are made one after another, and nothing is signed for it meanwhile.
@@ -50,7 +48,7 @@ const MAX_CACHED_AGENTS = 1_000;
 export class Agents {
   readonly #options: AgentsOptions;
   /** Moved inside the agents' lanes only, so that none is older than the last record of its agent. */
-  readonly #cache = new Map<string, Agent>();
+  readonly #cache = new AgentCache();
 
   constructor(options: AgentsOptions) {
     this.#options = options;
@@ -132,8 +130,7 @@ export class Agents {
     return lanes.exclusive(laneOf(agentId), async () => {
       const agent = requireOwn(await this.#read(agentId), account);
       const last = requireActive(agent);
-      const made = await work(agent, last);
-      this.#cache.delete(agentId);
+      const made = await work(agent, last).finally(() => this.#cache.delete(agentId));
       if (agent.custody === 'service') keys.noteEnded(last.keyId);
       return made;
     });
@@ -170,10 +167,7 @@ export class Agents {
     if (cached !== undefined) return cached;
     const id = await registrationOf(this.#options.store, agentId);
     const agent = id && (await readAgent(this.#options.store, id));
-    if (agent === undefined) return undefined;
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size >= MAX_CACHED_AGENTS && oldest !== undefined) this.#cache.delete(oldest);
-    this.#cache.set(agentId, agent);
+    if (agent !== undefined) this.#cache.set(agent);
     return agent;
   }
 }
