@@ -8,6 +8,7 @@ import { SessionStartAnswerShape } from '../../../../protocol/api/session-start.
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { type AttestationRecord, PSEUDONYM_PATTERN } from '../../../../protocol/statement/record.ts';
+import { fsck } from '../../../../node/fsck/fsck.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { type Ask, API_KEYS, type HttpAnswer, until } from '../../../fixtures/test-node.ts';
@@ -281,6 +282,13 @@ test('refused: every endpoint without a required member', async () => {
       const { [name]: _, ...rest } = LEAST[path] as JsonObject;
       requireProblem(await node.post(path, rest), 'missing-field', `${path} without ${name}`, name);
     }
+  }
+});
+
+test('the stores are whole', async () => {
+  for (const each of [node, other]) {
+    await each.stop();
+    assert.equal((await fsck(each.config.home)).report.findings, []);
   }
 });
 

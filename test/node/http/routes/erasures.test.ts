@@ -1,0 +1,294 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { subjectTable } from '../../../../node/compliance/subjects.ts';
+import { fsck } from '../../../../node/fsck/fsck.ts';
+import { duplicateTable } from '../../../../node/intake/once-guard.ts';
+import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
+import { readRecord } from '../../../../node/records/record-reader.ts';
+import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
+import { recordId } from '../../../../protocol/ids.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
+import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
+import { filesHolding } from '../../../fixtures/store-files.ts';
+import { TestNetwork } from '../../../fixtures/test-network.ts';
+import { API_KEYS, type Ask, type HttpAnswer, until } from '../../../fixtures/test-node.ts';
+import { shapeCheck } from '../answer-shape.ts';
+import { requireProblem } from '../problem-shape.ts';
+import { ENVELOPE, LEAST, NOTHING } from './governance-bodies.ts';
+
+/** How far the node's clock is ahead. In milliseconds. */
+let ahead = 0;
+const network = await TestNetwork.start({ overrides: { now: () => Date.now() + ahead } });
+const node = network.node();
+test.after(() => network[Symbol.asyncDispose]());
+
+const WHY = { legalBasis: 'GDPR Article 17(1)(b)', requestedBy: 'privacy-office' };
+const DAY_MS = 86_400_000;
+let unique = 0;
+
+function attest(members: JsonObject = {}, ask: Ask = {}): Promise<string> {
+  return node.attest({ n: ++unique }, { sourceId: 'triage', ...members }, ask);
+}
+
+function erase(members: JsonObject, ask: Ask = {}): Promise<HttpAnswer> {
+  return node.post('/v1/erasures', { ...WHY, ...members }, ask);
+}
+
+function lock(sourceId: string, members: JsonObject = {}): Promise<HttpAnswer> {
+  return node.post('/v1/retention-lock', { ...LEAST['/v1/retention-lock'], sourceId, ...members });
+}
+
+function accepted({ status, body, text }: HttpAnswer): JsonObject {
+  assert.is(status, 200, text);
+  return body;
+}
+
+async function recordOf(id: unknown): Promise<AttestationRecord> {
+  const found = await readRecord(node.context.store, recordId(String(id)));
+  assert.ok(found);
+  return found.record;
+}
+
+/** The 32 bytes without which a payload is gone. */
+async function seedOf(id: string): Promise<Uint8Array> {
+  const seed = await payloadKeyTable.get(node.context.store, id);
+  assert.is(seed?.length, 32);
+  return seed ?? new Uint8Array(0);
+}
+
+async function payloadState(id: string): Promise<unknown> {
+  return (await node.get(`/v1/verify/${id}`)).body.payloadState;
+}
+
+function listOf(body: JsonObject, name: string): readonly JsonObject[] {
+  const list = body[name] ?? [];
+  return isJsonArray(list) ? list.filter(isJsonObject) : [];
+}
+
+async function subjectRows(): Promise<number> {
+  const rows = await Array.fromAsync(subjectTable.under(node.context.store, []));
+  return rows.length;
+}
+
+test('an erasure destroys keys in every file; proof, verification and flags stay', async () => {
+  const members = { modelId: 'm', modelVersion: '1', riskLevel: 'low' };
+  const erased = [await attest(members), await attest()];
+  const kept = await attest();
+  await node.seal();
+  const seeds = await Promise.all(erased.map(seedOf));
+  const keptSeed = await seedOf(kept);
+  const { directory } = node.context.store;
+  for (const seed of [...seeds, keptSeed]) assert.ok((await filesHolding(directory, seed)).length > 0);
+  const before = await node.get(`/v1/verify/${erased[0]}`);
+
+  const body = accepted(await erase({ attestationIds: [...erased, ...erased.slice(0, 1)] }));
+  shapeCheck(ErasureAnswerShape)(body);
+  const answer = ['erasureId', 'erasures', 'erasedCount', 'alreadyErased', 'complete'];
+  assert.equal(Object.keys(body).toSorted(), [...ENVELOPE, ...answer].toSorted());
+  assert.equal([body.erasedCount, body.alreadyErased, body.complete], [2, [], true]);
+  assert.equal(body.erasures, [{ erasureId: body.erasureId, attestationId: body.attestationId, erasedCount: 2 }]);
+  assert.equal((await recordOf(body.attestationId)).links.erased, erased);
+  for (const seed of seeds) assert.equal(await filesHolding(directory, seed), []);
+  assert.ok((await filesHolding(directory, keptSeed)).length > 0);
+
+  const { body: verdict } = await node.get(`/v1/verify/${erased[0]}`);
+  assert.equal([verdict.payloadState, verdict.sigValid], ['erased', true]);
+  assert.equal(verdict.complianceStatus, before.body.complianceStatus);
+  assert.equal(await Promise.all([kept, ...erased].map(payloadState)), ['available', 'erased', 'erased']);
+  const bundle = await node.get(`/v1/bundles/${erased[0]}?disclosure=1&partial=1`);
+  assert.not.ok('disclosure' in bundle.body);
+});
+
+test('an erasure takes along what would let a payload be found or guessed', async () => {
+  const body = { sourceId: 'guess', data: { passport: 'C01X00T47' }, subjectRef: 'person 7' };
+  const id = String(accepted(await node.post('/v1/attest', body)).attestationId);
+  const rows = async () => {
+    const duplicates = await Array.fromAsync(duplicateTable.under(node.context.store, []));
+    return [await subjectRows(), duplicates.filter(([, twin]) => twin === id).length];
+  };
+  assert.equal(await rows(), [1, 1]);
+  assert.is((await node.post('/v1/attest', body)).status, 409);
+  accepted(await erase({ attestationIds: [id] }));
+  assert.equal(await rows(), [0, 0]);
+  const again = accepted(await node.post('/v1/attest', body));
+  accepted(await erase({ attestationIds: [String(again.attestationId)] }));
+});
+
+test('all records of a person are erased, of every source, and no other’s', async () => {
+  const subjectRef = 'Anna Schmidt, 1980-02-29';
+  const mine = [await attest({ subjectRef }), await attest({ subjectRef, sourceId: 'credit' })];
+  const tiered = { sourceId: 'triage', data: { n: 1 }, subjectRef };
+  mine.push(String(accepted(await node.post('/v1/tiered-attest', tiered)).attestationId));
+  const others = [
+    await attest({ subjectRef: 'Anna Schmidt' }),
+    await attest(),
+    await attest({ subjectRef }, { key: API_KEYS.enterprise }),
+  ];
+  for await (const [key, value] of node.context.store.range({})) {
+    assert.not.match(key + Buffer.from(value).toString('latin1'), /Schmidt/);
+  }
+  const body = accepted(await erase({ subjectRef }));
+  assert.equal([body.erasedCount, body.complete], [3, true]);
+  assert.equal((await recordOf(body.attestationId)).links.erased?.toSorted(), mine.toSorted());
+  assert.equal(await Promise.all(mine.map(payloadState)), ['erased', 'erased', 'erased']);
+  assert.equal(await Promise.all(others.map(payloadState)), ['available', 'available', 'available']);
+  const again = accepted(await erase({ subjectRef }));
+  assert.equal([again.erasedCount, again.alreadyErased], [0, []]);
+  assert.is((await recordOf(again.attestationId)).links.erased, undefined);
+
+  const { text } = await node.get(`/v1/bundles/${String(body.attestationId)}?disclosure=1&partial=1`);
+  assert.match(text, /"subjectRef":"hmac-sha256:[0-9a-f]{64}"/);
+  assert.not.match(text, /Schmidt/);
+});
+
+test('a person of many records is erased in several records of erasure', async () => {
+  const subjectRef = 'many';
+  const post = () => node.post('/v1/tiered-attest', { sourceId: 'many', data: {}, subjectRef });
+  const ids = (await Promise.all(Array.from({ length: 205 }, post))).map((answer) => accepted(answer).attestationId);
+  const request = { headers: { 'idempotency-key': 'many' } };
+  const body = accepted(await erase({ subjectRef }, request));
+  const erasures = listOf(body, 'erasures');
+  assert.equal([body.erasedCount, erasures.map(({ erasedCount }) => erasedCount)], [205, [100, 100, 5]]);
+  assert.is(erasures.at(-1)?.erasureId, body.erasureId);
+  const records = await Promise.all(erasures.map(({ attestationId }) => recordOf(attestationId)));
+  assert.equal(records.flatMap(({ links }) => links.erased ?? []).toSorted(), ids.toSorted());
+  assert.equal(accepted(await erase({ subjectRef }, request)), body);
+});
+
+test('what is erased already is said to be', async () => {
+  const [first, second] = [await attest(), await attest()];
+  const answers = await Promise.all([
+    erase({ attestationIds: [first] }),
+    erase({ attestationIds: [first, second] }),
+    erase({ attestationIds: [second, first] }),
+  ]);
+  const bodies = answers.map(accepted);
+  assert.is(
+    bodies.reduce((sum, { erasedCount }) => sum + Number(erasedCount), 0),
+    2,
+  );
+  const gone = bodies.flatMap(({ alreadyErased }) => (isJsonArray(alreadyErased ?? null) ? alreadyErased : []));
+  assert.equal([gone].flat().toSorted(), [first, second, first].toSorted());
+});
+
+test('what is not there, or not said clearly, is refused, and nothing is erased', async () => {
+  const id = await attest();
+  const foreign = await attest({}, { key: API_KEYS.enterprise });
+  const elsewhere = id.replace('_eu_', '_us_');
+  const answer = await erase({ attestationIds: [id, NOTHING, foreign, elsewhere, 'x'] });
+  requireProblem(answer, 'attestation-not-found', 'ids of nothing', 'attestationIds');
+  assert.equal(answer.body.missing, [NOTHING, foreign, elsewhere, 'x']);
+  requireProblem(await erase({}), 'missing-field', 'neither', 'attestationIds');
+  requireProblem(await erase({ attestationIds: [id], subjectRef: 'a' }), 'invalid-field', 'both', 'subjectRef');
+  requireProblem(await erase({ attestationIds: [] }), 'invalid-field', 'none', 'attestationIds');
+  const many = Array.from({ length: 101 }, () => id);
+  requireProblem(await erase({ attestationIds: many }), 'invalid-field', '101', 'attestationIds');
+  const named = { attestationIds: [id] };
+  requireProblem(await node.post('/v1/erasures', named), 'missing-field', 'no reason', 'legalBasis');
+  const keyOf = async (terms: JsonObject) => ({ key: String(accepted(await node.post('/v1/keys', terms)).apiKey) });
+  const ingest = await keyOf({ name: 'ingest', preset: 'ingest' });
+  requireProblem(await erase(named, ingest), 'scope-forbidden', 'no scope');
+  const bound = await keyOf({ name: 'bound', preset: 'compliance', sources: ['credit'] });
+  requireProblem(await erase(named, bound), 'scope-forbidden', 'another source', 'sourceId');
+  assert.is(await payloadState(id), 'available');
+});
+
+test('a lock keeps all of a request from being erased, and is named with what it covers', async () => {
+  const [held, locked, free] = [
+    await attest({ sourceId: 'held' }),
+    await attest({ sourceId: 'locked' }),
+    await attest(),
+  ];
+  const hold = accepted(await lock('held', { scope: 'decisions', legalHold: true, lockedBy: 'Anna' }));
+  const period = accepted(await lock('locked'));
+  const answer = await erase({ attestationIds: [free, held, locked] });
+  requireProblem(answer, 'retention-locked', 'locked', 'attestationIds');
+  assert.equal(answer.body.locks, [
+    { attestationId: held, lockId: hold.lockId, legalHold: true, expiresAt: null },
+    { attestationId: locked, lockId: period.lockId, legalHold: false, expiresAt: period.expiresAt },
+  ]);
+  assert.is(answer.body.truncated, false);
+  assert.equal(await Promise.all([free, held, locked].map(payloadState)), ['available', 'available', 'available']);
+  const later = await attest({ sourceId: 'locked', subjectRef: 'locked person' });
+  const [named] = listOf((await erase({ subjectRef: 'locked person' })).body, 'locks');
+  const { submittedAt } = await recordOf(later);
+  assert.is(Date.parse(String(named?.expiresAt)) - Date.parse(submittedAt), 1825 * DAY_MS, 'counted from the record');
+
+  const incident = { ...LEAST['/v1/incident'], sourceId: 'held' };
+  const { attestationId } = accepted(await node.post('/v1/incident', incident));
+  accepted(await erase({ attestationIds: [String(attestationId), free] }));
+});
+
+test('a lock and an erasure that come at once do not both have their way', async () => {
+  for (let round = 0; round < 12; round++) {
+    const sourceId = `race-${round}`;
+    const id = await attest({ sourceId });
+    const posts = [() => erase({ attestationIds: [id] }), () => lock(sourceId)];
+    const answers = await Promise.all((round % 2 === 0 ? posts : posts.toReversed()).map((post) => post()));
+    const [erasure, locking] = round % 2 === 0 ? answers : answers.toReversed();
+    assert.ok(erasure && locking);
+    const { attestationId: lockId } = accepted(locking);
+    if (erasure.status === 200) {
+      const [first, second] = [await recordOf(erasure.body.attestationId), await recordOf(lockId)];
+      assert.ok(first.seq < second.seq, 'the lock came after');
+    } else {
+      assert.is(erasure.body.code, 'retention-locked');
+      assert.is(await payloadState(id), 'available');
+    }
+  }
+});
+
+test('keys that were erased before the node was killed are out of its files after the next start', async () => {
+  const id = recordId(await attest());
+  const seed = await seedOf(id);
+  const { store, intake, governance } = node.context;
+  const removals = await governance.erasures.removals([await recordOf(id)]);
+  await intake.submit({
+    kind: 'erasure',
+    account: 'unmetered',
+    sourceId: 'erasures',
+    payload: '{}',
+    claims: { channel: 'direct' },
+    links: { erased: [id] },
+    besides: () => removals,
+  });
+  assert.ok((await filesHolding(store.directory, seed)).length > 0, 'deleted, and not yet purged');
+  await node.stop();
+  await node.start();
+  await until('the files are rid of the key', async () => (await filesHolding(store.directory, seed)).length === 0);
+  assert.is(await payloadState(id), 'erased');
+});
+
+test('an erasure holds for a store that was restored from a copy, too', async () => {
+  const id = recordId(await attest({ subjectRef: 'restored' }));
+  const seed = await seedOf(id);
+  const { attestationId } = accepted(await erase({ attestationIds: [id] }));
+  const { store, governance } = node.context;
+  await store.write([payloadKeyTable.put([id], seed)]);
+  assert.is(await payloadState(id), 'available');
+  await store.write(await governance.again([await recordOf(attestationId)]));
+  assert.is(await payloadState(id), 'erased');
+  await node.context.purges.look();
+  assert.equal(await filesHolding(store.directory, seed), []);
+});
+
+test('a record can be erased once its locks have run out', async () => {
+  const sourceId = 'expiring';
+  accepted(await lock(sourceId));
+  const id = await attest({ sourceId });
+  ahead = 1825 * DAY_MS - 60_000;
+  assert.is((await erase({ attestationIds: [id] })).status, 409);
+  ahead = 1825 * DAY_MS + 60_000;
+  const young = await attest({ sourceId });
+  assert.is((await erase({ attestationIds: [young, id] })).status, 409, 'the lock holds for a younger record');
+  accepted(await erase({ attestationIds: [id] }));
+});
+
+test('the store is whole', async () => {
+  await node.stop();
+  const { report } = await fsck(node.config.home);
+  assert.equal(report.findings, []);
+  assert.ok(report.counts.payloadsErased > 200);
+});
+
+test.run();
