@@ -19,16 +19,15 @@ const RETRY_AFTER_SECONDS = 1;
  * `dependency-unavailable`.
  */
 export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<Buffer> {
-  if (request.destroyed) return Promise.reject(aborted());
-  // A request that was answered before its body was read hears no more of its connection.
   const { socket } = request;
+  if (request.destroyed || (socket.destroyed && !request.complete)) return Promise.reject(aborted());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const stopListening = (): void => {
       clearTimeout(timer);
       share.release();
-      socket.off('close', onGone);
+      socket.off('close', onClosed);
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
     };
     const refuse = (problem: Problem): void => {
@@ -53,8 +52,12 @@ export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budg
       resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length));
     };
     const onGone = (): void => refuse(aborted());
+    // A request whose broken body was answered hears no more of its connection.
+    const onClosed = (): void => {
+      if (!request.complete) onGone();
+    };
     const timer = setTimeout(() => refuse(tooSlow(deadlineMs)), deadlineMs);
-    socket.on('close', onGone);
+    socket.on('close', onClosed);
     request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
   });
 }

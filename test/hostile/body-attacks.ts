@@ -40,7 +40,11 @@ export function largeBody(sound: Sound, tools: BodyTools): HostileRequest {
     return inOnePiece(sound, tools, 'a body of very many values', values);
   }
   if (tools.random.chance(0.5)) return inOnePiece(sound, tools, 'a huge body', Buffer.alloc(size, ' '));
-  const headers = [...soundHeaders(tools.apiKey, undefined), 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  const headers = [
+    ...soundHeaders(tools.apiKey, undefined),
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+  ];
   const chunks = Array.from({ length: Math.ceil(size / CHUNK.length) }, () => chunk(CHUNK));
   const body = Buffer.concat([...chunks, chunk(Buffer.alloc(0))]);
   return request(sound, 'a huge body in chunks', [wire(sound, { headers }, body)]);
@@ -58,7 +62,11 @@ export function slowBody(sound: Sound, tools: BodyTools): HostileRequest {
   const spoilt = Buffer.from(body);
   spoilt[0] = 0x5b;
   const slow = [wire(sound, { headers }, spoilt.subarray(0, at)), spoilt.subarray(at)];
-  return request(sound, 'a slow body', slow.filter((piece) => piece.length > 0));
+  return request(
+    sound,
+    'a slow body',
+    slow.filter((piece) => piece.length > 0),
+  );
 }
 
 function inOnePiece(sound: Sound, tools: BodyTools, what: string, body: Uint8Array): HostileRequest {

@@ -33,13 +33,20 @@ export class GoodCaller {
   }
 
   async #ask(method: string, path: string, body = ''): Promise<string> {
-    const lines = [`${method} ${path} HTTP/1.1`, 'Host: x', `x-api-key: ${this.#apiKey}`, 'Content-Type: application/json'];
+    const lines = [
+      `${method} ${path} HTTP/1.1`,
+      'Host: x',
+      `x-api-key: ${this.#apiKey}`,
+      'Content-Type: application/json',
+    ];
     const text = [...lines, `Content-Length: ${Buffer.byteLength(body)}`, '', body].join('\r\n');
     const started = performance.now();
     const outcome = await this.#connection.exchange([Buffer.from(text)]);
     this.milliseconds.push(performance.now() - started);
     if (typeof outcome !== 'string' && outcome.status === 200) return outcome.body;
-    this.faults.push(`${method} ${path}: ${typeof outcome === 'string' ? outcome : `${outcome.status} ${outcome.body}`}`);
+    this.faults.push(
+      `${method} ${path}: ${typeof outcome === 'string' ? outcome : `${outcome.status} ${outcome.body}`}`,
+    );
     return '';
   }
 }

@@ -1,4 +1,13 @@
-import { bytesOfBody, type Head, type HostileRequest, maybe, never, type Sound, soundHeaders, wire } from './hostile-request.ts';
+import {
+  bytesOfBody,
+  type Head,
+  type HostileRequest,
+  maybe,
+  never,
+  type Sound,
+  soundHeaders,
+  wire,
+} from './hostile-request.ts';
 import type { Random } from './random.ts';
 
 export interface HeadTools {
@@ -48,10 +57,12 @@ const FRAMING: readonly Trick[] = [
   { what: 'very many headers', add: Array.from({ length: 3_000 }, (_, i) => `a${i}: b`) },
 ];
 
-const VERSIONS: readonly Trick[] = ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.2', 'HTTP/1.1.1', 'http/1.1', ''].map((version) => ({
-  what: `the version ${version}`,
-  head: { version },
-}));
+const VERSIONS: readonly Trick[] = ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.2', 'HTTP/1.1.1', 'http/1.1', ''].map(
+  (version) => ({
+    what: `the version ${version}`,
+    head: { version },
+  }),
+);
 
 const METHODS: readonly Trick[] = [
   ...KNOWN_BUT_UNUSED.map((method) => ({ what: `the method ${method}`, head: { method } })),
@@ -62,12 +73,14 @@ const METHODS: readonly Trick[] = [
 ];
 
 const KEYS: readonly Trick[] = [
-  ...['', ' ', 'x', 'mk_', `mk_${'A'.repeat(49)}`, 'k'.repeat(9_000), 'clé', '__proto__', 'a b', '\u0080\u00ff'].map((key) => ({
-    what: `the key ${key.slice(0, 20)}`,
-    add: [`x-api-key: ${key}`],
-    drop: ['x-api-key'],
-    passes: 'free' as const,
-  })),
+  ...['', ' ', 'x', 'mk_', `mk_${'A'.repeat(49)}`, 'k'.repeat(9_000), 'clé', '__proto__', 'a b', '\u0080\u00ff'].map(
+    (key) => ({
+      what: `the key ${key.slice(0, 20)}`,
+      add: [`x-api-key: ${key}`],
+      drop: ['x-api-key'],
+      passes: 'free' as const,
+    }),
+  ),
   { what: 'no key', drop: ['x-api-key'], passes: 'free' },
   { what: 'two keys', add: ['x-api-key: mk_other'], passes: 'free' },
   { what: 'a key as a bearer', add: ['Authorization: Bearer x'], drop: ['x-api-key'], passes: 'free' },
@@ -80,29 +93,76 @@ const MEANINGS: readonly Trick[] = [
     passes: 'all' as const,
   })),
   { what: 'two idempotency keys', add: ['Idempotency-Key: a', 'Idempotency-Key: b'], passes: 'all' as const },
-  ...['wait=-1', 'wait=999999999999', 'wait=1e9', 'wait', 'respond-async', 'wait=9, wait=9', 'w'.repeat(5_000)].map((prefer) => ({
-    what: `the preference ${prefer.slice(0, 20)}`,
-    add: [`Prefer: ${prefer}`],
-    spoilBody: true,
+  ...['wait=-1', 'wait=999999999999', 'wait=1e9', 'wait', 'respond-async', 'wait=9, wait=9', 'w'.repeat(5_000)].map(
+    (prefer) => ({
+      what: `the preference ${prefer.slice(0, 20)}`,
+      add: [`Prefer: ${prefer}`],
+      spoilBody: true,
+      passes: 'all' as const,
+    }),
+  ),
+  ...[
+    'text/plain',
+    'application/json; charset=utf-7',
+    'application/json, text/plain',
+    'multipart/form-data',
+    'application',
+    '',
+  ].map((type) => ({
+    what: `the type ${type}`,
+    add: [`Content-Type: ${type}`],
+    drop: ['content-type'],
     passes: 'all' as const,
   })),
-  ...['text/plain', 'application/json; charset=utf-7', 'application/json, text/plain', 'multipart/form-data', 'application', ''].map(
-    (type) => ({ what: `the type ${type}`, add: [`Content-Type: ${type}`], drop: ['content-type'], passes: 'all' as const }),
-  ),
   ...['gzip', 'br', 'gzip, identity', 'compress'].map((encoding) => ({
     what: `the encoding ${encoding}`,
     add: [`Content-Encoding: ${encoding}`],
     passes: 'all' as const,
   })),
-  ...['100-continue', '200-ok'].map((expected) => ({ what: `expecting ${expected}`, add: [`Expect: ${expected}`], spoilBody: true, passes: 'all' as const })),
-  { what: 'an upgrade to websocket', add: ['Connection: Upgrade', 'Upgrade: websocket'], spoilBody: true, passes: 'all' as const },
-  { what: 'an upgrade to HTTP/2', add: ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA'], spoilBody: true, passes: 'all' as const },
-  { what: 'a forged address', add: ['X-Forwarded-For: 1.2.3.4, evil', 'X-Real-IP: 1.2.3.4', 'Forwarded: for=1.2.3.4'], passes: 'all' as const },
-  { what: 'another host forged', add: ['X-Forwarded-Host: evil.example', 'X-Original-URL: /accounts', 'X-Rewrite-URL: /accounts'], passes: 'all' as const },
+  ...['100-continue', '200-ok'].map((expected) => ({
+    what: `expecting ${expected}`,
+    add: [`Expect: ${expected}`],
+    spoilBody: true,
+    passes: 'all' as const,
+  })),
+  {
+    what: 'an upgrade to websocket',
+    add: ['Connection: Upgrade', 'Upgrade: websocket'],
+    spoilBody: true,
+    passes: 'all' as const,
+  },
+  {
+    what: 'an upgrade to HTTP/2',
+    add: ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA'],
+    spoilBody: true,
+    passes: 'all' as const,
+  },
+  {
+    what: 'a forged address',
+    add: ['X-Forwarded-For: 1.2.3.4, evil', 'X-Real-IP: 1.2.3.4', 'Forwarded: for=1.2.3.4'],
+    passes: 'all' as const,
+  },
+  {
+    what: 'another host forged',
+    add: ['X-Forwarded-Host: evil.example', 'X-Original-URL: /accounts', 'X-Rewrite-URL: /accounts'],
+    passes: 'all' as const,
+  },
   { what: 'an odd request id', add: ['X-Request-Id: <script>"\\'], passes: 'all' as const },
-  { what: 'conditions and ranges', add: ['If-None-Match: *', 'If-Match: "x"', 'Range: bytes=0-1,5-', 'If-Modified-Since: never'], passes: 'all' as const },
-  { what: 'odd things accepted', add: ['Accept: */*;q=x, text/html', 'Accept-Encoding: *;q=0', `Accept-Language: ${'x,'.repeat(2_000)}`], passes: 'all' as const },
-  { what: 'a long origin', add: [`Origin: https://${'a'.repeat(4_000)}`, 'Access-Control-Request-Method: X'], passes: 'all' as const },
+  {
+    what: 'conditions and ranges',
+    add: ['If-None-Match: *', 'If-Match: "x"', 'Range: bytes=0-1,5-', 'If-Modified-Since: never'],
+    passes: 'all' as const,
+  },
+  {
+    what: 'odd things accepted',
+    add: ['Accept: */*;q=x, text/html', 'Accept-Encoding: *;q=0', `Accept-Language: ${'x,'.repeat(2_000)}`],
+    passes: 'all' as const,
+  },
+  {
+    what: 'a long origin',
+    add: [`Origin: https://${'a'.repeat(4_000)}`, 'Access-Control-Request-Method: X'],
+    passes: 'all' as const,
+  },
 ];
 
 /** Requests whose framing, method or version is wrong: what comes after them on the connection cannot be trusted. */
@@ -122,7 +182,14 @@ export function smuggled(sound: Sound, { apiKey }: HeadTools): HostileRequest {
   const tail = Buffer.from('GET /accounts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
   const piece = Buffer.concat([wire(sound, { headers: soundHeaders(apiKey, body) }, body), tail]);
   const mayPass = sound.body === undefined ? maybe : never;
-  return { what: 'requests in the tail', operation: sound.operation, pieces: [piece], after: 'leave', noBody: false, mayPass };
+  return {
+    what: 'requests in the tail',
+    operation: sound.operation,
+    pieces: [piece],
+    after: 'leave',
+    noBody: false,
+    mayPass,
+  };
 }
 
 function isTaken({ operation, body }: Sound, passes: Trick['passes']): boolean {
@@ -136,5 +203,12 @@ function tricked(sound: Sound, { apiKey }: HeadTools, trick: Trick): HostileRequ
   const body = spoilBody && sent !== undefined ? Buffer.from('[]') : sent;
   const lines = soundHeaders(apiKey, body).filter((line) => !drop.includes(line.split(':')[0]?.toLowerCase() ?? ''));
   const piece = wire(sound, { ...head, headers: [...lines, ...add] }, body);
-  return { what, operation: sound.operation, pieces: [piece], after: 'stay', noBody, mayPass: () => isTaken(sound, passes) };
+  return {
+    what,
+    operation: sound.operation,
+    pieces: [piece],
+    after: 'stay',
+    noBody,
+    mayPass: () => isTaken(sound, passes),
+  };
 }

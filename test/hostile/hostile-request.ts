@@ -53,7 +53,12 @@ export function bytesOfBody({ body }: Sound): Uint8Array | undefined {
 
 /** One piece: head and body. */
 export function wire(sound: Sound, head: Head, body: Uint8Array | undefined): Uint8Array {
-  const { method = sound.operation.method, target = sound.path + sound.query, version = 'HTTP/1.1', headers = [] } = head;
+  const {
+    method = sound.operation.method,
+    target = sound.path + sound.query,
+    version = 'HTTP/1.1',
+    headers = [],
+  } = head;
   const text = [`${method} ${target} ${version}`, ...headers, '', ''].join('\r\n');
   const start = Buffer.from(text, 'latin1');
   return body === undefined ? start : Buffer.concat([start, body]);

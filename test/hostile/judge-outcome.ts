@@ -34,7 +34,7 @@ function refusalFault(document: ApiDocument, { operation }: HostileRequest, answ
   if (!isProblemCode(code)) return `the code ${code} is not known`;
   if (PROBLEM_KINDS[code].status !== status || problem.status !== status) return `${code} under ${status}`;
   if (problem.success !== false || problem.error !== problem.detail) return `another form: ${body}`;
-  if (typeof problem.requestId !== 'string' || problem.requestId !== headers.get('x-request-id')) return 'no request id';
+  if (problem.requestId !== (headers.get('x-request-id') ?? '')) return 'another request id';
   if (OF_ANY_REQUEST.has(code) || document.codesOf(operation).has(code)) return null;
   return `refused with ${code}, which is not described: ${body}`;
 }

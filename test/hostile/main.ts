@@ -5,7 +5,10 @@ import { startVictim } from './victim.ts';
 import { print, verdict } from './verdict.ts';
 
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '200000' }, seed: { type: 'string', default: String(Date.now() % 1e9) } },
+  options: {
+    requests: { type: 'string', default: '200000' },
+    seed: { type: 'string', default: String(Date.now() % 1e9) },
+  },
 });
 const requests = Number(values.requests);
 const seed = Number(values.seed);

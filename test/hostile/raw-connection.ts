@@ -33,7 +33,10 @@ export class RawConnection {
   }
 
   /** Sends the pieces and reads the answer to them. A connection that the server closed is opened anew. */
-  async exchange(pieces: readonly Uint8Array[], { noBody = false, half = false, patienceMs = 10_000 } = {}): Promise<Outcome> {
+  async exchange(
+    pieces: readonly Uint8Array[],
+    { noBody = false, half = false, patienceMs = 10_000 } = {},
+  ): Promise<Outcome> {
     const socket = await this.#open();
     for (const [index, piece] of pieces.entries()) {
       if (index > 0) await delay(PIECE_PAUSE_MS);
@@ -134,7 +137,7 @@ function headerOf(line: string): [name: string, value: string] {
 
 function parseChunks(bytes: Buffer, from: number): { readonly body: string; readonly length: number } | undefined {
   const parts: Buffer[] = [];
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const end = bytes.indexOf('\r\n', at);
     if (end < 0) return undefined;
     const size = Number.parseInt(bytes.toString('latin1', at, end), 16);

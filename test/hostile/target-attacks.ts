@@ -11,13 +11,66 @@ export interface TargetTools {
 }
 
 const SEGMENTS = [
-  '%00', '%2F', '%2F..%2F', '..', '.', '%2e%2e', '%E0%A4%A', '%', '%zz', '%ff%fe', '%F0%9F%98%80', '%ED%A0%80', '%20', '%0d%0a',
-  '*', ';', "'", '"', '<script>', '{id}', ':id', '__proto__', 'constructor', 'toString', 'null', 'undefined', '-1', '0',
-  'x'.repeat(600), 'x'.repeat(12_000), '%41'.repeat(3_000), 'att_eu_01KAJ5M0E8Q2V7XN4T9RCB6WDZ', 'ATT_EU_01KAJ5M0E8Q2V7XN4T9RCB6WDZ',
+  '%00',
+  '%2F',
+  '%2F..%2F',
+  '..',
+  '.',
+  '%2e%2e',
+  '%E0%A4%A',
+  '%',
+  '%zz',
+  '%ff%fe',
+  '%F0%9F%98%80',
+  '%ED%A0%80',
+  '%20',
+  '%0d%0a',
+  '*',
+  ';',
+  "'",
+  '"',
+  '<script>',
+  '{id}',
+  ':id',
+  '__proto__',
+  'constructor',
+  'toString',
+  'null',
+  'undefined',
+  '-1',
+  '0',
+  'x'.repeat(600),
+  'x'.repeat(12_000),
+  '%41'.repeat(3_000),
+  'att_eu_01KAJ5M0E8Q2V7XN4T9RCB6WDZ',
+  'ATT_EU_01KAJ5M0E8Q2V7XN4T9RCB6WDZ',
 ];
 const VALUES = [
-  '', '0', '-1', '1e9', 'NaN', 'Infinity', '99999999999999999999', 'true', 'null', '%00', '%ff', '%', '%zz', '%ED%A0%80', '[]', '{}',
-  '2026-02-30', '2026-13-01T00:00:00Z', '0000-00-00', '9999-12-31T23:59:59.999Z', 'x'.repeat(3_000), '%F0%9F%98%80', '..%2F', "'%20OR%201=1", '__proto__',
+  '',
+  '0',
+  '-1',
+  '1e9',
+  'NaN',
+  'Infinity',
+  '99999999999999999999',
+  'true',
+  'null',
+  '%00',
+  '%ff',
+  '%',
+  '%zz',
+  '%ED%A0%80',
+  '[]',
+  '{}',
+  '2026-02-30',
+  '2026-13-01T00:00:00Z',
+  '0000-00-00',
+  '9999-12-31T23:59:59.999Z',
+  'x'.repeat(3_000),
+  '%F0%9F%98%80',
+  '..%2F',
+  "'%20OR%201=1",
+  '__proto__',
 ];
 const FORMS: readonly ((path: string) => string)[] = [
   (path) => `http://evil.example${path}`,
@@ -71,12 +124,16 @@ export function oddQuery(sound: Sound, tools: TargetTools): HostileRequest {
     '??',
     '?%',
   ]);
-  return to(sound, tools, `the query ${query.slice(0, 60)}`, sound.path + query, () => isSoundQuery(sound, tools, query));
+  return to(sound, tools, `the query ${query.slice(0, 60)}`, sound.path + query, () =>
+    isSoundQuery(sound, tools, query),
+  );
 }
 
 /** Whether the parameters are, after all, as they are described. Where none is described, none is looked at. */
 function isSoundQuery({ operation }: Sound, { judgeParameter }: TargetTools, query: string): boolean {
-  const described = new Map(operation.parameters.filter(({ place }) => place === 'query').map((one) => [one.name, one]));
+  const described = new Map(
+    operation.parameters.filter(({ place }) => place === 'query').map((one) => [one.name, one]),
+  );
   if (described.size === 0) return true;
   const given = [...new URLSearchParams(query)];
   if (new Set(given.map(([name]) => name)).size < given.length) return false;
@@ -92,7 +149,13 @@ function oddTarget(sound: Sound, tools: TargetTools): HostileRequest {
 }
 
 /** With a body that cannot be accepted, so that it is the target alone that decides what happens. */
-function to(sound: Sound, { apiKey }: TargetTools, what: string, target: string, mayPass: () => boolean): HostileRequest {
+function to(
+  sound: Sound,
+  { apiKey }: TargetTools,
+  what: string,
+  target: string,
+  mayPass: () => boolean,
+): HostileRequest {
   const body = isJsonObject(sound.body) ? Buffer.from('[]') : bytesOfBody(sound);
   const piece = wire(sound, { target, headers: soundHeaders(apiKey, body) }, body);
   const passes = sound.body === undefined ? mayPass : never;

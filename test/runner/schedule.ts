@@ -8,7 +8,7 @@ export interface Schedule {
   alone: string[];
 }
 
-const ALONE_FOLDERS = ['crash/', 'cluster/', 'browser/'];
+const ALONE_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
 const ALONE_FILES: readonly string[] = [];
 
 /**

@@ -1,0 +1,18 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { attack } from './attack.ts';
+import { print, verdict } from './verdict.ts';
+import { startVictim } from './victim.ts';
+
+const REQUESTS = 10_000;
+/** Another one each day, so that the same tests find more in time; what failed can be repeated by its number. */
+const SEED = Math.floor(Date.now() / 86_400_000);
+
+test(`${REQUESTS} hostile requests are refused as described, at no cost to anyone else (seed ${SEED})`, async () => {
+  await using victim = await startVictim();
+  const report = await attack(victim.node, { requests: REQUESTS, seed: SEED, keys: victim.keys });
+  print(report);
+  assert.equal(verdict(report, victim.node), []);
+});
+
+test.run();

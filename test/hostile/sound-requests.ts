@@ -1,0 +1,32 @@
+import { isJsonObject } from '../../protocol/json/value.ts';
+import type { ApiDocument, Operation } from '../fixtures/api-document.ts';
+import type { TestNode } from '../fixtures/test-node.ts';
+import { LiveWorld } from '../node/http/openapi/live-world.ts';
+import type { Sound } from './hostile-request.ts';
+
+/**
+ * A sound request for every operation, made of its example; several times for one that is attacked more often. What the
+ * examples name is made with the key.
+ */
+export async function soundRequests(node: TestNode, document: ApiDocument, makerKey: string): Promise<Sound[]> {
+  const sounds: Sound[] = [];
+  for (const [index, operation] of document.operations.entries()) {
+    const world = new LiveWorld({ node, document, makerKey, patience: 0 }, `h${index}`);
+    const { path: whole, body = null } = await world.request(operation, 'whole');
+    const [path = '', query] = whole.split('?');
+    const sound = {
+      operation,
+      path,
+      query: query === undefined ? '' : `?${query}`,
+      body: isJsonObject(body) ? body : undefined,
+    };
+    for (let times = surfaceOf(operation); times > 0; times--) sounds.push(sound);
+  }
+  return sounds;
+}
+
+/** How often an operation is attacked, beside one that takes nothing: there is more to get wrong where more is read. */
+function surfaceOf({ request, parameters }: Operation): number {
+  if (request !== null) return 6;
+  return parameters.length > 0 ? 3 : 1;
+}
