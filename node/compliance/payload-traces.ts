@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { RecordId } from '../../protocol/ids.ts';
-import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
@@ -56,7 +55,8 @@ export class PayloadTraces {
     const text = await this.#textOf(id, seq);
     if (text === undefined) return [];
     const operations: Operation[] = [];
-    const payload = parseJson(text);
+    // The text is our own: a payload may nest deeper than a request, by the member that unknown ones are moved under.
+    const payload: unknown = JSON.parse(text);
     const subjectRef = isJsonObject(payload) ? payload.subjectRef : undefined;
     if (typeof subjectRef === 'string') operations.push(this.#options.subjects.removal(account, subjectRef, id));
     const duplicateKey = hash('sha256', text, 'hex');

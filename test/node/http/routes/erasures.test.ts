@@ -7,14 +7,14 @@ import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
 import { recordId } from '../../../../protocol/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
+import { isJsonArray, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
 import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask, type HttpAnswer, until } from '../../../fixtures/test-node.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
-import { ENVELOPE, LEAST, NOTHING } from './governance-bodies.ts';
+import { ENVELOPE, LEAST, NOTHING, objectsOf } from './governance-bodies.ts';
 
 /** How far the node's clock is ahead. In milliseconds. */
 let ahead = 0;
@@ -58,11 +58,6 @@ async function seedOf(id: string): Promise<Uint8Array> {
 
 async function payloadState(id: string): Promise<unknown> {
   return (await node.get(`/v1/verify/${id}`)).body.payloadState;
-}
-
-function listOf(body: JsonObject, name: string): readonly JsonObject[] {
-  const list = body[name] ?? [];
-  return isJsonArray(list) ? list.filter(isJsonObject) : [];
 }
 
 async function subjectRows(): Promise<number> {
@@ -114,6 +109,14 @@ test('an erasure takes along what would let a payload be found or guessed', asyn
   accepted(await erase({ attestationIds: [String(again.attestationId)] }));
 });
 
+test('a payload of the greatest depth is erased like any other', async () => {
+  let deep: JsonValue = 1;
+  for (let depth = 0; depth < 31; depth++) deep = [deep];
+  const id = await attest({ subjectRef: 'deep', surprise: deep });
+  accepted(await erase({ subjectRef: 'deep' }));
+  assert.is(await payloadState(id), 'erased');
+});
+
 test('all records of a person are erased, of every source, and no other’s', async () => {
   const subjectRef = 'Anna Schmidt, 1980-02-29';
   const mine = [await attest({ subjectRef }), await attest({ subjectRef, sourceId: 'credit' })];
@@ -147,7 +150,7 @@ test('a person of many records is erased in several records of erasure', async (
   const ids = (await Promise.all(Array.from({ length: 205 }, post))).map((answer) => accepted(answer).attestationId);
   const request = { headers: { 'idempotency-key': 'many' } };
   const body = accepted(await erase({ subjectRef }, request));
-  const erasures = listOf(body, 'erasures');
+  const erasures = objectsOf(body, 'erasures');
   assert.equal([body.erasedCount, erasures.map(({ erasedCount }) => erasedCount)], [205, [100, 100, 5]]);
   assert.is(erasures.at(-1)?.erasureId, body.erasureId);
   const records = await Promise.all(erasures.map(({ attestationId }) => recordOf(attestationId)));
@@ -210,7 +213,7 @@ test('a lock keeps all of a request from being erased, and is named with what it
   assert.is(answer.body.truncated, false);
   assert.equal(await Promise.all([free, held, locked].map(payloadState)), ['available', 'available', 'available']);
   const later = await attest({ sourceId: 'locked', subjectRef: 'locked person' });
-  const [named] = listOf((await erase({ subjectRef: 'locked person' })).body, 'locks');
+  const [named] = objectsOf((await erase({ subjectRef: 'locked person' })).body, 'locks');
   const { submittedAt } = await recordOf(later);
   assert.is(Date.parse(String(named?.expiresAt)) - Date.parse(submittedAt), 1825 * DAY_MS, 'counted from the record');
 

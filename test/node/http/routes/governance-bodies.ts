@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 
 /** The least that each endpoint of governance accepts. `session/end` and steps of an action name something made before. */
 export const LEAST = {
@@ -20,6 +20,12 @@ export type GovernancePath = keyof typeof LEAST;
 
 /** The members of every answer to an accepted record. */
 export const ENVELOPE = ['attestationId', 'status', 'submittedAt', 'success', 'topic', 'verifyUrl', 'warnings'];
+
+/** The objects of a list in an answer. */
+export function objectsOf(body: JsonObject, name: string): readonly JsonObject[] {
+  const list = body[name] ?? [];
+  return isJsonArray(list) ? list.filter(isJsonObject) : [];
+}
 
 export function textOf(length: number, character = 'a'): string {
   return character.repeat(length);

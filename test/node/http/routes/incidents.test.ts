@@ -3,14 +3,14 @@ import * as assert from 'uvu/assert';
 import { IncidentAnswerShape } from '../../../../protocol/api/incident.ts';
 import { IncidentsAnswerShape } from '../../../../protocol/api/incidents.ts';
 import { recordId } from '../../../../protocol/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { type Ask, API_KEYS, type HttpAnswer, until } from '../../../fixtures/test-node.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
-import { ENVELOPE, LEAST, NOTHING } from './governance-bodies.ts';
+import { ENVELOPE, LEAST, NOTHING, objectsOf } from './governance-bodies.ts';
 
 const DAY_MS = 86_400_000;
 /** How far the nodes' clocks are ahead. In milliseconds. */
@@ -43,11 +43,7 @@ function accepted({ status, body, text }: HttpAnswer): JsonObject {
 async function list(query: string, ask: Ask = {}): Promise<readonly JsonObject[]> {
   const body = accepted(await node.get(`/v1/incidents${query}`, ask));
   shapeCheck(IncidentsAnswerShape)(body);
-  return itemsOf(body);
-}
-
-function itemsOf({ items = [] }: JsonObject): readonly JsonObject[] {
-  return isJsonArray(items) ? items.filter(isJsonObject) : [];
+  return objectsOf(body, 'items');
 }
 
 async function recordOf(id: unknown): Promise<AttestationRecord> {
@@ -240,7 +236,7 @@ test('pages of every kind hold, one after another, what one page of all holds', 
       let cursor = '';
       do {
         const { body } = await node.get(`/v1/incidents?${[...filters, 'limit=2'].join('&')}${cursor}`, ask);
-        found.push(...itemsOf(body).map(({ incidentId }) => incidentId));
+        found.push(...objectsOf(body, 'items').map(({ incidentId }) => incidentId));
         cursor = body.nextCursor === null ? '' : `&cursor=${String(body.nextCursor)}`;
       } while (cursor !== '');
       const expected = all.filter(

@@ -5,12 +5,12 @@ import { readRecord } from '../../../../node/records/record-reader.ts';
 import { HoldReleaseAnswerShape, RetentionLockAnswerShape } from '../../../../protocol/api/retention-lock.ts';
 import { RetentionAnswerShape } from '../../../../protocol/api/retention.ts';
 import { recordId } from '../../../../protocol/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask, type HttpAnswer } from '../../../fixtures/test-node.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
-import { ENVELOPE, LEAST, NOTHING } from './governance-bodies.ts';
+import { ENVELOPE, LEAST, NOTHING, objectsOf } from './governance-bodies.ts';
 
 const DAY_MS = 86_400_000;
 const network = await TestNetwork.start();
@@ -47,14 +47,8 @@ async function retentionOf(
 ): Promise<{ locks: readonly JsonObject[]; kinds: Map<string, JsonObject> }> {
   const body = accepted(await node.get(`/v1/retention?sourceId=${sourceId}`));
   shapeCheck(RetentionAnswerShape)(body);
-  const listOf = (name: string) => {
-    const list = body[name] ?? [];
-    return isJsonArray(list) ? list.filter(isJsonObject) : [];
-  };
-  return {
-    locks: listOf('locks'),
-    kinds: new Map(listOf('effective').map((effective) => [String(effective.recordKind), effective])),
-  };
+  const kinds = objectsOf(body, 'effective').map((effective) => [String(effective.recordKind), effective] as const);
+  return { locks: objectsOf(body, 'locks'), kinds: new Map(kinds) };
 }
 
 const end = (lockedAt: unknown, days: number): string =>
@@ -119,9 +113,7 @@ test('a source without locks keeps nothing, and lists are paged', async () => {
   for (let n = 0; n < 103; n++) made.push(accepted(await lock(sourceId, { scope: 'decisions' })).lockId);
   const first = accepted(await node.get(`/v1/retention?sourceId=${sourceId}`));
   const second = accepted(await node.get(`/v1/retention?sourceId=${sourceId}&cursor=${String(first.nextCursor)}`));
-  const ids = [first, second].flatMap(({ locks = [] }) =>
-    isJsonArray(locks) ? locks.filter(isJsonObject).map(({ lockId }) => lockId) : [],
-  );
+  const ids = [first, second].flatMap((page) => objectsOf(page, 'locks').map(({ lockId }) => lockId));
   assert.equal(ids, made);
   assert.is(second.nextCursor, null);
   requireProblem(await node.get('/v1/retention'), 'missing-field', 'no source', 'sourceId');
