@@ -37,7 +37,8 @@ export class TileTree {
   }
 
   append(leaf: Uint8Array): void {
-    this.#frontier.append(leaf);
+    // A copy of its own: a hash may be a small piece of a large buffer, all of which would stay for as long as the tree.
+    this.#frontier.append(new Uint8Array(leaf));
   }
 
   root(): Uint8Array {

@@ -2,7 +2,7 @@ import type { TestNode } from '../fixtures/test-node.ts';
 import type { AttackReport } from './attack.ts';
 
 /** What the second half of an attack may leave behind. In bytes. */
-const MAX_GROWTH = 12 << 20;
+const MAX_GROWTH = 8 << 20;
 /** Of the event loop, on a busy machine of two slow cores. In milliseconds. */
 const MAX_LAG_P99 = 150;
 const MAX_LAG = 1_500;
