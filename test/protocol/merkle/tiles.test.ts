@@ -46,6 +46,15 @@ for (const size of LARGE_SIZES) {
   });
 }
 
+test('a tree of leaves that were cut from large buffers keeps their bytes alone', () => {
+  const tree = new TileTree(nativeSuite);
+  const large = new Uint8Array(100_000);
+  tree.append(large.subarray(0, 32));
+  large.fill(1);
+  assert.is(tree.leaves[0]?.buffer.byteLength, 32);
+  assert.equal([...(tree.leaves[0] ?? [])], Array.from({ length: 32 }, () => 0));
+});
+
 test('a tree can be cut into tiles at any size and go on growing', async () => {
   const tree = new TileTree(nativeSuite);
   for (const [i, leaf] of leaves.slice(0, 520).entries()) {
@@ -53,7 +62,7 @@ test('a tree can be cut into tiles at any size and go on growing', async () => {
     if (i % 37 !== 0 && i % 256 > 1) continue;
     const size = i + 1;
     assert.is(tree.size, size);
-    assert.equal(tree.root(), merkleRoot(nativeSuite, leaves.slice(0, size)));
+    assert.is(encodeHex(tree.root()), encodeHex(merkleRoot(nativeSuite, leaves.slice(0, size))));
     assert.equal(
       hex(await pathFromTiles(nativeSuite, i, size, readerOf(tree))),
       hex(referencePath(nativeSuite, i, leaves.slice(0, size))),
