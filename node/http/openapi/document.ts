@@ -4,6 +4,7 @@ import { ANSWER_HEADERS } from './headers.ts';
 import { operationOf, pathTemplate } from './operation.ts';
 import { PROBLEM_SCHEMA, problemExample } from './problem-schema.ts';
 import { problemsByStatus } from './problems.ts';
+import { shareResponses } from './shared-responses.ts';
 
 export interface DocumentOptions {
   readonly version: string;
@@ -29,14 +30,17 @@ export function openApiDocument(routes: readonly Route[], { version, baseUrl }: 
     methods.set(route.method.toLowerCase(), operationOf(route));
     paths.set(path, methods);
   }
+  const written = Object.fromEntries([...paths].map(([path, methods]) => [path, Object.fromEntries(methods)]));
+  const shared = shareResponses(written);
   return {
     openapi: OPENAPI_VERSION,
     info: { title: 'Meridian', version, description: DESCRIPTION, license: { name: 'Apache-2.0' } },
     servers: [{ url: baseUrl }, { url: `${baseUrl}/verify` }],
-    paths: Object.fromEntries([...paths].map(([path, methods]) => [path, Object.fromEntries(methods)])),
+    paths: shared.paths,
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
       headers: ANSWER_HEADERS,
+      responses: shared.responses,
       schemas: { Problem: PROBLEM_SCHEMA },
       examples: problemExamples(routes, baseUrl),
     },

@@ -27,6 +27,15 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
   'session-already-ended': {
     endedBy: { shape: RecordIdShape, example: EXAMPLE_IDS.decision },
   },
+  'agent-signature-invalid': {
+    sign: {
+      shape: Closed({
+        context: Type.String(),
+        statement: Type.String({ description: 'What the ML-DSA-65 signature must be over, in UTF-8.' }),
+      }),
+      example: { context: 'meridian/agent-proof/1', statement: '{"agent":"claims-triage-agent","v":1}' },
+    },
+  },
   'agent-inactive': {
     deactivatedAt: { shape: TimestampShape, example: '2026-11-20T16:00:00.000Z' },
   },
