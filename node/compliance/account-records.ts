@@ -3,9 +3,6 @@ import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { ComplianceError } from './compliance-error.ts';
 
-/** Longest id that a caller may name. In characters; a record id has 32 at most. */
-export const MAX_ID_CHARACTERS = 64;
-
 /** The records that callers may name: those of their own account, whichever node made them. */
 export class AccountRecords {
   readonly #read: (id: RecordId) => Promise<AttestationRecord | undefined>;

@@ -14,7 +14,7 @@ import type { PayloadTraces } from './payload-traces.ts';
 import type { Subjects } from './subjects.ts';
 
 /** Records of one person that one request erases. */
-export const MAX_ERASED_OF_SUBJECT = 10_000;
+const MAX_ERASED_OF_SUBJECT = 10_000;
 /** Blocks that a refusal names, and locks of a source that are looked through for them. */
 const MAX_BLOCKS_NAMED = 1_000;
 const MAX_LOCKS_LOOKED_AT = 1_000;

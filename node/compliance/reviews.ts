@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { Lanes } from './lanes.ts';
 
 /** Earlier reviews of a record that are looked at: beyond, the counts stand still. */
-export const MAX_REVIEWS_COUNTED = 100;
+const MAX_REVIEWS_COUNTED = 100;
 
 /** Reviews of a record, a new one among them. */
 export interface ReviewCounts {
