@@ -1,29 +1,27 @@
 import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Caller } from '../accounts/caller.ts';
 import { isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
+import type { AuthenticatedKey } from '../accounts/known-keys.ts';
 import { clientAddress } from '../limits/client-address.ts';
 import { Problem } from './problem.ts';
 
-/**
- * Who sent the request's `x-api-key`. `address` is where the request came from: that of the connection unless a proxy
- * says otherwise. Throws `Problem` 401, or 403 where the key is not taken from that address.
- */
+/** Who sent the request's `x-api-key`, wherever it came from. Throws `Problem` 401. */
 export async function authenticate(
   accounts: Pick<Accounts, 'authenticate'>,
   context: Context,
-  address: string,
-): Promise<Caller> {
+): Promise<AuthenticatedKey> {
   const apiKey = context.get('x-api-key');
   if (apiKey === '') throw new Problem('api-key-missing', 'Send your API key in the x-api-key header.');
   const found = apiKey.length > MAX_API_KEY_CHARACTERS ? 'unknown' : await accounts.authenticate(apiKey);
   if (found === 'unknown') throw new Problem('api-key-invalid', unknownDetail(apiKey));
   if (found === 'revoked') throw new Problem('api-key-revoked', 'The API key was revoked.');
   if (found === 'expired') throw new Problem('api-key-revoked', 'The API key has expired or was replaced.');
-  if (found.addresses?.admits(address) === false) {
-    throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
-  }
-  return found.caller;
+  return found;
+}
+
+/** Whether a key is taken from where a request came from, as `callerAddress` tells it. */
+export function isTakenFrom({ addresses }: AuthenticatedKey, address: string): boolean {
+  return addresses === null || addresses.admits(address);
 }
 
 /** The internet address that a request came from; `X-Forwarded-For` is believed behind a proxy of ours alone. */

@@ -6,7 +6,7 @@ import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
-import { authenticate, callerAddress } from './authentication.ts';
+import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Answer, KeyRoute, OperatorRoute } from './route.ts';
@@ -29,7 +29,12 @@ export interface ApiGateOptions {
   readonly behindProxy: boolean;
 }
 
-/** The gate of the public API, in the order of DOMAIN §3.1: key (401), limits (429), scope (403), then the route. */
+/**
+ * The gate of the public API, in the order of DOMAIN §3.1: key (401), limits (429), scope (403), then the route.
+ *
+ * A key that comes from an address it is not taken from is bounded as a stranger is, so that whoever got hold of it can
+ * neither use up its account's requests nor fill its log; that it was tried stands in the log.
+ */
 export class ApiGate implements Gate {
   readonly #options: ApiGateOptions;
 
@@ -39,21 +44,26 @@ export class ApiGate implements Gate {
 
   /** A valid key takes its caller off the limit of its address. Throws what `answer` throws, and `LimitError`. */
   async free(context: Context, route: OperatorRoute, answer: () => Promise<Answer>): Promise<Answer> {
-    if (route.limited !== false && !(await this.#isKnown(context))) {
-      this.#options.addresses.admit(this.#addressOf(context));
+    if (route.limited !== false) {
+      const address = this.#addressOf(context);
+      if (!(await this.#isKnown(context, address))) this.#options.addresses.admit(address);
     }
     return answer();
   }
 
   /** Throws what `answer` throws, `LimitError`, and `Problem` 401 and 403. */
   async keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer> {
-    const { accounts, limits, auditLog } = this.#options;
+    const { accounts, addresses, limits, auditLog } = this.#options;
     const address = this.#addressOf(context);
-    const caller = await authenticate(accounts, context, address);
+    const found = await authenticate(accounts, context);
+    const { caller } = found;
+    const isElsewhere = !isTakenFrom(found, address);
+    if (isElsewhere) addresses.admit(address);
     const action = `${route.method} ${route.path}`;
     let status = 500;
     let subject: string | null = null;
     try {
+      if (isElsewhere) throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
       const admission = await limits.admit(caller.account, action, route.records ?? 0);
       try {
         requireScope(route, caller);
@@ -75,10 +85,11 @@ export class ApiGate implements Gate {
     }
   }
 
-  async #isKnown(context: Context): Promise<boolean> {
+  async #isKnown(context: Context, address: string): Promise<boolean> {
     const apiKey = context.get('x-api-key');
     if (apiKey === '' || apiKey.length > MAX_API_KEY_CHARACTERS) return false;
-    return typeof (await this.#options.accounts.authenticate(apiKey)) !== 'string';
+    const found = await this.#options.accounts.authenticate(apiKey);
+    return typeof found !== 'string' && isTakenFrom(found, address);
   }
 
   #addressOf(context: Context): string {

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { AddressList } from '../../../node/accounts/address-list.ts';
+import { SCOPES } from '../../../node/accounts/scopes.ts';
+import { createApp } from '../../../node/http/app.ts';
+import { ApiGate } from '../../../node/http/gate.ts';
+import type { Route } from '../../../node/http/route.ts';
+import { AddressLimits } from '../../../node/limits/address-limits.ts';
+import { LimitError } from '../../../node/limits/limit-error.ts';
+import type { AuditFacts } from '../../../protocol/audit/entry.ts';
+
+const HOME = '192.0.2.1';
+const ELSEWHERE = '203.0.113.7';
+const FREE_PER_MINUTE = 3;
+const documentation = { summary: 'Asks', answer: { contentType: 'text/plain', example: '' }, problems: [] };
+const routes: readonly Route[] = [
+  { method: 'GET', path: '/keyed', access: 'key', scope: null, documentation, answer: async () => ({ body: {} }) },
+  { method: 'GET', path: '/free', access: 'free', documentation, answer: async () => ({ body: {} }) },
+];
+
+let noted: AuditFacts[] = [];
+let admitted = 0;
+let isOverLimit = false;
+let addresses = new AddressLimits({ requestsPerMinute: FREE_PER_MINUTE });
+
+const app = createApp({
+  gate: new ApiGate({
+    accounts: {
+      authenticate: async () => ({
+        caller: { account: { id: 'acme', tier: 'developer' }, key: { id: 'key_1', scopes: SCOPES, sources: null } },
+        addresses: new AddressList([HOME]),
+      }),
+    },
+    limits: {
+      admit: async () => {
+        if (isOverLimit) throw new LimitError('rate-limited', 'too many', {});
+        admitted++;
+        return { headers: () => ({}), release: () => {}, [Symbol.dispose]: () => {} };
+      },
+    },
+    addresses: { admit: (address) => addresses.admit(address) },
+    auditLog: { note: (_account, facts) => void noted.push(facts) },
+    behindProxy: true,
+  }),
+  routes,
+  baseUrl: 'https://eu.example',
+  log: pino({ level: 'silent' }),
+  observe: () => {},
+});
+const server = createServer(app.callback()).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const bound = server.address();
+const base = `http://127.0.0.1:${typeof bound === 'object' ? bound?.port : ''}`;
+
+test.before.each(() => {
+  noted = [];
+  admitted = 0;
+  isOverLimit = false;
+  addresses = new AddressLimits({ requestsPerMinute: FREE_PER_MINUTE });
+});
+
+test.after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function statuses(count: number, path: string, from: string): Promise<number[]> {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const response = await fetch(base + path, { headers: { 'x-forwarded-for': from, 'x-api-key': 'k'.repeat(32) } });
+    await response.body?.cancel();
+    seen.push(response.status);
+  }
+  return seen;
+}
+
+test('a key used from an address that it is not taken from stands in the log of its account', async () => {
+  assert.equal(await statuses(1, '/keyed', ELSEWHERE), [403]);
+  assert.equal(
+    noted.map(({ action, address, by, status }) => ({ action, address, by, status })),
+    [{ action: 'GET /keyed', address: ELSEWHERE, by: 'key_1', status: 403 }],
+  );
+});
+
+test('whoever has such a key takes none of its account’s requests, and fills its log no faster than a stranger may ask', async () => {
+  assert.equal(await statuses(FREE_PER_MINUTE + 2, '/keyed', ELSEWHERE), [403, 403, 403, 429, 429]);
+  assert.is(admitted, 0);
+  assert.is(noted.length, FREE_PER_MINUTE);
+  assert.equal(await statuses(1, '/keyed', HOME), [200]);
+});
+
+test('a key takes its caller off the limit of free endpoints only from where it is taken', async () => {
+  assert.equal(await statuses(FREE_PER_MINUTE + 1, '/free', ELSEWHERE), [200, 200, 200, 429]);
+  assert.equal(await statuses(FREE_PER_MINUTE + 1, '/free', HOME), [200, 200, 200, 200]);
+});
+
+test('a request over the limit is noted', async () => {
+  isOverLimit = true;
+  assert.equal(await statuses(2, '/keyed', HOME), [429, 429]);
+  assert.equal(
+    noted.map(({ status }) => status),
+    [429, 429],
+  );
+});
+
+test.run();
