@@ -39,7 +39,9 @@ export function checkSignatures(suite: Suite, opened: OpenedProof): readonly Fin
     const { node, keyId, sealedAt: at, first } = envelope;
     findings.push(...checkSigned(suite, opened, { kind: envelopeStatement, signed, node, keyId, at, first }));
   }
-  for (const { signed, value } of opened.cosignatures) {
+  // Of a witness who cosigned twice `checkBinding` has said so: the others are not worth the work of a signature each.
+  const cosignatures = new Map(opened.cosignatures.map((each) => [`${each.value.witness} ${each.value.keyId}`, each]));
+  for (const { signed, value } of cosignatures.values()) {
     const { witness: node, keyId, at } = value;
     const first = Number.MAX_SAFE_INTEGER;
     findings.push(...checkSigned(suite, opened, { kind: cosignatureStatement, signed, node, keyId, at, first }));

@@ -5,6 +5,9 @@ import type { Bundle } from './bundle.ts';
 import { type Federation, type OpenedProof, openProof } from './opened-proof.ts';
 import type { Finding, FindingCode } from './verdict.ts';
 
+/** Keys and revocations that do not hold before the others are left unread: it is settled then, and each costs a signature. */
+const MAX_KEY_FAULTS = 16;
+
 /** A bundle with the proof of its record opened. The linked records are opened one by one, as they are judged. */
 export interface OpenedBundle extends OpenedProof {
   readonly bundle: Bundle;
@@ -35,6 +38,7 @@ function openFederation(suite: Suite, bundle: Bundle, findings: Finding[]): Fede
 function openKeys(suite: Suite, bundle: Bundle, rosters: RosterChain, findings: Finding[]): KeyDirectory {
   const keys = new KeyDirectory(suite, () => rosters);
   const add = (code: FindingCode, apply: () => unknown) => {
+    if (findings.length >= MAX_KEY_FAULTS) return;
     try {
       apply();
     } catch (error) {
