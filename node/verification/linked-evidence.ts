@@ -21,13 +21,22 @@ export async function readLinked(
   subject: AttestationRecord,
   log: Logger,
 ): Promise<LinkedEvidence> {
-  const readAll = async (records: readonly AttestationRecord[]): Promise<readonly Evidence[]> => {
-    const found = await Promise.all(records.map(({ id }) => readEvidence(sources, id)));
-    return found.filter((evidence) => evidence !== undefined);
+  let isDamaged = false;
+  const read = async ({ id }: AttestationRecord): Promise<readonly Evidence[]> => {
+    try {
+      const found = await readEvidence(sources, id);
+      return found === undefined ? [] : [found];
+    } catch (error) {
+      log.error({ err: error, id }, 'the evidence about a linked record cannot be read');
+      isDamaged = true;
+      return [];
+    }
   };
+  const readAll = async (records: readonly AttestationRecord[]) => (await Promise.all(records.map(read))).flat();
   try {
-    const { evidence, incidents, truncated } = await findLinked(sources.store, subject);
-    return { evidence: await readAll(evidence), incidents: await readAll(incidents), truncated };
+    const found = await findLinked(sources.store, subject);
+    const [evidence, incidents] = [await readAll(found.evidence), await readAll(found.incidents)];
+    return { evidence, incidents, truncated: found.truncated || isDamaged };
   } catch (error) {
     log.error({ err: error, id: subject.id }, 'records linked to this one cannot be read');
     return { evidence: [], incidents: [], truncated: true };

@@ -4,7 +4,7 @@ import type { Draft } from '../../../node/intake/draft.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
 import { linkTable } from '../../../node/records/link-tables.ts';
-import { bodyTable } from '../../../node/records/record-tables.ts';
+import { bodyTable, groupTable } from '../../../node/records/record-tables.ts';
 import { MAX_OVERRIDES } from '../../../node/verification/linked-records.ts';
 import { BundleVerdictShape } from '../../../protocol/api/bundles.ts';
 import { VerifyAnswerShape } from '../../../protocol/api/verify.ts';
@@ -123,6 +123,21 @@ test('links that cannot be read leave the record as it is, and are said to be mi
   const verdict = await verdictOn(eu, record.id);
   assert.equal([verdict.sigValid, links(verdict).truncated], [true, true]);
   await eu.context.store.write([linkTable.del(...parts)]);
+});
+
+test('an override whose receipt is damaged takes no other with it', async () => {
+  const record = await make(eu);
+  const damaged = await overrideOf(record.id, 'a');
+  const whole = await overrideOf(record.id, 'b');
+  const { store } = eu.context;
+  const row = await groupTable.last(store, [damaged.node], damaged.seq);
+  if (row === undefined) throw new Error('no receipt');
+  const parts = [damaged.node, Number(row[0])] as const;
+  await store.write([groupTable.put([...parts], { ...row[1], statement: '{}' })]);
+  const verdict = await verdictOn(eu, record.id);
+  await store.write([groupTable.put([...parts], row[1])]);
+  assert.is(flags(verdict).article14, true);
+  assert.equal([links(verdict).ids, links(verdict).truncated], [[whole.id], true]);
 });
 
 test('an erased payload changes no flag', async () => {
