@@ -3,6 +3,7 @@ import { type AuditDay, dayEnd } from '../../protocol/audit/day.ts';
 import type { AuditFacts } from '../../protocol/audit/entry.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
+import { MINUTE_MS, SlidingWindow } from '../limits/sliding-window.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { auditClosedTable, CLOSED_ROW } from './audit-tables.ts';
@@ -15,6 +16,8 @@ export interface AuditLogOptions {
   readonly store: Store;
   readonly now: () => number;
   readonly log: Logger;
+  /** A steady clock in milliseconds. */
+  readonly steady?: () => number;
   /** Entries that may wait for the disk. */
   readonly maxWaiting?: number;
 }
@@ -23,6 +26,11 @@ export interface AuditLogOptions {
 export const FLUSH_MS = 250;
 /** Entries that are written without waiting so long. */
 export const FLUSH_ENTRIES = 1024;
+/** Requests over a limit that an account's log tells of one by one, in any minute; the rest are counted. */
+export const LIMITED_PER_MINUTE = 60;
+/** Accounts whose last minute over a limit is kept apart. */
+const MAX_LIMITED = 20_000;
+const TOO_MANY_REQUESTS = 429;
 /** Pause after a write that the store refused. In milliseconds. */
 const RETRY_MS = 2_000;
 /** Entries of one write: building it keeps the event loop for about two milliseconds. */
@@ -33,8 +41,9 @@ const EPOCH = timestampOf(0);
  * The key-use log: for each account one append-only chain of what its keys did, hash by hash.
  *
  * A use is noted in memory and reaches the disk within `FLUSH_MS`; a kill of the process loses at most that. What the
- * store refuses is kept and written later, up to a bound past which the log itself says how many entries are missing. A
- * change of a key or an account is on the disk when its promise resolves.
+ * store refuses is kept and written later, up to a bound past which the log itself says how many entries are missing. So
+ * it does of requests over a limit, which nothing else bounds: who sends them cannot fill the disk with lines. A change
+ * of a key or an account is on the disk when its promise resolves.
  *
  * Crash order: lines, day and head of an account land in one atomic write, so a chain on the disk is always whole.
  * Ownership: one write at a time, in `#inOrder`, moves `#ends` and `#closed`, and only once it is on the disk.
@@ -43,6 +52,8 @@ export class AuditLog implements AsyncDisposable {
   readonly #options: AuditLogOptions;
   readonly #ends: ChainEnds;
   readonly #waiting: WaitingEntries;
+  readonly #limited = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_LIMITED });
+  readonly #steady: () => number;
   #closed: AuditDay | null;
   /** No line is written with an earlier time: the end of the closed days. */
   #floor: Timestamp;
@@ -56,6 +67,7 @@ export class AuditLog implements AsyncDisposable {
     this.#options = options;
     this.#ends = new ChainEnds(options.store, options.node);
     this.#waiting = new WaitingEntries(options.maxWaiting);
+    this.#steady = options.steady ?? (() => performance.now());
     this.#closed = closed;
     this.#floor = floorOf(closed);
   }
@@ -81,7 +93,9 @@ export class AuditLog implements AsyncDisposable {
 
   /** A use of a key. Costs well under a microsecond; the line is made when it is written. */
   note(account: string, facts: AuditFacts): void {
-    this.#waiting.add(account, { at: this.#options.now(), facts });
+    const at = this.#options.now();
+    if (this.#isOneTooMany(account, facts)) this.#waiting.countLost(account, at);
+    else this.#waiting.add(account, { at, facts });
     if (this.#waiting.count >= FLUSH_ENTRIES && !this.#isFailing) void this.#flushSoon();
     else this.#arm(FLUSH_MS);
   }
@@ -138,6 +152,10 @@ export class AuditLog implements AsyncDisposable {
     } catch (error) {
       this.#options.log.error({ err: error, lost: this.#waiting.count }, 'entries of the key-use log were lost');
     }
+  }
+
+  #isOneTooMany(account: string, { status }: AuditFacts): boolean {
+    return status === TOO_MANY_REQUESTS && !this.#limited.take(account, LIMITED_PER_MINUTE, this.#steady()).allowed;
   }
 
   #arm(milliseconds: number): void {

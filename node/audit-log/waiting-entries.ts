@@ -29,7 +29,15 @@ export class WaitingEntries {
   /** Keeps an entry, or counts it where too many wait. */
   add(account: string, entry: WaitingEntry): void {
     if (this.#count < this.#limit) this.keep(account, entry);
-    else this.#countLost(account, entry.at);
+    else this.countLost(account, entry.at);
+  }
+
+  /** Counts an entry that is not kept. */
+  countLost(account: string, at: number): void {
+    const last = this.#accounts.get(account)?.at(-1);
+    if (last?.facts.lost === undefined) return this.keep(account, { at, facts: lostFacts(1) });
+    last.facts = lostFacts(last.facts.lost + 1);
+    last.at = at;
   }
 
   /** Keeps an entry however many wait. */
@@ -63,13 +71,6 @@ export class WaitingEntries {
       this.#accounts.set(account, [...entries, ...since]);
       this.#count += entries.length;
     }
-  }
-
-  #countLost(account: string, at: number): void {
-    const last = this.#accounts.get(account)?.at(-1);
-    if (last?.facts.lost === undefined) return this.keep(account, { at, facts: lostFacts(1) });
-    last.facts = lostFacts(last.facts.lost + 1);
-    last.at = at;
   }
 }
 

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FLUSH_ENTRIES, FLUSH_MS } from '../../../node/audit-log/audit-log.ts';
+import { FLUSH_ENTRIES, FLUSH_MS, LIMITED_PER_MINUTE } from '../../../node/audit-log/audit-log.ts';
 import { auditEntryTable } from '../../../node/audit-log/audit-tables.ts';
 import { PAGE_LINES } from '../../../node/audit-log/chain-pages.ts';
+import { MINUTE_MS } from '../../../node/limits/sliding-window.ts';
 import { numberCodec, Table } from '../../../node/store/table.ts';
 import { MAX_REQUEST_ID } from '../../../protocol/audit/entry.ts';
 import {
@@ -62,6 +63,31 @@ test('an entry tells who, what, when, from where, with what result', async () =>
       v: 1,
     },
   ]);
+});
+
+test('of requests over a limit some are told of one by one in a minute, and the rest are counted', async () => {
+  let steady = 0;
+  await using directory = await temporaryDirectory();
+  await using room = await AuditRoom.open(directory.path, { steady: () => steady });
+  const over = 5_000;
+  for (let i = 0; i < LIMITED_PER_MINUTE + over; i++) room.auditLog.note('acme', use(i, { status: 429 }));
+  room.auditLog.note('globex', use(0, { status: 429 }));
+  room.auditLog.note('acme', use('accepted'));
+  await room.auditLog.flush();
+  const entries = await entriesOf(room.store, 'acme');
+  assert.is(entries.filter(({ status }) => status === 429).length, LIMITED_PER_MINUTE);
+  assert.is(
+    entries.reduce((sum, { lost = 0 }) => sum + lost, 0),
+    over,
+  );
+  assert.is(entries.at(-1)?.subject, 'accepted');
+  assert.ok(entries.length < LIMITED_PER_MINUTE + 10, `${entries.length} lines`);
+  assert.equal(await subjectsOf(room.store, 'globex'), ['0']);
+
+  steady += MINUTE_MS;
+  room.auditLog.note('acme', use('later', { status: 429 }));
+  await room.auditLog.flush();
+  assert.is((await subjectsOf(room.store, 'acme')).at(-1), 'later');
 });
 
 test('a kill loses what was noted since the last flush and nothing that was recorded; the chain goes on', async () => {

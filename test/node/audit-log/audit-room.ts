@@ -20,6 +20,7 @@ export const LATE = Date.UTC(2026, 10, 20, 23, 59);
 
 export interface AuditRoomOptions {
   readonly now?: () => number;
+  readonly steady?: () => number;
   readonly maxWaiting?: number;
   /** Called before each write; true has the store refuse it. */
   readonly refuses?: () => boolean;
@@ -52,6 +53,7 @@ export class AuditRoom implements AsyncDisposable {
       store,
       now: options.now ?? Date.now,
       log: pino({ level: 'debug' }, { write: (line: string) => void told.push(line) }),
+      ...(options.steady === undefined ? {} : { steady: options.steady }),
       ...(options.maxWaiting === undefined ? {} : { maxWaiting: options.maxWaiting }),
     });
     return new AuditRoom(store, auditLog, told);
