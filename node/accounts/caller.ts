@@ -1,3 +1,4 @@
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { Account } from './account.ts';
 import type { Scope } from './scopes.ts';
 
@@ -18,4 +19,9 @@ export interface CallerKey {
 /** Whether a key reaches a source of its account. */
 export function reaches(key: CallerKey, sourceId: string): boolean {
   return key.sources === null || key.sources.includes(sourceId);
+}
+
+/** Whether a caller may refer to a record: it is of the account, and of a source that the key reaches. */
+export function mayName({ account, key }: Caller, record: Pick<AttestationRecord, 'account' | 'sourceId'>): boolean {
+  return record.account === account.id && reaches(key, record.sourceId);
 }

@@ -1,9 +1,10 @@
 import type { RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { type Caller, mayName } from '../accounts/caller.ts';
 import { ComplianceError } from './compliance-error.ts';
 
-/** The records that callers may name: those of their own account, whichever node made them. */
+/** The records that callers may name: those of their own account and of sources that their key reaches, of any node. */
 export class AccountRecords {
   readonly #read: (id: RecordId) => Promise<AttestationRecord | undefined>;
 
@@ -13,28 +14,28 @@ export class AccountRecords {
   }
 
   /** The record that an id of any kind stands for. */
-  async find(account: string, text: string): Promise<AttestationRecord | undefined> {
-    return this.#ofAccount(account, recordOfAnyId(text));
+  async find(caller: Caller, text: string): Promise<AttestationRecord | undefined> {
+    return this.#namedBy(caller, recordOfAnyId(text));
   }
 
-  async findIncident(account: string, text: string): Promise<AttestationRecord | undefined> {
-    const record = await this.#ofAccount(account, recordOfObject('incident', text));
+  async findIncident(caller: Caller, text: string): Promise<AttestationRecord | undefined> {
+    const record = await this.#namedBy(caller, recordOfObject('incident', text));
     return record?.kind === 'incident' ? record : undefined;
   }
 
   /** Throws `ComplianceError` `incident-not-found` in the name of the request's field. */
-  async requireIncident(account: string, text: string, field: string): Promise<AttestationRecord> {
-    const record = await this.findIncident(account, text);
+  async requireIncident(caller: Caller, text: string, field: string): Promise<AttestationRecord> {
+    const record = await this.findIncident(caller, text);
     if (record !== undefined) return record;
     throw new ComplianceError('incident-not-found', field, 'there is no incident of this id');
   }
 
   /** In the order of the ids. Throws `ComplianceError` `attestation-not-found`, which lists all that are not there. */
-  async requireAll(account: string, texts: readonly string[], field: string): Promise<AttestationRecord[]> {
+  async requireAll(caller: Caller, texts: readonly string[], field: string): Promise<AttestationRecord[]> {
     const records: AttestationRecord[] = [];
     const missing: string[] = [];
     for (const text of texts) {
-      const record = await this.find(account, text);
+      const record = await this.find(caller, text);
       if (record === undefined) missing.push(text);
       else records.push(record);
     }
@@ -42,8 +43,8 @@ export class AccountRecords {
     throw new ComplianceError('attestation-not-found', field, 'names records that are not there', { missing });
   }
 
-  async #ofAccount(account: string, id: RecordId | undefined): Promise<AttestationRecord | undefined> {
+  async #namedBy(caller: Caller, id: RecordId | undefined): Promise<AttestationRecord | undefined> {
     const record = id && (await this.#read(id));
-    return record?.account === account ? record : undefined;
+    return record !== undefined && mayName(caller, record) ? record : undefined;
   }
 }

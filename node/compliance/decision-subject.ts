@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { AUTHORITY_NOTIFICATION } from '../../protocol/compliance/notification-clock.ts';
 import type { DecisionDraft } from '../attestation/decision-drafts.ts';
+import type { Caller } from '../accounts/caller.ts';
 import type { AccountRecords } from './account-records.ts';
 import type { Subjects } from './subjects.ts';
 
@@ -25,7 +26,7 @@ interface AddressedDraft {
 /** The draft with its link to an incident and the row by which its person is found. Throws `ComplianceError`. */
 export async function addressed(
   rooms: DecisionSubjectRooms,
-  account: string,
+  caller: Caller,
   request: DecisionSubject,
   draft: DecisionDraft,
 ): Promise<AddressedDraft> {
@@ -37,16 +38,16 @@ export async function addressed(
           ...draft,
           besides: (id: Parameters<NonNullable<DecisionDraft['besides']>>[0]) => [
             ...(draft.besides?.(id) ?? []),
-            rooms.subjects.row(account, subjectRef, id),
+            rooms.subjects.row(caller.account.id, subjectRef, id),
           ],
         };
-  return linkedToIncident(rooms, account, request, found);
+  return linkedToIncident(rooms, caller, request, found);
 }
 
 /** What `data` says is the caller's own material: a notification that names no incident there is recorded all the same. */
 async function linkedToIncident(
   { records }: DecisionSubjectRooms,
-  account: string,
+  caller: Caller,
   { incidentId, data }: DecisionSubject,
   draft: DecisionDraft,
 ): Promise<AddressedDraft> {
@@ -55,11 +56,11 @@ async function linkedToIncident(
     warnings: [],
   });
   if (incidentId !== undefined) {
-    return linkedTo((await records.requireIncident(account, incidentId, 'incidentId')).id);
+    return linkedTo((await records.requireIncident(caller, incidentId, 'incidentId')).id);
   }
   const named = draft.claims.eventType === AUTHORITY_NOTIFICATION ? data.incidentId : undefined;
   if (typeof named !== 'string') return { draft, warnings: [] };
-  const incident = await records.findIncident(account, named);
+  const incident = await records.findIncident(caller, named);
   if (incident !== undefined) return linkedTo(incident.id);
   return { draft, warnings: ['data.incidentId: there is no incident of this id; the notification is linked to none'] };
 }

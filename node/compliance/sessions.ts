@@ -3,6 +3,7 @@ import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
+import { type Caller, mayName } from '../accounts/caller.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
 import type { Lanes } from './lanes.ts';
@@ -25,11 +26,11 @@ export class Sessions {
 
   /** Runs the work while the session is open: nobody ends it meanwhile. Throws `ComplianceError`. */
   within<Result>(
-    account: string,
+    caller: Caller,
     sessionId: string,
     work: (start: AttestationRecord) => Promise<Result>,
   ): Promise<Result> {
-    return this.#lanes.shared(laneOf(sessionId), async () => work(await this.#requireOpen(account, sessionId)));
+    return this.#lanes.shared(laneOf(sessionId), async () => work(await this.#requireOpen(caller, sessionId)));
   }
 
   /**
@@ -37,12 +38,12 @@ export class Sessions {
    * the number of these. Throws `ComplianceError`, also where the session is of another source.
    */
   ending<Result>(
-    account: string,
+    caller: Caller,
     { sessionId, sourceId }: { readonly sessionId: string; readonly sourceId: string },
     work: (start: AttestationRecord, decisions: number) => Promise<Result>,
   ): Promise<Result> {
     return this.#lanes.exclusive(laneOf(sessionId), async () => {
-      const start = await this.#require(account, sessionId);
+      const start = await this.#require(caller, sessionId);
       if (start.sourceId !== sourceId) {
         throw new ComplianceError('source-mismatch', 'sourceId', 'is not the source that the session was started for');
       }
@@ -51,17 +52,17 @@ export class Sessions {
     });
   }
 
-  async #requireOpen(account: string, sessionId: string): Promise<AttestationRecord> {
-    const start = await this.#require(account, sessionId);
+  async #requireOpen(caller: Caller, sessionId: string): Promise<AttestationRecord> {
+    const start = await this.#require(caller, sessionId);
     await this.#refuseEnded(start);
     return start;
   }
 
-  async #require(account: string, sessionId: string): Promise<AttestationRecord> {
+  async #require(caller: Caller, sessionId: string): Promise<AttestationRecord> {
     const id = recordOfObject('session', sessionId);
     const isOwn = id !== undefined && nodeOfRecord(id) === this.#self;
     const start = isOwn ? (await readRecord(this.#store, id))?.record : undefined;
-    if (start?.kind === 'session_start' && start.account === account) return start;
+    if (start?.kind === 'session_start' && mayName(caller, start)) return start;
     throw new ComplianceError('session-not-found', 'sessionId', 'there is no session of this id on this node');
   }
 

@@ -42,9 +42,10 @@ export function correctiveActionRoute(rooms: CorrectiveActionRooms): KeyRoute {
     },
     async record(work, submit) {
       const { incidentId, correctiveActionId } = work.request;
-      const account = work.caller.account.id;
       const incident =
-        incidentId === undefined ? undefined : await rooms.records.requireIncident(account, incidentId, 'incidentId');
+        incidentId === undefined
+          ? undefined
+          : await rooms.records.requireIncident(work.caller, incidentId, 'incidentId');
       return correctiveActionId === undefined
         ? begin(work, incident, submit)
         : step(rooms, work, correctiveActionId, incident, submit);

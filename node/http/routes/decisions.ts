@@ -1,4 +1,5 @@
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { Caller } from '../../accounts/caller.ts';
 import type { AgentSigning } from '../../agents/agent-signing.ts';
 import type { DecisionDraft } from '../../attestation/decision-drafts.ts';
 import { addressed, type DecisionSubject, type DecisionSubjectRooms } from '../../compliance/decision-subject.ts';
@@ -46,11 +47,10 @@ export async function submitDecision(
   bare: DecisionDraft,
   submit: Submit,
 ): Promise<AttestationRecord> {
-  const { draft, warnings } = await addressed(rooms, caller.account.id, request, bare);
+  const { draft, warnings } = await addressed(rooms, caller, request, bare);
   const keep = warnings.length === 0 ? {} : { warnings: [...warnings] };
   const { agentId, agentSalt: salt, agentSignature: signature, sessionId } = request;
-  const record = (linked: Draft) =>
-    withinSession(rooms, caller.account.id, sessionId, linked, (last) => submit(last, keep));
+  const record = (linked: Draft) => withinSession(rooms, caller, sessionId, linked, (last) => submit(last, keep));
   if (agentId !== undefined) return rooms.agents.record({ agentId, salt, signature }, draft, record);
   if (salt === undefined && signature === undefined) return record(draft);
   const message = 'is required with agentSalt and agentSignature';
@@ -59,13 +59,13 @@ export async function submitDecision(
 
 function withinSession(
   { sessions }: DecisionRooms,
-  account: string,
+  caller: Caller,
   sessionId: string | undefined,
   draft: Draft,
   record: (draft: Draft) => Promise<AttestationRecord>,
 ): Promise<AttestationRecord> {
   if (sessionId === undefined) return record(draft);
-  return sessions.within(account, sessionId, (start) =>
+  return sessions.within(caller, sessionId, (start) =>
     record({ ...draft, links: { ...draft.links, session: start.id } }),
   );
 }

@@ -44,7 +44,7 @@ export function humanOverrideRoute({ recorder, records, reviews, pseudonyms, now
       const account = caller.account.id;
       const { sourceId, originalAttestationId, reviewedAt, reviewOutcome } = request;
       if (reviewedAt !== undefined) requirePast('reviewedAt', readTimeOrDay('reviewedAt', reviewedAt), now());
-      const original = await records.find(account, originalAttestationId);
+      const original = await records.find(caller, originalAttestationId);
       if (original === undefined && request.allowUnresolved !== true) throw notFound();
       const reviewer = pseudonyms.reviewer(account, request.reviewerId);
       const claims = { reviewer, reviewOutcome };
@@ -66,6 +66,7 @@ export function humanOverrideRoute({ recorder, records, reviews, pseudonyms, now
 }
 
 function notFound(): ComplianceError {
-  const detail = 'there is no such record of the account; allowUnresolved records the review all the same';
+  const detail =
+    'there is no such record of the account that this API key reaches; allowUnresolved records the review all the same';
   return new ComplianceError('attestation-not-found', 'originalAttestationId', detail);
 }

@@ -48,9 +48,9 @@ export function incidentRoute({ recorder, records, now }: IncidentRooms): KeyRou
       const account = caller.account.id;
       const { sourceId, severity, criteria, supersedes, relatedAttestationIds = [] } = request;
       const clockStart = awarenessOf(request, now());
-      const related = await records.requireAll(account, relatedAttestationIds, 'relatedAttestationIds');
+      const related = await records.requireAll(caller, relatedAttestationIds, 'relatedAttestationIds');
       const corrected =
-        supersedes === undefined ? undefined : await records.requireIncident(account, supersedes, 'supersedes');
+        supersedes === undefined ? undefined : await records.requireIncident(caller, supersedes, 'supersedes');
       const due = clockStart === undefined ? undefined : daysAfter(clockStart, NOTIFICATION_DAYS[severity]);
       const ids = [...new Set(related.map(({ id }) => id))];
       return submit(

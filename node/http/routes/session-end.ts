@@ -34,7 +34,7 @@ export function sessionEndRoute({ recorder, sessions }: SessionEndRooms): KeyRou
       const { request, caller } = work;
       const account = caller.account.id;
       const { sourceId, decisionCount } = request;
-      return sessions.ending(account, request, (start, recordedDecisionCount) => {
+      return sessions.ending(caller, request, (start, recordedDecisionCount) => {
         const claims = { decisionCount, recordedDecisionCount };
         const links = { session: start.id };
         const draft = governanceDraft(work, { kind: 'session_end', account, sourceId, claims, links });

@@ -124,8 +124,8 @@ test('what is put in many times over costs few signatures', () => {
     ['cosignatures', { ...bundle, cosignatures: unsigned(cosignatures[0]) }],
     ['keys', { ...bundle, keys: unsigned(keys[0]) }],
     ['revocations', { ...bundle, revocations: unsigned(revocations[0]) }],
-    ['of a linked record', { ...bundle, linked: [{ ...override, cosignatures: unsigned(cosignatures[0]) }] }],
-  ] as const) {
+    ['of a linked record', withLinked(bundle, [{ ...override, cosignatures: unsigned(cosignatures[0]) }])],
+  ] satisfies [string, Bundle][]) {
     const { verifications, verdict } = verificationsOf(flooded);
     assert.ok(verifications < plain.verifications + 50, `${what}: ${verifications} signatures`);
     const holds = what === 'of a linked record' ? verdict.linked.every((linked) => linked.holds) : verdict.verified;
