@@ -43,7 +43,7 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
   const accounts = opening.use(
     await Accounts.open({
       ...options,
-      record: (event, operations) => auditLog.recordWith(event.account, factsOf(event), operations),
+      record: (events, operations) => auditLog.recordWith(events[0].account, events.map(factsOf), operations),
     }),
   );
   const { store, config, nodeUrl } = options;

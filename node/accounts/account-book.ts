@@ -17,14 +17,16 @@ export interface AccountBookOptions {
   /** Epoch milliseconds. */
   readonly now: () => number;
   /**
-   * Writes the rows of a change together with its event in the audit log: all or nothing. Without it the rows are
+   * Writes the rows of a change together with its events in the audit log: all or nothing. Without it the rows are
    * written alone.
    */
   readonly record?: RecordChange;
   readonly log?: Logger;
 }
 
-export type RecordChange = (event: AccountEvent, operations: readonly Operation[]) => Promise<void>;
+export type RecordChange = (events: AccountEvents, operations: readonly Operation[]) => Promise<void>;
+/** Of one change, in their order: all of one account. */
+export type AccountEvents = readonly [AccountEvent, ...AccountEvent[]];
 
 /** A key and the digest that its row stands under. */
 export interface HeldKey {
@@ -42,9 +44,8 @@ export interface Change<Result> {
 /**
  * The rows of accounts and keys, and what is remembered of them. Every change goes through `change`, one after another.
  *
- * Crash order: the rows land with the last event, in one atomic write, so nothing is ever in effect that was not
- * recorded. A crash between two events of one change leaves the first of a change that never came, and of which nobody
- * was told.
+ * Crash order: the rows land with their events, in one atomic write, so nothing is ever in effect that was not recorded,
+ * or recorded that is not in effect.
  */
 export class AccountBook implements AsyncDisposable {
   readonly node: NodeId;
@@ -59,7 +60,7 @@ export class AccountBook implements AsyncDisposable {
     this.node = node;
     this.now = now;
     this.#store = store;
-    this.#record = record ?? ((_event, operations) => store.write(operations));
+    this.#record = record ?? ((_events, operations) => store.write(operations));
     this.#uses = new KeyUses({
       store,
       alone: (work) => this.#lane.run('accounts', work),
@@ -146,9 +147,8 @@ export class AccountBook implements AsyncDisposable {
   }
 
   async #commit(events: readonly AccountEvent[], operations: readonly Operation[]): Promise<void> {
-    for (const event of events.slice(0, -1)) await this.#record(event, []);
-    const last = events.at(-1);
-    if (last !== undefined) await this.#record(last, operations);
+    const [first, ...others] = events;
+    if (first !== undefined) await this.#record([first, ...others], operations);
     else if (operations.length > 0) await this.#store.write(operations);
   }
 }

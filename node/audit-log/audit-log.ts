@@ -111,15 +111,16 @@ export class AuditLog implements AsyncDisposable {
   }
 
   /**
-   * Something that happens by these operations. Entry and operations land in one atomic write, behind what was noted of
-   * the account before. Where the store refuses, this throws `StoreError`, and neither is there.
+   * What happens by these operations. Entries and operations land in one atomic write, behind what was noted of the
+   * account before. Where the store refuses, this throws `StoreError`, and neither is there.
    */
-  async recordWith(account: string, facts: AuditFacts, operations: readonly Operation[]): Promise<void> {
-    const entry = { at: this.#options.now(), facts };
+  async recordWith(account: string, facts: readonly AuditFacts[], operations: readonly Operation[]): Promise<void> {
+    const at = this.#options.now();
+    const entries = facts.map((each) => ({ at, facts: each }));
     await this.#inOrder(async () => {
       const before = this.#waiting.takeOf(account);
       try {
-        await this.#write(new Map([[account, [...before, entry]]]), operations);
+        await this.#write(new Map([[account, [...before, ...entries]]]), operations);
       } catch (error) {
         this.#waiting.giveBack(new Map([[account, before]]));
         throw error;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { nodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AccountError, type AccountEvent, Accounts } from '../../../node/accounts/accounts.ts';
+import type { AccountEvents } from '../../../node/accounts/account-book.ts';
 import type { AccountErrorCode } from '../../../node/accounts/account-error.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { Store } from '../../../node/store/store.ts';
@@ -20,7 +21,7 @@ export class AccountRoom implements AsyncDisposable {
   readonly events: AccountEvent[] = [];
   now = START;
   /** Called with every change before it is written. */
-  onRecord: (event: AccountEvent) => Promise<void> = async () => {};
+  onRecord: (events: AccountEvents) => Promise<void> = async () => {};
   readonly #opened: Accounts[] = [];
 
   private constructor(store: Store, directory: string) {
@@ -46,9 +47,9 @@ export class AccountRoom implements AsyncDisposable {
 
   /** Opens the accounts of the store, as a restart does. */
   async reopen(): Promise<void> {
-    const record = async (event: AccountEvent, operations: readonly Operation[]) => {
-      await this.onRecord(event);
-      this.events.push(event);
+    const record = async (events: AccountEvents, operations: readonly Operation[]) => {
+      await this.onRecord(events);
+      this.events.push(...events);
       await this.store.write(operations);
     };
     await this.#opened.at(-1)?.[Symbol.asyncDispose]();

@@ -157,6 +157,20 @@ test('what could not be recorded did not happen', async () => {
   assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'developer');
 });
 
+test('a change of several events is recorded whole, with what it changes', async () => {
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
+  const recorded: string[][] = [];
+  room.onRecord = async (events) => void recorded.push(events.map(({ action }) => action));
+  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  const [key] = await accounts.keys.list('acme');
+  await accounts.keys.rotate('acme', key?.id ?? '', 0, 'operator');
+  assert.equal(recorded, [
+    ['account.created', 'key.created'],
+    ['key.rotated', 'key.created'],
+  ]);
+});
+
 test('keys of earlier stores become admin keys at the start, revoked ones stay revoked, once and for all', async () => {
   const account = { id: 'acme', tier: 'standard' as const };
   await using room = await AccountRoom.open(async (store) => {

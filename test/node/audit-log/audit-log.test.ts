@@ -169,10 +169,10 @@ test('an entry with operations lands with them or not at all, behind what was no
   let isFull = false;
   await using room = await AuditRoom.open(directory.path, { refuses: () => isFull });
   room.auditLog.note('acme', use(0));
-  await room.auditLog.recordWith('acme', use(1, { action: 'key.revoked' }), [besideTable.put(['a'], 1)]);
+  await room.auditLog.recordWith('acme', [use(1, { action: 'key.revoked' })], [besideTable.put(['a'], 1)]);
   room.auditLog.note('acme', use(2));
   isFull = true;
-  await assertRejects(room.auditLog.recordWith('acme', use('refused'), [besideTable.put(['b'], 2)]));
+  await assertRejects(room.auditLog.recordWith('acme', [use('refused'), use('too')], [besideTable.put(['b'], 2)]));
   isFull = false;
   await room.auditLog.flush();
   assert.equal(await subjectsOf(room.store, 'acme'), countUp(3));
@@ -194,7 +194,7 @@ test('in any interleaving each account has all of its entries in order, gapless'
         if (isEntry) expected.set(account, [...(expected.get(account) ?? []), String(i)]);
         if (what === 'note') room.auditLog.note(account, use(i));
         else if (what === 'record') under.push(room.auditLog.record(account, use(i)).catch(() => undefined));
-        else if (what === 'with') under.push(room.auditLog.recordWith(account, use('w'), []).catch(() => undefined));
+        else if (what === 'with') under.push(room.auditLog.recordWith(account, [use('w')], []).catch(() => undefined));
         else if (what === 'flush') under.push(room.auditLog.flush().catch(() => undefined));
         else if (what === 'full') refusals = which;
         else await sleep(1);
