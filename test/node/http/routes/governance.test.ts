@@ -250,33 +250,6 @@ test('governance needs its scope, and a key that reaches the source', async () =
   }
 });
 
-test('a key that is bound to sources cannot speak of what was recorded of others', async () => {
-  const ask = { key: String(accepted(await node.post('/v1/keys', { preset: 'admin', sources: ['mine'] })).apiKey) };
-  const originalAttestationId = await attest();
-  const { sessionId = null } = accepted(await post('/v1/session/start'));
-  const { incidentId = null } = accepted(await post('/v1/incident'));
-  const sourceId = 'mine';
-  const review = { sourceId, originalAttestationId, allowUnresolved: false };
-  requireProblem(await post('/v1/human-override', review, ask), 'attestation-not-found', 'a review');
-  const unresolved = accepted(await post('/v1/human-override', { ...review, allowUnresolved: true }, ask));
-  assert.is(unresolved.originalFound, false);
-  const related = { sourceId, relatedAttestationIds: [originalAttestationId] };
-  requireProblem(await post('/v1/incident', related, ask), 'attestation-not-found', 'an incident');
-  const correction = { sourceId, supersedes: incidentId };
-  requireProblem(await post('/v1/incident', correction, ask), 'incident-not-found', 'a correction');
-  requireProblem(await post('/v1/corrective-action', { sourceId, incidentId }, ask), 'incident-not-found', 'an action');
-  const decision = { sourceId, data: {} };
-  requireProblem(await node.post('/v1/attest', { ...decision, sessionId }, ask), 'session-not-found', 'a decision');
-  const complianceMeta = { serviceEventType: 'AUTHORITY_NOTIFICATION' };
-  const notification = { ...decision, complianceMeta };
-  const named = { ...notification, incidentId };
-  requireProblem(await node.post('/v1/tiered-attest', named, ask), 'incident-not-found', 'a notification');
-  const told = accepted(await node.post('/v1/tiered-attest', { ...notification, data: { incidentId } }, ask));
-  assert.match(String(told.warnings), 'linked to none');
-  const { body } = await node.get(`/v1/verify/${originalAttestationId}`);
-  assert.equal(body.links, { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
-});
-
 for (const [path, members] of LONG) {
   test(`accepted: ${path} with ${Object.keys(members).join(', ')} of full length`, async () => {
     accepted(await post(path, members));
