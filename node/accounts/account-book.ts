@@ -24,7 +24,7 @@ export interface AccountBookOptions {
   readonly log?: Logger;
 }
 
-export type RecordChange = (events: AccountEvents, operations: readonly Operation[]) => Promise<void>;
+type RecordChange = (events: AccountEvents, operations: readonly Operation[]) => Promise<void>;
 /** Of one change, in their order: all of one account. */
 export type AccountEvents = readonly [AccountEvent, ...AccountEvent[]];
 

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { KEY_TERMS_MEMBERS, KeyShape, RotateKeyRequestShape } from '../../protocol/api/keys.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { AccountShape, TIERS } from '../accounts/account.ts';
@@ -34,6 +34,3 @@ export const AccountsAnswerShape = Closed({
   next: Type.Union([Type.String(), Type.Null()]),
 });
 export const AccountKeysAnswerShape = Closed({ success, account: AccountShape, keys: Type.Array(KeyShape) });
-
-export type AccountsAnswer = Static<typeof AccountsAnswerShape>;
-export type AccountKeysAnswer = Static<typeof AccountKeysAnswerShape>;
