@@ -1,7 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseSkips, parseTotals } from './uvu-totals.ts';
+
+/** Every file loads much the same modules: Node keeps what it compiled of them from one to the next. */
+const COMPILE_CACHE = join(tmpdir(), 'meridian-compile-cache');
 
 export interface FileResult {
   path: string;
@@ -36,7 +41,7 @@ export async function runTestFile(path: string, deadlineMs: number, signal: Abor
   const child = spawn(process.execPath, [path], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined },
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_COMPILE_CACHE: COMPILE_CACHE },
   });
   const output = collectOutput(child);
   const closed = once(child, 'close');
