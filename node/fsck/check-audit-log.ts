@@ -1,7 +1,6 @@
 import { AuditChainError, type AuditEnd, beginAuditChain, endBefore } from '../../protocol/audit/chain.ts';
 import { type AuditDay, dayEnd, dayOf, dayStart, isAuditDay } from '../../protocol/audit/day.ts';
 import { type AuditDaySpan, AuditWalk } from '../../protocol/audit/walk.ts';
-import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { auditAttestedTable, auditHeadProjection } from '../audit-log/audit-attested.ts';
@@ -14,9 +13,8 @@ import {
 } from '../audit-log/audit-tables.ts';
 import { lineRange, readLine } from '../audit-log/audit-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { recordIndex } from '../records/record-tables.ts';
 import type { Check, TableCheck } from './check.ts';
-import { recordAt } from './record-at.ts';
+import { recordOfId } from './record-at.ts';
 import { countRows, decodeRow, distinctParts, readRows } from './rows.ts';
 
 /**
@@ -141,10 +139,8 @@ async function attestedRecord(check: Check, account: string, day: string): Promi
   const key = auditAttestedTable.key(account, day);
   const bytes = await check.store.get(key);
   const id = bytes && decodeRow(check.report, auditAttestedTable, key, bytes);
-  if (id === undefined || !isRecordId(id)) return undefined;
-  const seq = await recordIndex.get(check.store, id);
-  const record = seq === undefined ? undefined : await recordAt(check.store, nodeOfRecord(id), seq);
-  const isOf = record?.id === id && auditHeadProjection.rowsOf(record).some((row) => row.key === key);
+  const record = id === undefined ? undefined : await recordOfId(check.store, id);
+  const isOf = record !== undefined && auditHeadProjection.rowsOf(record).some((row) => row.key === key);
   return isOf ? record : undefined;
 }
 

@@ -1,13 +1,11 @@
-import { isRecordId, type NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
 import { holdTable } from '../compliance/hold-table.ts';
 import { holdCountTable, lockTable } from '../compliance/lock-tables.ts';
 import { linkTable } from '../records/link-tables.ts';
-import { recordIndex } from '../records/record-tables.ts';
 import type { Check, TableCheck } from './check.ts';
-import { recordAt } from './record-at.ts';
-import { countRows, distinctParts, readRows } from './rows.ts';
+import { recordOfId } from './record-at.ts';
+import { countRows, decodeRow, distinctParts, readRows } from './rows.ts';
 
 /** Legal holds counted again, source by source, by locks and releases; and who placed each. */
 export const retentionCheck: TableCheck = {
@@ -27,10 +25,10 @@ async function checkHoldCounts(check: Check): Promise<void> {
       for (const scope of LOCK_SCOPES) {
         const key = holdCountTable.key(account, source, scope);
         const bytes = await store.get(key);
-        const held = bytes === undefined ? 0 : holdCountTable.decode(bytes);
+        const held = bytes === undefined ? 0 : decodeRow(report, holdCountTable, key, bytes);
         if (bytes !== undefined) right++;
         const counted = counts.get(scope) ?? 0;
-        if (held === counted) continue;
+        if (held === undefined || held === counted) continue;
         report.problem(holdCountTable.name, key, `holds ${held}, but ${counted} legal holds hold`);
       }
     }
@@ -65,9 +63,6 @@ async function isReleased({ store, own }: Check, { id }: AttestationRecord): Pro
 }
 
 async function ownRecord({ store, own }: Check, id: string): Promise<AttestationRecord | undefined> {
-  const node: NodeId | null = own;
-  if (node === null || !isRecordId(id)) return undefined;
-  const seq = await recordIndex.get(store, id);
-  const record = seq === undefined ? undefined : await recordAt(store, node, seq);
-  return record?.id === id ? record : undefined;
+  const record = await recordOfId(store, id);
+  return record?.node === own ? record : undefined;
 }

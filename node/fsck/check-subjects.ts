@@ -1,9 +1,7 @@
-import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
 import { subjectTable } from '../compliance/subjects.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
-import { recordIndex } from '../records/record-tables.ts';
 import type { Check, TableCheck } from './check.ts';
-import { recordAt } from './record-at.ts';
+import { recordOfId } from './record-at.ts';
 import { readRows } from './rows.ts';
 
 /** Account, pseudonym, record. */
@@ -27,8 +25,6 @@ export const subjectCheck: TableCheck = {
 };
 
 async function isOwnRecord({ store, own }: Check, id: string, account: string): Promise<boolean> {
-  if (own === null || !isRecordId(id) || nodeOfRecord(id) !== own) return false;
-  const seq = await recordIndex.get(store, id);
-  const record = seq === undefined ? undefined : await recordAt(store, own, seq);
-  return record?.id === id && record.account === account;
+  const record = await recordOfId(store, id);
+  return record !== undefined && record.node === own && record.account === account;
 }

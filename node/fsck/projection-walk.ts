@@ -1,10 +1,8 @@
-import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { Projection } from '../records/projection.ts';
 import type { Check } from './check.ts';
 import { IndexWalk } from './index-walk.ts';
-import { recordIndex } from '../records/record-tables.ts';
-import { recordAt } from './record-at.ts';
+import { recordOfId } from './record-at.ts';
 
 /** One projection against the records that it follows from: no row is missing, other, or left over. */
 export class ProjectionWalk {
@@ -28,16 +26,8 @@ export class ProjectionWalk {
   /** After the last record. */
   async finish(): Promise<void> {
     await this.#index.finish(async ({ key, value }) => {
-      const record = value === undefined ? undefined : await this.#recordOf(value);
+      const record = value === undefined ? undefined : await recordOfId(this.#check.store, value);
       return record !== undefined && this.#projection.rowsOf(record).some((row) => row.key === key);
     });
-  }
-
-  async #recordOf(id: string): Promise<AttestationRecord | undefined> {
-    if (!isRecordId(id)) return undefined;
-    const { store } = this.#check;
-    const seq = await recordIndex.get(store, id);
-    const record = seq === undefined ? undefined : await recordAt(store, nodeOfRecord(id), seq);
-    return record?.id === id ? record : undefined;
   }
 }

@@ -1,15 +1,14 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { coarseFacetText, facetText } from '../../protocol/frameworks/facet.ts';
-import { nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
+import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { sourceKey } from '../intake/sources.ts';
-import { recordIndex } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import { DayTally } from '../tally/day-tally.ts';
 import { ALL_SOURCES, TALLY_VERSION, tallyEndTable, tallyTable } from '../tally/tally-table.ts';
 import type { Check } from './check.ts';
-import { recordAt } from './record-at.ts';
+import { recordOfId } from './record-at.ts';
 import { countRows, decodeRow, readRows } from './rows.ts';
 
 export const TALLY_TABLES = [tallyTable, tallyEndTable];
@@ -139,9 +138,8 @@ export class TallyWalk {
 
   async #counts(key: string, id: RecordId): Promise<boolean> {
     const { store, own } = this.#check;
-    const seq = nodeOfRecord(id) === own ? await recordIndex.get(store, id).catch(() => undefined) : undefined;
-    const record = seq === undefined || own === null ? undefined : await recordAt(store, own, seq);
-    if (record?.id !== id) return false;
+    const record = await recordOfId(store, id);
+    if (record === undefined || record.node !== own) return false;
     const { account, sourceId, submittedAt } = record;
     const facet = facetText(record);
     return [ALL_SOURCES, sourceKey(sourceId)].some((source) =>

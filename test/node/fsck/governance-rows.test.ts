@@ -102,6 +102,20 @@ const DAMAGES: readonly Damage[] = [
     found: ['subject', /no record of this account/],
   },
   {
+    what: 'the count of legal holds is no number',
+    mutate: edit('hold-count/', -1, () => 'many'),
+    found: ['hold-count', /does not read/],
+  },
+  {
+    what: 'the index rows of a lock, of what a person is the subject of, and of an incident are no numbers',
+    mutate: async (rows) => {
+      const ids = await Promise.all(['lock/', 'subject/', 'incident/'].map((table) => rows.at(table, 0)));
+      const stray = ids.map(([key, id]) => put(`${key}x`, id));
+      return [...ids.map(([, id]) => put(`record/${Buffer.from(id).toString()}`, 'none')), ...stray];
+    },
+    found: ['record', /does not read/],
+  },
+  {
     what: 'a person leads to no record',
     mutate: edit('subject/', 0, otherEnd),
     found: ['subject', /is no row/],
