@@ -9,6 +9,8 @@ import { AttestRequestShape } from '../../../protocol/api/attest.ts';
 const MANY = 60_000;
 /** Of a loop that serves others meanwhile. In milliseconds; generous, for a busy machine. */
 const LONGEST_MS = 100;
+/** The fastest counts: other processes share the machine. */
+const TRIES = 3;
 
 const validate = validator(AttestRequestShape);
 
@@ -43,11 +45,28 @@ test('a member that is left out of the look is not called missing', () => {
 test('a member with the name of something that every object has is one that is not known', () => {
   const closed = validator(Type.Object({ a: Type.String() }, { additionalProperties: false }));
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
-    const { code, errors } = refusalOf(Object.fromEntries([['a', 'x'], [name, 1]]), closed);
+    const { code, errors } = refusalOf(
+      Object.fromEntries([
+        ['a', 'x'],
+        [name, 1],
+      ]),
+      closed,
+    );
     assert.is(code, 'invalid-field');
-    assert.equal(errors.map(({ field }) => field), [name]);
+    assert.equal(
+      errors.map(({ field }) => field),
+      [name],
+    );
   }
 });
+
+/** Milliseconds that this thread worked. */
+function cpuOf(work: () => void): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
 
 test('hostile bodies are refused in bounded time, with bounded answers', () => {
   const closed = validator(Type.Object({ list: Type.Array(Type.String()) }, { additionalProperties: false }));
@@ -61,9 +80,9 @@ test('hostile bodies are refused in bounded time, with bounded answers', () => {
     [names, validate],
   ];
   for (const [body, check] of asks) {
-    const started = performance.now();
     const { status, errors, detail } = refusalOf(body, check);
-    assert.ok(performance.now() - started < LONGEST_MS, `${performance.now() - started} ms`);
+    const spent = Math.min(...Array.from({ length: TRIES }, () => cpuOf(() => refusalOf(body, check))));
+    assert.ok(spent < LONGEST_MS, `${spent} ms`);
     assert.is(status, 400);
     assert.ok(errors.length <= 20 && detail.length < 300);
   }
