@@ -13,7 +13,7 @@ import type { Draft } from '../intake/draft.ts';
 import { assertedClause } from './asserted-clause.ts';
 
 const DEFAULT_EVENT = 'DECISION';
-/** What is lifted out of `data` into the signed claims: entries, and UTF-16 units of each text. */
+/** What is lifted out of `data` into the signed claims: entries, and code points of each text. */
 const MAX_LIFTED = 20;
 const MAX_LIFTED_CHARACTERS = 256;
 
@@ -28,7 +28,10 @@ export interface DecisionBody<Request> {
 export type DecisionDraft = Draft & Required<Pick<Draft, 'decision'>>;
 
 /** The draft of a `POST /v1/attest`. A second identical body of the same account is a duplicate. */
-export function attestDraft(account: string, { request, body, additional }: DecisionBody<AttestRequest>): DecisionDraft {
+export function attestDraft(
+  account: string,
+  { request, body, additional }: DecisionBody<AttestRequest>,
+): DecisionDraft {
   const texts = bodyTexts(body, request.data, additional);
   const { modelId, modelVersion, riskLevel, confidenceScore, environment } = request;
   const claims = { modelId, modelVersion, riskLevel, confidenceScore, environment };
@@ -39,7 +42,10 @@ export function attestDraft(account: string, { request, body, additional }: Deci
 }
 
 /** The draft of a `POST /v1/tiered-attest`. */
-export function tieredDraft(account: string, { request, body, additional }: DecisionBody<TieredAttestRequest>): DecisionDraft {
+export function tieredDraft(
+  account: string,
+  { request, body, additional }: DecisionBody<TieredAttestRequest>,
+): DecisionDraft {
   const { model_ref: model, complianceMeta: meta } = request;
   const claims = {
     modelId: model?.model_id,
@@ -128,7 +134,8 @@ function textMember(item: object, name: 'version' | 'sha256'): string | undefine
 }
 
 function isLiftable(text: string): boolean {
-  return text !== '' && text.length <= MAX_LIFTED_CHARACTERS;
+  // A code point has at most two UTF-16 units: a text that is far too long is not walked through.
+  return text !== '' && text.length <= 2 * MAX_LIFTED_CHARACTERS && [...text].length <= MAX_LIFTED_CHARACTERS;
 }
 
 function optional<Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } {
