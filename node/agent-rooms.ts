@@ -3,7 +3,7 @@ import { AgentKeyVault } from './agents/agent-key-vault.ts';
 import { AgentSigning } from './agents/agent-signing.ts';
 import { Agents } from './agents/agents.ts';
 import { ServiceKeys } from './agents/service-keys.ts';
-import { Lanes } from './compliance/lanes.ts';
+import { Lanes } from './lanes.ts';
 import { readPayload } from './payload/payload-tables.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import type { DuePurges } from './store/due-purges.ts';

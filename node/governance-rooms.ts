@@ -6,7 +6,7 @@ import { CorrectiveActions } from './compliance/corrective-actions.ts';
 import { Erasures } from './compliance/erasures.ts';
 import { Holds } from './compliance/holds.ts';
 import { Incidents } from './compliance/incidents.ts';
-import { Lanes } from './compliance/lanes.ts';
+import { Lanes } from './lanes.ts';
 import { holdCountTable, holdMoves } from './compliance/lock-tables.ts';
 import { Locks } from './compliance/locks.ts';
 import { PayloadTraces } from './compliance/payload-traces.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
-import { Lanes } from '../federation/lanes.ts';
+import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type Account, accountTable } from './account.ts';
@@ -63,7 +63,7 @@ export class AccountBook implements AsyncDisposable {
     this.#record = record ?? ((_events, operations) => store.write(operations));
     this.#uses = new KeyUses({
       store,
-      alone: (work) => this.#lane.run('accounts', work),
+      alone: (work) => this.#lane.exclusive('accounts', work),
       onFailure: (error) => log?.warn({ err: error }, 'the day of a use of an API key was not written'),
     });
     this.#known = new KnownKeys(store, now, (digest, day) => this.#uses.note(digest, day));
@@ -75,7 +75,7 @@ export class AccountBook implements AsyncDisposable {
 
   /** Works out a change alone, records and makes it, and lets nothing that was remembered outlive it. */
   change<Result>(work: () => Promise<Change<Result>>): Promise<Result> {
-    return this.#lane.run('accounts', async () => {
+    return this.#lane.exclusive('accounts', async () => {
       const { operations, events, result } = await work();
       await this.#commit(events, operations);
       if (operations.length > 0) this.#known.forget();
@@ -85,7 +85,7 @@ export class AccountBook implements AsyncDisposable {
 
   /** Reads while no change and no note of a use is under way. */
   look<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#lane.run('accounts', work);
+    return this.#lane.exclusive('accounts', work);
   }
 
   /** Accounts in order of their ids, after a given one. */

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
-import type { Lanes } from '../compliance/lanes.ts';
+import type { Lanes } from '../lanes.ts';
 import type { Draft } from '../intake/draft.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
 import type { Operation } from '../store/operation.ts';

@@ -7,7 +7,7 @@ import { linkTable } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 
 /** Where a corrective action stands: its first record, and the last, which are the same at the beginning. */
 export interface ActionState {

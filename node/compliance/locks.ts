@@ -15,7 +15,7 @@ import { linkingIds } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 import { holdCountTable, lockDaysTable, lockEndTable, lockTable } from './lock-tables.ts';
 
 /** What the locks of some scopes amount to. */

@@ -3,7 +3,7 @@ import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 
 /** Earlier reviews of a record that are looked at: beyond, the counts stand still. */
 const MAX_REVIEWS_COUNTED = 100;

@@ -6,7 +6,7 @@ import { readRecord } from '../records/record-reader.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 import { sessionCountTable } from './session-count.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { ChainAssembler, type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
@@ -113,7 +113,7 @@ export class CatchUp implements AsyncDisposable {
     const assembler = await this.#assemblerOf(node);
     const { batch, seq } = assembler.wanted;
     const request: PageRequest = { want: 'chain', node, batch, seq };
-    await lanes.run(peer, async () => {
+    await lanes.exclusive(peer, async () => {
       assembler.beginPage();
       const options = { signal: this.#closing.signal };
       try {

@@ -10,7 +10,7 @@ import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { numberCodec, Table } from '../store/table.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from '../lanes.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
 
@@ -99,7 +99,7 @@ export class Cosignatures {
   /** Whether it was new. The first one of a witness for a batch stays. */
   #keep({ node, batch, witness }: Cosignature, signed: SignedStatement): Promise<boolean> {
     const key = `${node}/${witness}`;
-    return this.#lanes.run(key, async () => {
+    return this.#lanes.exclusive(key, async () => {
       if ((await cosignatureTable.get(this.#store, node, batch, witness)) !== undefined) return false;
       let upTo = this.watermark(node, witness);
       if (batch === upTo + 1) {

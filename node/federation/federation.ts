@@ -14,7 +14,7 @@ import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from '../lanes.ts';
 import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain } from './own-chain.ts';
 import { pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';

@@ -8,7 +8,7 @@ import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 import { decodeItem, type PageRequest, pageRequest, type Status, status } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
@@ -175,7 +175,7 @@ export class HeadExchange implements AsyncDisposable {
   #collect(peer: NodeId, protocol: 'status' | 'batches', request: Uint8Array): Promise<Uint8Array[]> {
     const { transport, lanes } = this.#options;
     const options = { signal: this.#closing.signal };
-    return lanes.run(peer, () => Array.fromAsync(transport.request(peer, protocol, request, options)));
+    return lanes.exclusive(peer, () => Array.fromAsync(transport.request(peer, protocol, request, options)));
   }
 }
 

@@ -2,7 +2,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import type { Lanes } from './lanes.ts';
+import type { Lanes } from '../lanes.ts';
 import { decodeItem, pageRequest } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
@@ -32,7 +32,7 @@ export class RivalSearch {
   async envelope(peer: NodeId, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
     const { transport, lanes, signal, keys } = this.#options;
     const request = pageRequest.encode({ want: 'envelope', node, batch });
-    const frames = await lanes.run(peer, () =>
+    const frames = await lanes.exclusive(peer, () =>
       Array.fromAsync(transport.request(peer, 'batches', request, { signal })),
     );
     const [frame] = frames;

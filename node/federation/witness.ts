@@ -7,7 +7,7 @@ import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from '../lanes.ts';
 
 export interface WitnessOptions {
   readonly self: NodeId;
@@ -40,7 +40,7 @@ export class Witness {
 
   /** Cosigns what is held of a node's chain and was not cosigned yet. */
   cosign(node: NodeId): Promise<void> {
-    return this.#lanes.run(node, () => this.#cosign(node));
+    return this.#lanes.exclusive(node, () => this.#cosign(node));
   }
 
   async cosignAll(): Promise<void> {

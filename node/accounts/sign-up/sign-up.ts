@@ -1,5 +1,5 @@
 import { timestampOf } from '../../../protocol/time.ts';
-import { Lanes } from '../../federation/lanes.ts';
+import { Lanes } from '../../lanes.ts';
 import { MailError } from '../../mail/mail-error.ts';
 import type { Mail, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
@@ -57,7 +57,7 @@ export class SignUp {
     if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
     const digest = emailDigest(email);
     limits.admit(from, digest);
-    await this.#lanes.run(digest, () => this.#signUp(email, digest, mailer));
+    await this.#lanes.exclusive(digest, () => this.#signUp(email, digest, mailer));
   }
 
   async #signUp(email: string, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {

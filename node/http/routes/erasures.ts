@@ -87,6 +87,8 @@ async function eraseAll(
     const erased = records.length === 0 ? undefined : records.map(({ id }) => id);
     return { ...draft, links: { erased }, besides: () => removals };
   };
+  // Asked before the first of several records, so that a full node refuses all of them.
+  recorder.requireStorage();
   let at = 0;
   for (; present.length - at > MAX_LINKED; at += MAX_LINKED) {
     const { record } = await recorder.intake.submit(await erasing(present.slice(at, at + MAX_LINKED)));

@@ -10,7 +10,7 @@ import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
 import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
-import { Lanes } from '../../compliance/lanes.ts';
+import { Lanes } from '../../lanes.ts';
 import { sourceHeadTable, sourceKey } from '../../intake/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { readTallies } from '../../tally/tally-reader.ts';

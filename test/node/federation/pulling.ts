@@ -1,5 +1,5 @@
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
-import { Lanes } from '../../../node/federation/lanes.ts';
+import { Lanes } from '../../../node/lanes.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';

@@ -2,11 +2,11 @@
  * Keyed lanes: of one key, exclusive work runs alone, shared work runs beside other shared work. Whoever comes later
  * waits for whoever was first, so that neither starves. A lane that nobody uses costs nothing.
  */
-export class Lanes {
-  readonly #lanes = new Map<string, Lane>();
+export class Lanes<Key = string> {
+  readonly #lanes = new Map<Key, Lane>();
 
   /** Runs the work while nobody else is in the lane. */
-  async exclusive<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  async exclusive<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
     const before = this.#lanes.get(key);
     const { promise, resolve } = Promise.withResolvers<void>();
     const lane: Lane = { gate: promise, shared: new Set() };
@@ -22,7 +22,7 @@ export class Lanes {
   }
 
   /** Runs the work while nobody is alone in the lane. */
-  async shared<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  async shared<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
     const lane = this.#lanes.get(key) ?? { gate: Promise.resolve(), shared: new Set() };
     this.#lanes.set(key, lane);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -37,12 +37,12 @@ export class Lanes {
     }
   }
 
-  #forget(key: string, lane: Lane): void {
+  #forget(key: Key, lane: Lane): void {
     if (this.#lanes.get(key) === lane && lane.shared.size === 0) this.#lanes.delete(key);
   }
 
   /** Only once the exclusive work that opened the lane is over: whoever comes must still wait for it. */
-  #forgetShared(key: string, lane: Lane): void {
+  #forgetShared(key: Key, lane: Lane): void {
     if (this.#lanes.get(key) === lane) this.#lanes.delete(key);
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Lanes } from '../../../node/compliance/lanes.ts';
+import { Lanes } from '../../node/lanes.ts';
 
 const WORK = fc.record({
   key: fc.constantFrom('a', 'b'),
