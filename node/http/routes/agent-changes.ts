@@ -10,7 +10,7 @@ import type { Caller } from '../../accounts/caller.ts';
 import type { AgentRequest } from '../../agents/agent-drafts.ts';
 import type { OwnRotation } from '../../agents/agents.ts';
 import { fieldError, Problem } from '../problem.ts';
-import { givenMembers, payloadText } from '../recording/payload-text.ts';
+import { givenMembers, payloadText } from '../../attestation/payload-text.ts';
 import { type RecordingRequest, recordingRoute } from '../recording/recording.ts';
 import type { KeyRoute } from '../route.ts';
 import { type AgentRouteRooms, identityOf, keyMembers } from './agent-answers.ts';
