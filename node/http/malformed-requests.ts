@@ -3,17 +3,6 @@ import { type IncomingMessage, type RequestListener, type Server, type ServerRes
 import type { Duplex } from 'node:stream';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody } from './problem.ts';
 
-/** A request whose answer is under way. */
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
-interface Connection {
-  readonly underWay: Set<Exchange>;
-  latest: IncomingMessage;
-}
-
 interface Written {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,9 +17,10 @@ const HOST = 'host';
  * Everything else goes to `handler`.
  */
 export function answerRequests(server: Server, handler: RequestListener, baseUrl: string): void {
-  const connections = new WeakMap<Duplex, Connection>();
+  /** By connection: the response to the last request that came on it. */
+  const latest = new WeakMap<Duplex, ServerResponse>();
   const answer: RequestListener = (request, response) => {
-    noteExchange(connections, { request, response });
+    latest.set(request.socket, response);
     // After an upgrade that was not made, Node's parser keeps its next fault to itself.
     if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const fault = faultOf(request);
@@ -42,21 +32,12 @@ export function answerRequests(server: Server, handler: RequestListener, baseUrl
   server.on('checkExpectation', answer);
   server.on('clientError', (error: Error, socket: Duplex) => {
     if (!socket.writable || codeOf(error) === 'ECONNRESET') socket.destroy();
-    else answerLast(socket, connections.get(socket), written(problemOf(error), baseUrl));
+    else answerLast(socket, latest.get(socket), written(problemOf(error), baseUrl));
   });
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => {});
     socket.end(textOf(written(new Problem('method-not-allowed', 'CONNECT is not allowed here.'), baseUrl)));
   });
-}
-
-function noteExchange(connections: WeakMap<Duplex, Connection>, exchange: Exchange): void {
-  const { request, response } = exchange;
-  const connection = connections.get(request.socket) ?? { underWay: new Set(), latest: request };
-  connection.underWay.add(exchange);
-  connection.latest = request;
-  connections.set(request.socket, connection);
-  response.once('close', () => connection.underWay.delete(exchange));
 }
 
 /** What the parser lets through and is no HTTP/1.1 or HTTP/1.0 all the same. */
@@ -75,20 +56,14 @@ function namesOneHost({ httpVersionMinor, rawHeaders }: IncomingMessage): boolea
   return hosts === 1 || (hosts === 0 && httpVersionMinor === 0);
 }
 
-/** `last` refuses what came after the exchanges that are under way, or the body of the latest of them. */
-function answerLast(socket: Duplex, connection: Connection | undefined, last: Written): void {
-  const [first, ...others] = connection?.underWay ?? [];
-  const isOfBody = connection?.latest.complete === false;
-  if (!isOfBody) {
-    const end = (): void => void (socket.writable ? socket.end(textOf(last)) : socket.destroy());
-    const latest = others.at(-1) ?? first;
-    if (latest === undefined) end();
-    else latest.response.once('close', end);
-  } else if (first === undefined || others.length > 0 || first.response.headersSent) {
-    socket.destroy();
-  } else {
-    send(first.response, last);
-  }
+/** `last` refuses what came after the latest request, or that request's body. Answers go out in the order of requests. */
+function answerLast(socket: Duplex, latest: ServerResponse | undefined, last: Written): void {
+  const end = (): void => void (socket.writable ? socket.end(textOf(last)) : socket.destroy());
+  if (latest === undefined || (latest.req.complete && latest.writableFinished)) end();
+  else if (latest.req.complete) latest.once('close', end);
+  // Its answer has begun, or waits behind that of another request.
+  else if (latest.headersSent || latest.socket === null) socket.destroy();
+  else send(latest, last);
 }
 
 function send(response: ServerResponse, { status, headers, body }: Written): void {
