@@ -11,16 +11,22 @@ import { dial } from './raw-answer.ts';
 let unique = 0;
 
 /** Makes the node's disk wait, or refuse, until it is told otherwise. */
-function gateWrites(node: TestNode): { open(): void; refuse(reason: string): void } {
+function gateWrites(node: TestNode): { open(): void; refuse(reason: string): void; readonly holdsRecords: boolean } {
   const { store } = node.context;
   const write = store.write.bind(store);
   const gate = Promise.withResolvers<string | undefined>();
+  let holdsRecords = false;
   store.write = async (operations) => {
+    // Other rooms write too.
+    if (operations.some(({ key }) => key.startsWith('body/'))) holdsRecords = true;
     const reason = await gate.promise;
     if (reason !== undefined) throw new Error(reason);
     await write(operations);
   };
   return {
+    get holdsRecords() {
+      return holdsRecords;
+    },
     open() {
       store.write = write;
       gate.resolve(undefined);
@@ -66,7 +72,7 @@ test('a refused write is 503, a full disk 507, both with Retry-After and no id',
   ] as const) {
     const gate = gateWrites(node);
     const answer = node.post('/v1/attest', { sourceId: 's', data: { reason } });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until('the record is being written', () => gate.holdsRecords);
     gate.refuse(reason);
     requireProblem(await answer, code, reason);
     assert.match((await answer).headers.get('retry-after') ?? '', /^[1-9]\d*$/);
@@ -109,7 +115,7 @@ test('what was accepted is answered when the node is told to stop', async () => 
   const node = network.node();
   const gate = gateWrites(node);
   const accepted = node.post('/v1/attest', { sourceId: 's', data: {} });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('the record is being written', () => gate.holdsRecords);
   const stopped = node.stop();
   setTimeout(() => gate.open(), 100);
   const { status, body } = await accepted;
