@@ -4,7 +4,7 @@ import type { Draft } from '../../../node/intake/draft.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
 import { linkTable } from '../../../node/records/link-tables.ts';
-import { bodyTable, groupTable } from '../../../node/records/record-tables.ts';
+import { groupTable } from '../../../node/records/record-tables.ts';
 import { MAX_OVERRIDES } from '../../../node/verification/linked-records.ts';
 import { BundleVerdictShape } from '../../../protocol/api/bundles.ts';
 import { VerifyAnswerShape } from '../../../protocol/api/verify.ts';
@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { commitText, decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { AGENT_CONTEXT, agentStatementText } from '../../../protocol/statement/agent-statement.ts';
-import { type AttestationRecord, recordText } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
@@ -24,6 +24,7 @@ import { TestNetwork } from '../../fixtures/test-network.ts';
 import { type TestNode, until } from '../../fixtures/test-node.ts';
 import { reviewer, shown } from '../../protocol/evidence/case.ts';
 import { shapeCheck } from '../http/answer-shape.ts';
+import { rewritten } from './rewritten.ts';
 
 const ACCOUNT = 'unmetered';
 const network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
@@ -284,25 +285,6 @@ function member(of: JsonObject, name: string): JsonObject {
   const value = of[name];
   if (!isJsonObject(value)) throw new TypeError(`${name} is no object`);
   return value;
-}
-
-/** Does the work while the node's store holds another text of the record. */
-async function rewritten(
-  { context: { store } }: TestNode,
-  record: AttestationRecord,
-  from: string,
-  to: string,
-  work: () => Promise<void>,
-): Promise<void> {
-  const row = await bodyTable.last(store, [record.node], record.seq);
-  if (row === undefined) throw new Error('no body');
-  const text = recordText.write(record);
-  const [first, body] = row;
-  assert.ok(body.includes(text) && text.includes(from));
-  const parts = [record.node, Number(first)] as const;
-  await store.write([bodyTable.put([...parts], body.replace(text, text.replace(from, to)))]);
-  await work();
-  await store.write([bodyTable.put([...parts], body)]);
 }
 
 test.run();
