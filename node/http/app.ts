@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Logger } from 'pino';
+import { discard } from './body-bytes.ts';
 import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
 import { problemOf } from './domain-problems.ts';
 import type { Gate } from './gate.ts';
@@ -72,6 +73,7 @@ async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Cont
     await next();
   } catch (thrown) {
     const problem = toProblem(problemOf(thrown));
+    discard(context.req);
     if (problem.status >= 500) {
       log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
     }

@@ -13,6 +13,8 @@ export interface ByteLimits {
 const DISCARD_DEADLINE_MS = 5_000;
 /** When a caller whose body found no room may send it again. In seconds. */
 const RETRY_AFTER_SECONDS = 1;
+/** Requests whose bodies are flowing into nothing. */
+const DISCARDED = new WeakSet<IncomingMessage>();
 
 /**
  * The bytes of a request's body. Throws `Problem`: `payload-too-large`, `request-timeout`, `request-aborted` or
@@ -63,7 +65,7 @@ export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budg
 }
 
 /**
- * Lets a refused body flow into nothing. Once it has ended, the connection can carry the next request; a connection
+ * Lets what is left of a refused body flow into nothing; may be called again. Once it has ended, the connection can carry the next request; a connection
  * closed at once instead would be reset under the peer, who would then never read why.
  */
 export function discard(request: IncomingMessage): void {
@@ -71,6 +73,8 @@ export function discard(request: IncomingMessage): void {
     request.resume();
     return;
   }
+  if (DISCARDED.has(request)) return;
+  DISCARDED.add(request);
   const timer = setTimeout(() => request.socket.destroy(), DISCARD_DEADLINE_MS).unref();
   const stop = (): void => clearTimeout(timer);
   request.once('end', stop).once('close', stop).resume();

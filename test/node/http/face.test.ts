@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { API_KEYS, type Ask } from '../../fixtures/test-node.ts';
 import { requireProblem } from './problem-shape.ts';
-import { rawAnswer } from './raw-answer.ts';
+import { dial, rawAnswer } from './raw-answer.ts';
 
 const network = await TestNetwork.start();
 const node = network.node();
@@ -202,6 +202,17 @@ test('what is no HTTP at all is answered in the one shape too', async () => {
     assert.match(text, /content-type: application\/problem\+json/i);
     assert.match(text, '"success":false');
   }
+});
+
+test('who is refused before the body was read cannot go on sending it for long', async () => {
+  const head = 'POST /v1/attest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+  const socket = await dial(node);
+  socket.setTimeout(0).write(head);
+  const started = performance.now();
+  let received = '';
+  for await (const chunk of socket) received += String(chunk);
+  assert.match(received, /^HTTP\/1\.1 401 /);
+  assert.ok(performance.now() - started < 10_000);
 });
 
 test('no key, payload or secret ever stands in the log', async () => {
