@@ -19,10 +19,10 @@ export async function requireRecord(store: Store, id: RecordId): Promise<Attesta
 
 /** At most one a further key and the deactivation. Other nodes' records are none of them, whatever they link to. */
 async function readEvents(store: Store, registration: RecordId): Promise<AttestationRecord[]> {
-  const events: AttestationRecord[] = [];
+  const ids: RecordId[] = [];
   const prefix = [registration, 'agent', 'key_event', nodeOfRecord(registration)];
   for await (const [, id] of linkTable.under(store, prefix, { limit: MAX_AGENT_KEYS })) {
-    if (isRecordId(id)) events.push(await requireRecord(store, id));
+    if (isRecordId(id)) ids.push(id);
   }
-  return events;
+  return Promise.all(ids.map((id) => requireRecord(store, id)));
 }

@@ -108,6 +108,8 @@ function notRouted(router: Router, context: Context): Problem {
 function nothing(): void {}
 
 /** A peer that closes its connection is no fault of the server's. */
+const GONE: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECANCELED', 'ERR_STREAM_PREMATURE_CLOSE']);
+
 function isGone(error: Error): boolean {
-  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE' || error.code === 'ECANCELED');
+  return 'code' in error && GONE.has(error.code);
 }

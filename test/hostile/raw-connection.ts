@@ -15,6 +15,11 @@ export type Outcome = RawAnswer | 'closed' | 'silent';
 
 /** Between the pieces of a request that is sent in several. */
 const PIECE_PAUSE_MS = 15;
+/** How long an answer may take, on a machine with other things to do. */
+const PATIENCE_MS = 30_000;
+const END_OF_CHUNKS = Buffer.from('\r\n0\r\n\r\n');
+const CLOSING_BRACE = 125;
+const MANY_PIECES = 40;
 
 interface Parsed {
   readonly answer: RawAnswer;
@@ -25,7 +30,7 @@ interface Parsed {
 export class RawConnection {
   readonly #port: number;
   #socket: Socket | undefined;
-  #received: Buffer = Buffer.alloc(0);
+  #received: Buffer[] = [];
   #wake: () => void = () => {};
 
   constructor(port: number) {
@@ -35,7 +40,7 @@ export class RawConnection {
   /** Sends the pieces and reads the answer to them. A connection that the server closed is opened anew. */
   async exchange(
     pieces: readonly Uint8Array[],
-    { noBody = false, half = false, patienceMs = 10_000 } = {},
+    { noBody = false, half = false, patienceMs = PATIENCE_MS } = {},
   ): Promise<Outcome> {
     const socket = await this.#open();
     for (const [index, piece] of pieces.entries()) {
@@ -70,9 +75,9 @@ export class RawConnection {
     if (this.#socket !== undefined && readyState === 'open') return this.#socket;
     const socket = connect(this.#port, '127.0.0.1');
     this.#socket = socket;
-    this.#received = Buffer.alloc(0);
+    this.#received = [];
     socket.on('data', (chunk: Buffer) => {
-      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+      this.#received.push(chunk);
       this.#wake();
     });
     socket.on('error', () => {}).on('close', () => this.#wake());
@@ -82,9 +87,8 @@ export class RawConnection {
 
   async #read(socket: Socket, noBody: boolean, deadline: number): Promise<Outcome> {
     for (;;) {
-      const parsed = parseAnswer(this.#received, noBody);
+      const parsed = isPlausible(this.#received) ? this.#parse(noBody) : undefined;
       if (parsed !== undefined) {
-        this.#received = this.#received.subarray(parsed.length);
         if (parsed.answer.status < 200) continue;
         if (parsed.answer.headers.get('connection') === 'close' || this.#received.length > 0) this.close();
         return parsed.answer;
@@ -99,6 +103,13 @@ export class RawConnection {
     }
   }
 
+  #parse(noBody: boolean): Parsed | undefined {
+    const whole = Buffer.concat(this.#received);
+    const parsed = parseAnswer(whole, noBody);
+    if (parsed !== undefined) this.#received = parsed.length < whole.length ? [whole.subarray(parsed.length)] : [];
+    return parsed;
+  }
+
   #change(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
@@ -108,6 +119,13 @@ export class RawConnection {
       };
     });
   }
+}
+
+/** Whether the pieces may hold a whole answer. Those of a long one are put together only where they look like its end. */
+function isPlausible(pieces: readonly Buffer[]): boolean {
+  if (pieces.length < MANY_PIECES) return true;
+  const last = Buffer.concat(pieces.slice(-2));
+  return last.at(-1) === CLOSING_BRACE || last.subarray(-END_OF_CHUNKS.length).equals(END_OF_CHUNKS);
 }
 
 /** The first whole answer in the bytes; undefined while it is not all there. */
