@@ -146,10 +146,12 @@ test('a peer whose gossip died while its connection lives is hung up by the watc
     // On a busy machine it learns late that it was hung up, and the watchdog may hang up once more.
     if (!dialling && hostile.getConnections().length === 0) {
       dialling = true;
-      const done = () => {
-        dialling = false;
-      };
-      hostile.dial(addresses).then(done, done);
+      hostile
+        .dial(addresses)
+        .catch(() => undefined)
+        .finally(() => {
+          dialling = false;
+        });
     }
     void hostile.services.pubsub.publish(BATCH, Buffer.from(`recovered ${performance.now()}`));
     return honest.received.length > 0;
