@@ -62,16 +62,18 @@ export class Store implements AsyncDisposable {
 
   /** Throws `StoreError` `locked` where another process has it open, `unreadable` where LevelDB refuses it. */
   static async open(directory: string, options: { readonly createIfMissing?: boolean } = {}): Promise<Store> {
-    const level = new Level<string, Uint8Array>(directory, {
-      keyEncoding: 'utf8',
-      valueEncoding: 'view',
-      writeBufferSize: WRITE_BUFFER_BYTES,
-      cacheSize: CACHE_BYTES,
-      createIfMissing: options.createIfMissing ?? true,
-    });
     try {
+      // Before LevelDB, which opens itself as soon as it is made, makes the folder for everyone.
       await mkdir(directory, { recursive: true, mode: 0o700 });
+      const level = new Level<string, Uint8Array>(directory, {
+        keyEncoding: 'utf8',
+        valueEncoding: 'view',
+        writeBufferSize: WRITE_BUFFER_BYTES,
+        cacheSize: CACHE_BYTES,
+        createIfMissing: options.createIfMissing ?? true,
+      });
       await level.open();
+      return new Store(directory, level);
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       const locked = cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
@@ -79,7 +81,6 @@ export class Store implements AsyncDisposable {
         ? new StoreError('locked', `${directory} is open in another process`, cause)
         : new StoreError('unreadable', `${directory} cannot be opened: ${String(cause)}`, cause);
     }
-    return new Store(directory, level);
   }
 
   /** Atomic writes that reached the disk since the store was opened. */
