@@ -1,10 +1,10 @@
 import { allowedAfter } from '../../protocol/compliance/corrective-action.ts';
-import { nodeOfRecord, type NodeId, recordId } from '../../protocol/ids.ts';
+import { type NodeId, recordId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { ActionStatus } from '../../protocol/statement/vocabulary.ts';
 import { linkTable } from '../records/link-tables.ts';
-import { readRecord } from '../records/record-reader.ts';
+import { readOwnRecord, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
 import type { Lanes } from '../lanes.ts';
@@ -50,9 +50,7 @@ export class CorrectiveActions {
   }
 
   async #require(account: string, correctiveActionId: string): Promise<ActionState> {
-    const id = recordOfObject('correctiveAction', correctiveActionId);
-    const isOwn = id !== undefined && nodeOfRecord(id) === this.#self;
-    const first = isOwn ? (await readRecord(this.#store, id))?.record : undefined;
+    const first = await readOwnRecord(this.#store, this.#self, recordOfObject('correctiveAction', correctiveActionId));
     const isFirst = first?.kind === 'corrective_action' && first.links.correctiveAction === undefined;
     if (first === undefined || !isFirst || first.account !== account) {
       const detail = 'there is no corrective action of this id on this node';

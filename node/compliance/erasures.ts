@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { nodeOfRecord, type NodeId, type RecordId } from '../../protocol/ids.ts';
+import { type NodeId, type RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
-import { readRecord } from '../records/record-reader.ts';
+import { readOwnRecord, readRecord } from '../records/record-reader.ts';
 import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -117,9 +117,7 @@ export class Erasures {
     const records = new Map<RecordId, AttestationRecord>();
     const missing: string[] = [];
     for (const text of texts) {
-      const id = recordOfAnyId(text);
-      const isOwn = id !== undefined && nodeOfRecord(id) === self;
-      const record = isOwn ? (await readRecord(store, id))?.record : undefined;
+      const record = await readOwnRecord(store, self, recordOfAnyId(text));
       if (record?.account === account) records.set(record.id, record);
       else missing.push(text);
     }

@@ -1,8 +1,8 @@
-import { nodeOfRecord, type NodeId, type RecordId } from '../../protocol/ids.ts';
+import { type NodeId, type RecordId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
-import { readRecord } from '../records/record-reader.ts';
+import { readOwnRecord } from '../records/record-reader.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
@@ -40,9 +40,7 @@ export class Holds {
 
   /** The lock of an id. Throws `ComplianceError` `lock-not-found`. */
   async requireLock(account: string, lockId: string): Promise<AttestationRecord> {
-    const id = recordOfObject('lock', lockId);
-    const isOwn = id !== undefined && nodeOfRecord(id) === this.#self;
-    const lock = isOwn ? (await readRecord(this.#store, id))?.record : undefined;
+    const lock = await readOwnRecord(this.#store, this.#self, recordOfObject('lock', lockId));
     if (lock !== undefined && isLock(lock) && lock.account === account) return lock;
     throw new ComplianceError('lock-not-found', 'lockId', 'there is no retention lock of this id on this node');
   }

@@ -19,7 +19,6 @@ export interface ReviewCounts {
 export class Reviews {
   readonly #store: Store;
   readonly #lanes: Lanes;
-
   readonly #self: NodeId;
 
   constructor(store: Store, lanes: Lanes, self: NodeId) {

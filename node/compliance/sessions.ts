@@ -1,8 +1,8 @@
-import { type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
+import { type NodeId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
-import { readRecord } from '../records/record-reader.ts';
+import { readOwnRecord } from '../records/record-reader.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
@@ -59,9 +59,7 @@ export class Sessions {
   }
 
   async #require(caller: Caller, sessionId: string): Promise<AttestationRecord> {
-    const id = recordOfObject('session', sessionId);
-    const isOwn = id !== undefined && nodeOfRecord(id) === this.#self;
-    const start = isOwn ? (await readRecord(this.#store, id))?.record : undefined;
+    const start = await readOwnRecord(this.#store, this.#self, recordOfObject('session', sessionId));
     if (start?.kind === 'session_start' && mayName(caller, start)) return start;
     throw new ComplianceError('session-not-found', 'sessionId', 'there is no session of this id on this node');
   }

@@ -25,6 +25,15 @@ export async function readRecord(store: Store, id: RecordId): Promise<StoredReco
   return { record, text };
 }
 
+/** A record that this node made itself; undefined where the id is another node's, or none. */
+export async function readOwnRecord(
+  store: Store,
+  self: NodeId,
+  id: RecordId | undefined,
+): Promise<AttestationRecord | undefined> {
+  return id !== undefined && nodeOfRecord(id) === self ? (await readRecord(store, id))?.record : undefined;
+}
+
 /** Exact text of a node's record `seq`, or undefined where the node's records do not reach so far. */
 export async function readRecordText(store: Store, node: NodeId, seq: number): Promise<string | undefined> {
   const row = await bodyTable.last(store, [node], seq);

@@ -67,4 +67,3 @@ export const CUSTODIES = ['service', 'self'] as const;
 export type Custody = (typeof CUSTODIES)[number];
 
 export const KEY_EVENTS = ['agent-rotated', 'agent-deactivated', 'audit-head'] as const;
-export type KeyEvent = (typeof KEY_EVENTS)[number];

@@ -10,13 +10,14 @@ import {
   MAX_AUDIT_PAGE,
 } from '../../../protocol/api/audit-log.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { readRfc3339, TimeError, type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { exportAuditLog } from '../../audit-log/audit-export.ts';
 import { type Period, readAuditPage, readLine } from '../../audit-log/audit-reader.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { Store } from '../../store/store.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { readPeriod } from '../period.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { KeyRoute, ParameterDocumentation } from '../route.ts';
@@ -135,20 +136,8 @@ function entryOf(line: string): AuditLogAnswer['entries'][number] {
 
 /** Throws `Problem` 400. */
 function periodOf(times: { readonly from?: string; readonly to?: string }): Period {
-  const from = timeOf('from', times.from);
-  const to = timeOf('to', times.to);
-  if (from === undefined || to === undefined || from <= to) return { from, to };
-  const message = 'is before from';
-  throw new Problem('time-order', `to ${message}`, { errors: [fieldError(['to'], 'time-order', message)] });
-}
-
-function timeOf(field: string, text: string | undefined): Timestamp | undefined {
-  try {
-    return text === undefined ? undefined : timestampOf(readRfc3339(text));
-  } catch (error) {
-    if (!(error instanceof TimeError)) throw error;
-    throw invalid(field, 'format', 'is not an RFC 3339 time');
-  }
+  const { from, to } = readPeriod(times);
+  return { from: from === undefined ? from : timestampOf(from), to: to === undefined ? to : timestampOf(to) };
 }
 
 function limitOf(text: string | undefined): number {

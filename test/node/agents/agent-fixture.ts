@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import * as assert from 'uvu/assert';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { DidDocumentShape } from '../../../protocol/api/agents.ts';
 import { encodeBase64url, utf8 } from '../../../protocol/bytes.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
@@ -8,6 +10,9 @@ import { AGENT_CONTEXT, agentStatementText } from '../../../protocol/statement/a
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { Signer, SigningContext } from '../../../protocol/suite/suite.ts';
 import type { Ask, HttpAnswer, TestNode } from '../../fixtures/test-node.ts';
+import { shapeCheck } from '../http/answer-shape.ts';
+
+const requireDocument = shapeCheck(DidDocumentShape);
 
 export const PROOF_CONTEXT = 'meridian/agent-proof/1';
 
@@ -26,7 +31,7 @@ export async function signed(signer: Signer, text: string, context: SigningConte
   return encodeBase64url(await signer.sign(utf8(text), context));
 }
 
-/** What `DESIGN` and the documentation of the endpoint say that an agent signs: written out here once more. */
+/** What the documentation of the endpoint says that an agent signs: written out here once more. */
 export function proofText(account: string, agent: string, keyId: string, replaces: string | null): string {
   return canonicalize({ account, agent, keyId, node: 'eu', replaces, type: 'agent-proof', v: 1 });
 }
@@ -81,6 +86,16 @@ export class Registry {
 
   document(agentId: string): Promise<HttpAnswer> {
     return this.#node.get(`/agents/${encodeURIComponent(agentId)}/did.json`, { key: null });
+  }
+
+  /** The DID document of an agent, which must be served as one. */
+  async documentOf(agentId: string): Promise<JsonObject> {
+    const answer = await this.document(agentId);
+    assert.is(answer.status, 200, answer.text);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/did\+json/);
+    assert.is(answer.headers.get('access-control-allow-origin'), '*');
+    requireDocument(answer.body);
+    return answer.body;
   }
 
   /** A further API key of the account without limits. */

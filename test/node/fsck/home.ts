@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -51,11 +51,6 @@ const now = (): number => (clock += 1000);
 export async function scratchDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'meridian-fsck-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
-export async function copyHome(home: string, to: string): Promise<string> {
-  await cp(home, to, { recursive: true });
-  return to;
 }
 
 /**

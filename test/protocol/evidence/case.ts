@@ -2,12 +2,7 @@ import { CLAUSES, evaluate, type Clause, type Evaluation } from '../../../protoc
 import type { LinkedRecord } from '../../../protocol/evidence/linked-record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import {
-  PSEUDONYM_PATTERN,
-  type AttestationRecord,
-  type Claims,
-  type Links,
-} from '../../../protocol/statement/record.ts';
+import { PSEUDONYM_PATTERN, type AttestationRecord, type Claims } from '../../../protocol/statement/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { RecordChain, type RecordDraft } from '../../fixtures/federation-record.ts';
 
@@ -43,10 +38,6 @@ export function overrideOf(
 ): AttestationRecord {
   const said = { reviewer: reviewer('a'), reviewOutcome: 'confirmed', ...claims } as const;
   return made({ kind: 'human_override', links: { original: id }, claims: said, ...more }, 20, node);
-}
-
-export function linkedBy(links: Links, more: Omit<RecordDraft, 'links'>, seconds?: number): AttestationRecord {
-  return made({ ...more, links }, seconds);
 }
 
 export function holding(...records: readonly AttestationRecord[]): LinkedRecord[] {

@@ -1,13 +1,10 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openGate, serveApp } from '../../../fixtures/served-app.ts';
 import type { CallerKey } from '../../../../node/accounts/caller.ts';
 import { SCOPES } from '../../../../node/accounts/scopes.ts';
-import { createApp } from '../../../../node/http/app.ts';
 import { auditExportRoute, auditLogRoute } from '../../../../node/http/routes/audit-log.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { type AuditLogAnswer, AuditLogAnswerShape } from '../../../../protocol/api/audit-log.ts';
@@ -28,25 +25,14 @@ await room.auditLog.flush();
 
 let key: CallerKey = { id: 'key_1', scopes: SCOPES, sources: null };
 let account = 'acme';
-const app = createApp({
-  gate: {
-    free: (_context, _route, answer) => answer(),
-    keyed: (_context, _route, answer) =>
-      answer({ account: { id: account, tier: 'standard', createdAt: timestampOf(LATE) }, key }, () => {}),
-  },
-  routes: [auditLogRoute(room.store), auditExportRoute(room.store)],
-  baseUrl: 'https://eu.example',
-  log: pino({ level: 'silent' }),
-  observe: () => {},
-});
-const server = createServer(app.callback()).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const address = server.address();
-const base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+const served = await serveApp(
+  openGate(() => ({ account: { id: account, tier: 'standard', createdAt: timestampOf(LATE) }, key })),
+  [auditLogRoute(room.store), auditExportRoute(room.store)],
+);
+const { base } = served;
 
 test.after(async () => {
-  server.closeAllConnections();
-  server.close();
+  await served[Symbol.asyncDispose]();
   await room[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });

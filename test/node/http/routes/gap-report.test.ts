@@ -1,12 +1,9 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import { pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openGate, serveApp } from '../../../fixtures/served-app.ts';
 import type { CallerKey } from '../../../../node/accounts/caller.ts';
 import { SCOPES } from '../../../../node/accounts/scopes.ts';
-import { createApp } from '../../../../node/http/app.ts';
 import { frameworkRoute, frameworksRoute } from '../../../../node/http/routes/frameworks.ts';
 import { gapReportRoute } from '../../../../node/http/routes/gap-report.ts';
 import {
@@ -53,29 +50,18 @@ await room.intake.submit(countedDraft('fraud', notApplicable));
 await room.intake.submit(countedDraft('secret', {}, { account: 'globex' }));
 
 let key: CallerKey = { id: 'key_1', scopes: SCOPES, sources: null };
-const app = createApp({
-  gate: {
-    free: (_context, _route, answer) => answer(),
-    keyed: (_context, _route, answer) =>
-      answer({ account: { id: 'acme', tier: 'standard', createdAt: timestampOf(0) }, key }, () => {}),
-  },
-  routes: [frameworksRoute(), frameworkRoute(), gapReportRoute({ store: room.store, now: () => NOW })],
-  baseUrl: 'https://eu.example',
-  log: pino({ level: 'silent' }),
-  observe: () => {},
-});
-const server = createServer(app.callback()).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const address = server.address();
-const base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+const served = await serveApp(
+  openGate(() => ({ account: { id: 'acme', tier: 'standard', createdAt: timestampOf(0) }, key })),
+  [frameworksRoute(), frameworkRoute(), gapReportRoute({ store: room.store, now: () => NOW })],
+);
+const { base } = served;
 
 test.before.each(() => {
   key = { id: 'key_1', scopes: SCOPES, sources: null };
 });
 
 test.after(async () => {
-  server.closeAllConnections();
-  server.close();
+  await served[Symbol.asyncDispose]();
   await room[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });

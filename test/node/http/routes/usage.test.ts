@@ -1,12 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { serveApp } from '../../../fixtures/served-app.ts';
 import { type Account, TIERS } from '../../../../node/accounts/account.ts';
 import { SCOPES } from '../../../../node/accounts/scopes.ts';
-import { createApp } from '../../../../node/http/app.ts';
 import { ApiGate } from '../../../../node/http/gate.ts';
 import { Problem } from '../../../../node/http/problem.ts';
 import type { Route } from '../../../../node/http/route.ts';
@@ -46,27 +43,20 @@ function attest(path: string): Route {
 }
 
 const free: Route = { method: 'GET', path: '/free', access: 'free', documentation, answer: async () => ({ body: {} }) };
-const app = createApp({
-  gate: new ApiGate({
+const served = await serveApp(
+  new ApiGate({
     accounts: { authenticate: async (apiKey) => authenticationOf(apiKey) },
     limits: new RequestLimits(rates, room.usage),
     addresses: new AddressLimits({ now: () => steady }),
     auditLog: { note: () => {} },
     behindProxy: true,
   }),
-  routes: [usageRoute({ rates, usage: room.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
-  baseUrl: 'https://eu.example',
-  log: pino({ level: 'silent' }),
-  observe: () => {},
-});
-const server = createServer(app.callback()).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const address = server.address();
-const base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  [usageRoute({ rates, usage: room.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
+);
+const { base } = served;
 
 test.after(async () => {
-  server.closeAllConnections();
-  server.close();
+  await served[Symbol.asyncDispose]();
   await room[Symbol.asyncDispose]();
   await directory[Symbol.asyncDispose]();
 });
