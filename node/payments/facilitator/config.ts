@@ -1,11 +1,12 @@
-import type { Address, Hex } from 'viem';
+import type { Hex } from 'viem';
+import type { ChecksummedAddress } from './evm-address.ts';
 
 /** How this node is paid. */
 export interface PaymentsConfig {
   /** JSON-RPC of the chain. A secret: providers put keys into it. */
   readonly rpcUrl: string;
   /** Account that payments go to. Nodes that share a facilitator service must not share it. */
-  readonly payTo: Address;
+  readonly payTo: ChecksummedAddress;
   readonly facilitator: FacilitatorConfig;
 }
 

@@ -1,61 +1,45 @@
-import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
-import type { Address, Hash, Hex } from 'viem';
-
-/** What a facilitator found a payment to be good for. */
-export interface Verified {
-  readonly payer: Address;
-}
+import type { Hash } from 'viem';
+import type { WalletAddress } from '../../../protocol/payments/payment.ts';
+import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
+import type { SignedAuthorization, SoughtPayment } from '../processor.ts';
 
 /** A charge that is on the chain. */
 export interface Settled {
-  readonly payer: Address;
   readonly transaction: Hash;
 }
 
 /**
  * Checks payments and carries them out. Every failure is a `FacilitatorError`.
  *
- * `verify` throws `refused`, `unreachable` or `timeout` and changes nothing. `settle` throws `refused` (nothing was sent
- * to the chain), `unreachable` (the same, and it may work later) or `unknown-outcome` (ask `ChainReader.paymentOf`).
+ * `verify` throws `refused`, `unreachable` or `timeout` and changes nothing. `settle` throws `refused` (this attempt
+ * moves nothing, now or later), `unreachable` (the same, and it may work another time) or `unknown-outcome`: then only
+ * the chain tells, see `ChainReader.paymentOf`. What an earlier attempt did, a later one's refusal does not tell.
  */
 export interface Facilitator extends AsyncDisposable {
-  verify(payment: PaymentPayload, requirements: PaymentRequirements): Promise<Verified>;
-  settle(payment: PaymentPayload, requirements: PaymentRequirements): Promise<Settled>;
-  /** Resolves where it can take payments now; throws `unreachable`, `timeout` or `refused` with the reason where not. */
-  supported(): Promise<void>;
+  verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<void>;
+  settle(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Settled>;
+  /** Resolves where payments can be taken now; throws with the reason where not. */
+  probe(): Promise<void>;
   /** Accounts that send its transactions; null where it does not matter who does. */
-  readonly settlers: readonly Address[] | null;
-}
-
-/** A transfer that a payer signed, as it may show on the chain. */
-export interface Authorization {
-  readonly payer: Address;
-  readonly nonce: Hex;
-  readonly payTo: Address;
-  /** In atomic units of USDC. */
-  readonly value: bigint;
-  /** End of its validity, in epoch seconds. */
-  readonly validBefore: bigint;
-  /** When this node first saw it, in epoch milliseconds: it cannot have been settled for us before. */
-  readonly since: number;
+  readonly settlers: readonly WalletAddress[] | null;
 }
 
 /** What the chain tells of an authorization. */
 export type PaymentOutcome =
-  /** The payee has the money, sent by our facilitator. */
-  | { readonly state: 'paid'; readonly transaction: Hash; readonly blockNumber: bigint }
-  /** Used up without paying us: cancelled, paid to another, or carried out for another service of the same payee. */
-  | { readonly state: 'burnt'; readonly transaction: Hash | null }
+  /** The payee has the money, and our facilitator brought it. */
+  | { readonly kind: 'paid'; readonly transaction: Hash; readonly blockNumber: bigint }
+  /** Used up without paying us: cancelled, paid to another, or carried out by and for another service of the payee. */
+  | { readonly kind: 'burnt'; readonly transaction: Hash | null }
   /** Not used. Once `expired`, it can never be. */
-  | { readonly state: 'unused'; readonly expired: boolean }
+  | { readonly kind: 'unused'; readonly expired: boolean }
   /** The chain could not be read, or does not say. */
-  | { readonly state: 'unknown'; readonly reason: string };
+  | { readonly kind: 'unknown'; readonly reason: string };
 
 export interface ChainBlock {
   readonly number: bigint;
   readonly hash: Hash;
   /** In epoch seconds. */
-  readonly timestamp: bigint;
+  readonly timestamp: number;
 }
 
 /** An account as one block shows it. */
@@ -72,7 +56,10 @@ export interface ChainAccount {
 /** Reads the chain that payments are on. Throws `ChainError` where it cannot. */
 export interface ChainReader {
   latestBlock(): Promise<ChainBlock>;
-  account(address: Address): Promise<ChainAccount>;
-  /** Never throws: what cannot be read is `unknown`. */
-  paymentOf(authorization: Authorization): Promise<PaymentOutcome>;
+  account(address: WalletAddress): Promise<ChainAccount>;
+  /**
+   * What became of an authorization. A transaction that is said to have carried it out is looked at first. Never throws:
+   * what cannot be read is `unknown`.
+   */
+  paymentOf(sought: SoughtPayment, hint?: Hash): Promise<PaymentOutcome>;
 }
