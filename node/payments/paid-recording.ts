@@ -19,8 +19,11 @@ export interface PaidRecords {
   readonly kept: JsonObject;
 }
 
-/** What work may come to instead of records. */
-export type NotRecorded = { readonly drafts?: never };
+/** An answer that is not worth its price: nothing is recorded and nothing charged. */
+export interface FreeAnswer {
+  readonly body: JsonObject;
+  readonly charged: false;
+}
 
 export interface PaidRecordingOptions {
   readonly book: Pick<PaymentBook, 'keepOperations'>;
@@ -49,19 +52,19 @@ export class PaidRecording {
   /**
    * The records of the call. Where an earlier attempt at the same payment has made them, they are these and `make` is not
    * called; else those of its drafts, written together with the note that they belong to the payment. All of the work
-   * that must not be done twice belongs into `make`. It may also come to no records: then that is the result. To be
+   * that must not be done twice belongs into `make`. It may also come to a free answer: then that is the result. To be
    * called once. Throws what `make` throws, and `IntakeError`.
    */
-  async record<Other extends NotRecorded = never>(
-    make: () => Promise<PaidDrafts | Other>,
-  ): Promise<PaidRecords | Other> {
+  record(make: () => Promise<PaidDrafts>): Promise<PaidRecords>;
+  record(make: () => Promise<PaidDrafts | FreeAnswer>): Promise<PaidRecords | FreeAnswer>;
+  async record(make: () => Promise<PaidDrafts | FreeAnswer>): Promise<PaidRecords | FreeAnswer> {
     if (this.#isUsed) throw new RangeError('a paid call records once');
     const { work, recordOf, intake } = this.#options;
     if (work !== undefined) {
       return { records: await Promise.all(work.records.map(recordOf)), kept: work.kept };
     }
     const made = await make();
-    if (!hasDrafts(made)) return made;
+    if ('charged' in made) return made;
     this.#isUsed = true;
     const { drafts, kept = {} } = made;
     if (drafts.length === 0) throw new RangeError('a paid call records at least one draft');
@@ -83,8 +86,4 @@ export class PaidRecording {
       },
     }));
   }
-}
-
-function hasDrafts(made: PaidDrafts | NotRecorded): made is PaidDrafts {
-  return made.drafts !== undefined;
 }
