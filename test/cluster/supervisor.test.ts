@@ -42,7 +42,8 @@ supervised('prints a table of its parts and writes where they are', async () => 
   assert.is(file.mail.smtpPort, portBase + 330);
   assert.is(file.mail.directory, join(home, 'mail'));
   assert.ok(cluster.printed.some((line) => line.includes(`${relative(process.cwd(), file.mail.directory)}/`)));
-  assert.is(new Set(await cluster.pids()).size, 7);
+  assert.is(file.chain.rpcUrl, `http://127.0.0.1:${portBase + 320}`);
+  assert.is(new Set(await cluster.pids()).size, 8);
 });
 
 supervised('takes mails, also after the mail sink died', async () => {
