@@ -29,6 +29,7 @@ import { readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
+import { openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -44,10 +45,11 @@ const READ_TOPIC_MS = 10_000;
 export interface Overrides {
   readonly now?: () => number;
   readonly random?: () => number;
+  readonly payments?: PaymentMeans;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, VerificationRooms {
+export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -178,6 +180,13 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
+  const money = await openPaymentRooms({
+    ...rooms,
+    node: self,
+    payloadKey: own.payloadKey,
+    intake,
+    means: overrides.payments ?? null,
+  });
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
@@ -221,6 +230,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     resumeChain,
     confirmations,
     metrics,
+    ...money,
     ...verification,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

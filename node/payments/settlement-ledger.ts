@@ -149,8 +149,9 @@ export class SettlementLedger {
       operations.push(settlementTable.put([end.seq], next.line), ...besides(next.settlement));
       settlements.push(next.settlement);
     }
-    for (const [payer, summary] of wallets)
+    for (const [payer, summary] of wallets) {
       if (summary !== undefined) operations.push(walletTable.put([payer], summary));
+    }
     await store.write([...operations, ...endRows(end)]);
     this.#end = end;
     return settlements;

@@ -82,11 +82,12 @@ export class Settler {
       this.#processor.settle(payment, terms),
     );
     const sought = { authorization: payment.authorization, since: begun.since };
-    let outcome = await this.#outcomeOf(sought);
+    const hint = reply.kind === 'settled' ? reply.transaction : undefined;
+    let outcome = await this.#outcomeOf(sought, hint);
     for (const pause of maySettle(reply) ? this.#deadlines.lookAgainMs : []) {
       if (!mayChange(outcome)) break;
       await sleep(pause);
-      outcome = await this.#outcomeOf(sought);
+      outcome = await this.#outcomeOf(sought, hint);
     }
     return verdictOf(begun.isAgain ? { kind: 'unclear' } : reply, outcome);
   }
@@ -96,10 +97,10 @@ export class Settler {
     return verdictOf({ kind: 'unclear' }, await this.#outcomeOf(sought));
   }
 
-  async #outcomeOf(sought: SoughtPayment): Promise<ChainOutcome> {
+  async #outcomeOf(sought: SoughtPayment, hint?: string): Promise<ChainOutcome> {
     const silence: ChainOutcome = { kind: 'unknown' };
     const outcome = await this.#within('look', this.#deadlines.chainMs, silence, () =>
-      this.#processor.outcomeOf(sought),
+      this.#processor.outcomeOf(sought, hint),
     );
     if (outcome.kind !== 'paid') return outcome;
     const transaction = outcome.transaction.toLowerCase();

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { NodeId } from '../protocol/ids.ts';
+import type { Intake } from './intake/intake.ts';
+import { CallsUnderWay } from './payments/calls-under-way.ts';
+import { Cashier } from './payments/cashier.ts';
+import { HeldVault } from './payments/held-vault.ts';
+import { PaymentBook } from './payments/payment-book.ts';
+import { PaymentLimits } from './payments/payment-limits.ts';
+import { PaymentUpkeep } from './payments/payment-upkeep.ts';
+import { Payments } from './payments/payments.ts';
+import type { PaymentProcessor } from './payments/processor.ts';
+import { SettlementLedger } from './payments/settlement-ledger.ts';
+import { Settler } from './payments/settler.ts';
+import { readRecord } from './records/record-reader.ts';
+import type { Store } from './store/store.ts';
+
+/** What is paid for by the call, and what was paid. */
+export interface PaymentRooms {
+  readonly settlements: SettlementLedger;
+  /** Null where this node takes no payments. */
+  readonly till: Till | null;
+}
+
+/** Where paid calls are paid. */
+export interface Till extends AsyncDisposable {
+  /** Address that is paid. */
+  readonly payTo: string;
+  readonly payments: Payments;
+  readonly paymentLimits: PaymentLimits;
+  readonly upkeep: PaymentUpkeep;
+}
+
+/** Who moves the money of a node, and where to. */
+export interface PaymentMeans {
+  readonly processor: PaymentProcessor;
+  readonly payTo: string;
+}
+
+interface PaymentRoomsOptions {
+  readonly store: Store;
+  readonly node: NodeId;
+  /** 32 bytes from the node's key file. */
+  readonly payloadKey: Uint8Array;
+  readonly intake: Pick<Intake, 'submitAll'>;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Null where this node takes no payments. */
+  readonly means: PaymentMeans | null;
+}
+
+/** How long settlements under way may take once the node is told to stop; what is left is found out at the next start. In milliseconds. */
+const DRAIN_MS = 5_000;
+
+/** Opens the ledger of settlements, and the till where the node has means to be paid. */
+export async function openPaymentRooms(options: PaymentRoomsOptions): Promise<PaymentRooms> {
+  const settlements = await SettlementLedger.open(options);
+  return { settlements, till: options.means === null ? null : openTill(options, options.means, settlements) };
+}
+
+function openTill(
+  { store, payloadKey, intake, now, log }: PaymentRoomsOptions,
+  { processor, payTo }: PaymentMeans,
+  ledger: SettlementLedger,
+): Till {
+  const book = new PaymentBook({ store, vault: new HeldVault(payloadKey), ledger, now });
+  const settler = new Settler({ processor, log });
+  const paymentLimits = new PaymentLimits();
+  const payments = new Payments({
+    book,
+    cashier: new Cashier({ book, settler }),
+    settler,
+    limits: paymentLimits,
+    underWay: new CallsUnderWay(),
+    intake,
+    async recordOf(id) {
+      const found = await readRecord(store, id);
+      if (found === undefined) throw new RangeError(`${id} is not in the store`);
+      return found.record;
+    },
+    now,
+  });
+  const upkeep = new PaymentUpkeep({ store, book, payments, now, log });
+  return {
+    payTo,
+    payments,
+    paymentLimits,
+    upkeep,
+    async [Symbol.asyncDispose]() {
+      await Promise.race([payments.idle(), sleep(DRAIN_MS, undefined, { ref: false })]);
+      await upkeep[Symbol.asyncDispose]();
+    },
+  };
+}
