@@ -12,7 +12,9 @@ import { KEY_TABLES } from './check-keys.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { sessionCheck } from './check-sessions.ts';
 import { subjectCheck } from './check-subjects.ts';
+import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { settlementCheck } from './check-settlements.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
 
@@ -30,6 +32,8 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   auditLogCheck,
   sessionCheck,
   subjectCheck,
+  paymentCheck,
+  settlementCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

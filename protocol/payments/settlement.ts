@@ -89,3 +89,9 @@ export function followSettlements(suite: Hasher, end: SettlementEnd, line: strin
   if (end.at !== null && settlement.at < end.at) throw new SettlementChainError(`line ${seq} is before the one before`);
   return { settlement, line, end: { seq, hash: hashText(suite, line), at: settlement.at } };
 }
+
+/** The end that a line names before itself: trusted by whoever starts there. Throws `StatementError`. */
+export function settlementsBefore(line: string): SettlementEnd {
+  const { prev, settlement } = settlementLine.parse(line);
+  return { seq: settlement.seq - 1, hash: prev, at: null };
+}

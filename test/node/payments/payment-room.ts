@@ -16,6 +16,7 @@ import { Settler } from '../../../node/payments/settler.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
 import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
+import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store, StoreError } from '../../../node/store/store.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId, type RecordId } from '../../../protocol/ids.ts';
@@ -62,7 +63,7 @@ export class PaymentRoom implements AsyncDisposable {
 
   async start(): Promise<void> {
     this.isDead = false;
-    const store = await Store.open(join(this.#directory, 'store'));
+    const store = await Store.open(this.storeDirectory);
     const write = store.write.bind(store);
     store.write = (operations) => this.#write(() => write(operations));
     const now = () => this.clock;
@@ -99,6 +100,10 @@ export class PaymentRoom implements AsyncDisposable {
     await open?.upkeep[Symbol.asyncDispose]();
     await open?.payments.idle();
     await open?.store[Symbol.asyncDispose]();
+  }
+
+  get storeDirectory(): string {
+    return join(this.#directory, 'store');
   }
 
   get opened(): Opened {
@@ -143,10 +148,21 @@ export class PaymentRoom implements AsyncDisposable {
         key: `made/${record.id}`,
         value: Buffer.from(text),
       })),
+      ...built.map(({ record }) => recordIndex.put([record.id], record.seq)),
       ...drafts.flatMap((draft, i) => draft.besides?.(built[i]?.record.id ?? newRecordId(NODE, 0)) ?? []),
     ]);
     return built;
   }
+}
+
+/** Bodies of outcomes, and codes of refusals. */
+export function told(outcome: PaidOutcome | string): unknown {
+  return typeof outcome === 'string' ? outcome : outcome.body;
+}
+
+export function bodyOf(outcome: PaidOutcome | string): PaidOutcome['body'] {
+  if (typeof outcome === 'string') throw new Error(`refused: ${outcome}`);
+  return outcome.body;
 }
 
 interface Opened {
