@@ -51,7 +51,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
   const options = appOptions(context);
   const routes = apiRoutes(context, monitor, storage);
-  const paidGate = openTill(context, storage, starting);
+  const paidGate = await openPaidGate(context, storage);
   const app = createApp({ ...options, routes, gate, ...(paidGate === null ? {} : { paidGate }) });
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
@@ -89,11 +89,10 @@ function dailySettlementHeads({ store, settlements, now, log, intake }: NodeCont
 }
 
 /** Takes payments from now on; null where the node takes none. */
-function openTill(context: NodeContext, storage: StorageGuard, starting: AsyncDisposableStack): PaidGate | null {
+async function openPaidGate(context: NodeContext, storage: StorageGuard): Promise<PaidGate | null> {
   const { till, config } = context;
   if (till === null) return null;
-  starting.use(till);
-  till.upkeep.start();
+  await till.start();
   return new PaidGate({
     ...context,
     ...till,

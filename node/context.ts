@@ -29,7 +29,7 @@ import { readNodeKeys } from './keys/node-keys.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
-import { openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
+import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -185,8 +185,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     node: self,
     payloadKey: own.payloadKey,
     intake,
-    means: overrides.payments ?? null,
+    means: overrides.payments ?? (await openPaymentMeans(config, log)),
   });
+  opening.use(money.till);
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);

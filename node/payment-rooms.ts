@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { NodeId } from '../protocol/ids.ts';
+import type { NodeConfig } from './config/config.ts';
 import type { Intake } from './intake/intake.ts';
+import type { ChainReader } from './payments/facilitator/contract.ts';
+import type { PaymentBackend } from './payments/facilitator/payment-backend.ts';
 import { CallsUnderWay } from './payments/calls-under-way.ts';
 import { Cashier } from './payments/cashier.ts';
 import { HeldVault } from './payments/held-vault.ts';
@@ -22,19 +25,40 @@ export interface PaymentRooms {
   readonly till: Till | null;
 }
 
-/** Where paid calls are paid. */
+/** Where paid calls are paid. Disposing it ends what `start` began. */
 export interface Till extends AsyncDisposable {
+  /** The chain that payments are on; null where a test stands in for it. */
+  readonly chain: ChainReader | null;
   /** Address that is paid. */
   readonly payTo: string;
   readonly payments: Payments;
   readonly paymentLimits: PaymentLimits;
   readonly upkeep: PaymentUpkeep;
+  /** Takes payments from now on, or as soon as chain and facilitator are there. */
+  start(): Promise<void>;
 }
 
 /** Who moves the money of a node, and where to. */
 export interface PaymentMeans {
   readonly processor: PaymentProcessor;
   readonly payTo: string;
+  readonly backend: PaymentBackend | null;
+}
+
+/** The means that a configuration tells of; null where a node takes no payments. Asks nobody anything. */
+export async function openPaymentMeans(
+  { payments, production }: Pick<NodeConfig, 'payments' | 'production'>,
+  log: Logger,
+): Promise<PaymentMeans | null> {
+  if (payments === null) return null;
+  // What it stands on takes a moment, and memory, to load.
+  const { openPaymentBackend } = await import('./payments/facilitator/payment-backend.ts');
+  const backend = openPaymentBackend({
+    config: payments,
+    log: log.child({ room: 'payments' }),
+    isProduction: production,
+  });
+  return { processor: backend.processor, payTo: payments.payTo, backend };
 }
 
 interface PaymentRoomsOptions {
@@ -49,6 +73,8 @@ interface PaymentRoomsOptions {
   readonly means: PaymentMeans | null;
 }
 
+/** How long the start of a node waits for chain and facilitator. In milliseconds. */
+const START_MS = 3_000;
 /** How long settlements under way may take once the node is told to stop; what is left is found out at the next start. In milliseconds. */
 const DRAIN_MS = 5_000;
 
@@ -60,7 +86,7 @@ export async function openPaymentRooms(options: PaymentRoomsOptions): Promise<Pa
 
 function openTill(
   { store, payloadKey, intake, now, log }: PaymentRoomsOptions,
-  { processor, payTo }: PaymentMeans,
+  { processor, payTo, backend }: PaymentMeans,
   ledger: SettlementLedger,
 ): Till {
   const book = new PaymentBook({ store, vault: new HeldVault(payloadKey), ledger, now });
@@ -86,9 +112,22 @@ function openTill(
     payments,
     paymentLimits,
     upkeep,
+    chain: backend?.chain ?? null,
+    async start() {
+      await within(START_MS, backend?.start());
+      upkeep.start();
+    },
     async [Symbol.asyncDispose]() {
-      await Promise.race([payments.idle(), sleep(DRAIN_MS, undefined, { ref: false })]);
+      await within(DRAIN_MS, payments.idle());
       await upkeep[Symbol.asyncDispose]();
+      await backend?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function within(milliseconds: number, work: Promise<void> = Promise.resolve()): Promise<void> {
+  const over = new AbortController();
+  const deadline = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([work, deadline]);
+  over.abort();
 }

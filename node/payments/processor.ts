@@ -48,6 +48,5 @@ export interface PaymentProcessor {
   readonly isReady: boolean;
   verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification>;
   settle(payment: SignedAuthorization, terms: PaymentRequirements): Promise<SettleReply>;
-  /** `hint`: the transaction that is said to have carried it out. */
-  outcomeOf(sought: SoughtPayment, hint?: string): Promise<ChainOutcome>;
+  outcomeOf(sought: SoughtPayment): Promise<ChainOutcome>;
 }

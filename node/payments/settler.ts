@@ -82,12 +82,11 @@ export class Settler {
       this.#processor.settle(payment, terms),
     );
     const sought = { authorization: payment.authorization, since: begun.since };
-    const hint = reply.kind === 'settled' ? reply.transaction : undefined;
-    let outcome = await this.#outcomeOf(sought, hint);
+    let outcome = await this.#outcomeOf(sought);
     for (const pause of maySettle(reply) ? this.#deadlines.lookAgainMs : []) {
       if (!mayChange(outcome)) break;
       await sleep(pause);
-      outcome = await this.#outcomeOf(sought, hint);
+      outcome = await this.#outcomeOf(sought);
     }
     return verdictOf(begun.isAgain ? { kind: 'unclear' } : reply, outcome);
   }
@@ -97,10 +96,10 @@ export class Settler {
     return verdictOf({ kind: 'unclear' }, await this.#outcomeOf(sought));
   }
 
-  async #outcomeOf(sought: SoughtPayment, hint?: string): Promise<ChainOutcome> {
+  async #outcomeOf(sought: SoughtPayment): Promise<ChainOutcome> {
     const silence: ChainOutcome = { kind: 'unknown' };
     const outcome = await this.#within('look', this.#deadlines.chainMs, silence, () =>
-      this.#processor.outcomeOf(sought, hint),
+      this.#processor.outcomeOf(sought),
     );
     if (outcome.kind !== 'paid') return outcome;
     const transaction = outcome.transaction.toLowerCase();
