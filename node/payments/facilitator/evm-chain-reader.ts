@@ -4,7 +4,7 @@ import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SoughtPayment } from '../processor.ts';
 import { carriesOut, findEnd } from './authorization-log.ts';
-import { blockBefore } from './block-search.ts';
+import { firstBlockSince } from './block-search.ts';
 import type { EvmClient } from './chain-client.ts';
 import { ChainError, fromChain } from './chain-error.ts';
 import type { ChainAccount, ChainBlock, ChainReader, PaymentOutcome } from './contract.ts';
@@ -75,7 +75,7 @@ export class EvmChainReader implements ChainReader {
     const { from, nonce, validBefore } = authorization;
     const isUsed = await this.#isUsed(hexOf(from), hexOf(nonce), block.number);
     if (!isUsed) return { kind: 'unused', expired: block.timestamp >= validBefore + EXPIRY_MARGIN_SECONDS };
-    const first = await blockBefore(this.#client, block, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
+    const first = await firstBlockSince(this.#client, block, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
     const end = await findEnd(this.#client, authorization, { from: first, to: block.number });
     if (end === null) return { kind: 'unknown', reason: 'it is used, and not since it was first seen' };
     if (end.isCancelled) return { kind: 'burnt', transaction: end.transaction };

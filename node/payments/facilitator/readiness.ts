@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { unlessAborted } from './abandon.ts';
 import { FacilitatorError } from './facilitator-error.ts';
 
 /** Whether payments can be taken, and if not, why. */
@@ -67,10 +68,11 @@ export class ReadinessWatch implements AsyncDisposable {
   async #ask(): Promise<void> {
     const before = this.#state;
     try {
-      await this.#probe();
+      await unlessAborted(this.#probe(), this.#end.signal);
       this.#state = { ready: true };
       if (!before.ready) this.#log.info('payments are taken');
     } catch (error) {
+      if (this.#end.signal.aborted) return;
       const reason = error instanceof FacilitatorError ? error.reason : 'probe_failed';
       this.#state = { ready: false, reason };
       if (before.ready || before.reason !== reason) this.#log.warn({ reason }, 'payments are not taken');

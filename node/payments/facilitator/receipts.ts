@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Hash, TransactionReceipt } from 'viem';
+import { formatTransactionReceipt, type Hash, type TransactionReceipt } from 'viem';
+import { unlessAborted } from './abandon.ts';
 import type { EvmClient } from './chain-client.ts';
 import type { OrderedSender, SentTransaction } from './ordered-sender.ts';
 
@@ -62,7 +63,7 @@ export class Receipts implements AsyncDisposable {
   /** Throws `NotMinedError` after so many milliseconds, or where the node ends. */
   async of(hash: Hash, milliseconds: number): Promise<TransactionReceipt> {
     const awaited = this.#awaited.get(hash);
-    if (awaited === undefined) return this.#mined(hash);
+    if (awaited === undefined) return this.#minedBefore(hash);
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new NotMinedError('not mined in time')), milliseconds);
     try {
@@ -79,19 +80,23 @@ export class Receipts implements AsyncDisposable {
     for (const { receipt } of this.#awaited.values()) receipt.reject(new NotMinedError('no longer waited for'));
   }
 
-  async #mined(hash: Hash): Promise<TransactionReceipt> {
-    try {
-      return await this.#client.getTransactionReceipt({ hash });
-    } catch {
-      throw new NotMinedError('not mined');
-    }
+  async #minedBefore(hash: Hash): Promise<TransactionReceipt> {
+    const receipt = await this.#mined(hash).catch(() => null);
+    if (receipt === null) throw new NotMinedError('not mined');
+    return receipt;
+  }
+
+  /** Null where it is in no block. Throws what the client throws. */
+  async #mined(hash: Hash): Promise<TransactionReceipt | null> {
+    const receipt = await this.#client.request({ method: 'eth_getTransactionReceipt', params: [hash] });
+    return receipt === null ? null : formatTransactionReceipt(receipt);
   }
 
   async #run(): Promise<void> {
     let pause = FIRST_PAUSE_MS;
     while (this.#awaited.size > 0 && !this.#end.signal.aborted) {
       const started = performance.now();
-      const isNews = await this.#look().catch(() => false);
+      const isNews = await unlessAborted(this.#look(), this.#end.signal).catch(() => false);
       const answerMs = performance.now() - started;
       pause = isNews ? FIRST_PAUSE_MS : Math.min(2 * pause, MAX_PAUSE_MS);
       this.#wake = new AbortController();
