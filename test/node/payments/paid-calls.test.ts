@@ -1,68 +1,37 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import Type from 'typebox';
 import { createWalletClient, type Hex, http, parseAbi, type PrivateKeyAccount } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { createApp } from '../../../node/http/app.ts';
-import { PaidGate } from '../../../node/http/paid-gate.ts';
-import type { PaidRoute } from '../../../node/http/route.ts';
-import { type Listener, listen } from '../../../node/http/server.ts';
+import type { Listener } from '../../../node/http/server.ts';
 import { paymentOpenTable } from '../../../node/payments/payment-tables.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { decodeHeader, encodeHeader } from '../../../protocol/payments/header.ts';
-import { wireAuthorization } from '../../../protocol/payments/payment.ts';
-import { requirementsOf } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { payingFetch, signAuthorization, type Signing } from '../../fixtures/chain-payer.ts';
 import { freePort } from '../../fixtures/ports.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { until } from '../../fixtures/test-node.ts';
-import { draftFor } from './payment-room.ts';
-
-const PATH = '/v1/x402/note';
-const PRICE = 1_000n;
+import { buyNote, NOTE_PATH, NOTE_PRICE, noteHeader, openNoteShop } from './note-shop.ts';
 
 const chain = await TestChain.start({ isDurable: true, facilitators: ['eu', 'rogue'] });
 const network = await TestNetwork.start({ config: { payments: chain.config() } });
 const node = network.node();
 const port = await freePort();
-const baseUrl = `http://127.0.0.1:${port}`;
-const url = baseUrl + PATH;
+const url = `http://127.0.0.1:${port}${NOTE_PATH}`;
 /** Called in the middle of the work. */
 let meanwhile = (): Promise<void> => Promise.resolve();
 let runs = 0;
 
-const route: PaidRoute = {
-  method: 'POST',
-  path: PATH,
-  access: 'paid',
-  service: 'hedera-fact',
-  documentation: { summary: 'A note', answer: { shape: Type.Object({}), example: {} }, problems: [] },
-  prepare:
-    () =>
-    async ({ account, recording }) => {
-      runs++;
-      const { records } = await recording.record(async () => ({ drafts: [{ ...draftFor('note'), account }] }));
-      await meanwhile();
-      return { body: { attestationId: records[0]?.id ?? null } };
-    },
-};
-
 /** The paid route over the node's own till. */
-async function openShop(): Promise<Listener> {
-  const { context } = node;
-  if (context.till === null) throw new Error('the node has no till');
-  const options = { ...context, ...context.till, baseUrl, behindProxy: false, requireStorage: () => undefined };
-  const app = createApp({
-    gate: { free: (_context, _route, answer) => answer(), keyed: () => Promise.reject(new Error('no keyed route')) },
-    paidGate: new PaidGate(options),
-    routes: [route],
-    baseUrl,
-    log: context.log,
-    observe: () => undefined,
-  });
-  return listen(app.callback(), { host: '127.0.0.1', port, tls: null, behindProxy: false }, baseUrl);
+function openShop(): Promise<Listener> {
+  const { till, log } = node.context;
+  if (till === null) throw new Error('the node has no till');
+  const onWork = (): Promise<void> => {
+    runs++;
+    return meanwhile();
+  };
+  return openNoteShop({ till, port, log, onWork });
 }
 
 let shop = await openShop();
@@ -85,22 +54,14 @@ test.before.each(() => {
 
 /** A payment of the right price to the right address, unless it says otherwise. */
 async function signed(wallet: PrivateKeyAccount, signing: Partial<Signing> = {}): Promise<string> {
-  const { authorization, signature } = await signAuthorization(wallet, { to: chain.payTo, value: PRICE, ...signing });
-  return encodeHeader({
-    x402Version: 2,
-    resource: { url },
-    accepted: requirementsOf('hedera-fact', { payTo: chain.payTo }),
-    payload: { signature, authorization: { ...wireAuthorization(authorization) } },
-  });
+  return noteHeader(
+    await signAuthorization(wallet, { to: chain.payTo, value: NOTE_PRICE, ...signing }),
+    port,
+    chain.payTo,
+  );
 }
 
-async function post(payment?: string): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    body: '{}',
-    headers: { 'content-type': 'application/json', ...(payment === undefined ? {} : { 'payment-signature': payment }) },
-  });
-}
+const post = (payment: string): Promise<Response> => buyNote(port, payment);
 
 /** Sends an authorization to the token, as anyone may who holds it. */
 async function spend({ authorization, signature }: SignedAuthorization): Promise<void> {
@@ -142,7 +103,7 @@ test('the stock client pays exactly the price, and the receipt names the transac
     assert.is(receipt.status, 'success');
     assert.equal(Object(decodeHeader(answer.headers.get('payment-response') ?? '')).transaction, payment.transaction);
   });
-  assert.is(gain, PRICE);
+  assert.is(gain, NOTE_PRICE);
 });
 
 test('twins that come together are one run and one charge; later and after a restart it is the same answer', async () => {
@@ -159,7 +120,7 @@ test('twins that come together are one run and one charge; later and after a res
     const later = await post(payment);
     assert.is(new Set([...texts, await later.text()]).size, 1);
   });
-  assert.equal([gain, runs - before], [PRICE, 1]);
+  assert.equal([gain, runs - before], [NOTE_PRICE, 1]);
 });
 
 test('what does not pay buys nothing: no funds, a wrong signature, expired, underpaid, paid to another', async () => {
@@ -173,7 +134,7 @@ test('what does not pay buys nothing: no funds, a wrong signature, expired, unde
     await signed(await chain.wallet('0')),
     encodeHeader(forged),
     await signed(wallet, { validBefore: now - 1 }),
-    await signed(wallet, { value: PRICE - 1n }),
+    await signed(wallet, { value: NOTE_PRICE - 1n }),
     await signed(wallet, { to: wallet.address }),
   ];
   const before = runs;
@@ -188,7 +149,7 @@ test('a payer who spends the authorization on himself during the work gets nothi
   const payment = await signed(wallet);
   const { authorization } = Object(decodeHeader(payment)).payload;
   meanwhile = async () => {
-    const self = await signAuthorization(wallet, { to: wallet.address, value: PRICE, nonce: authorization.nonce });
+    const self = await signAuthorization(wallet, { to: wallet.address, value: NOTE_PRICE, nonce: authorization.nonce });
     await spend(self);
   };
   const gain = await earned(async () => {
@@ -210,7 +171,7 @@ test('a chain that goes away before the settlement is 503; the same signature is
     await chain.resume();
     await until('payments are taken again', async () => (await post(payment)).status === 200, 30_000);
   });
-  assert.equal([gain, runs - before], [PRICE, 1]);
+  assert.equal([gain, runs - before], [NOTE_PRICE, 1]);
 });
 
 test('many payers at once are all charged once and all answered', async () => {
@@ -220,12 +181,12 @@ test('many payers at once are all charged once and all answered', async () => {
     const answers = await Promise.all(payments.map((payment) => post(payment)));
     assert.equal([...new Set(answers.map(({ status }) => status))], [200]);
   });
-  assert.is(gain, 48n * PRICE);
+  assert.is(gain, 48n * NOTE_PRICE);
 });
 
 test('the ledger has what the payee has, and nothing is left open', async () => {
   const { settlements, store } = node.context;
-  assert.is(BigInt(settlements.head.entries) * PRICE, await chain.balanceOf(chain.payTo));
+  assert.is(BigInt(settlements.head.entries) * NOTE_PRICE, await chain.balanceOf(chain.payTo));
   assert.equal(await Array.fromAsync(paymentOpenTable.under(store, [])), []);
 });
 
