@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert';
 import { createWalletClient, type Hex, http, parseAbi, type PrivateKeyAccount } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Listener } from '../../../node/http/server.ts';
-import { paymentOpenTable } from '../../../node/payments/payment-tables.ts';
+import { fsck } from '../../../node/fsck/fsck.ts';
+import { paymentOpenTable, unpaidRecordTable } from '../../../node/payments/payment-tables.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { decodeHeader, encodeHeader } from '../../../protocol/payments/header.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
@@ -161,6 +162,18 @@ test('a payer who spends the authorization on himself during the work gets nothi
   assert.is(gain, 0n);
 });
 
+test('a record that was not paid for is shown to nobody; one that was, to anyone', async () => {
+  const { store } = node.context;
+  const [[[unpaid = '']] = [[]]] = await Array.fromAsync(unpaidRecordTable.under(store, []));
+  assert.match(unpaid, /^att_/);
+  for (const path of [`/v1/verify/${unpaid}`, `/v1/status/${unpaid}`, `/v1/bundles/${unpaid}?partial=1`]) {
+    assert.is((await node.get(path)).status, 404, path);
+  }
+  const answer = await post(await signed(await chain.wallet()));
+  const { attestationId } = Object(await answer.json());
+  assert.is((await node.get(`/v1/verify/${attestationId}`)).status, 200);
+});
+
 test('a chain that goes away before the settlement is 503; the same signature is answered once it is back', async () => {
   const payment = await signed(await chain.wallet());
   const before = runs;
@@ -188,6 +201,13 @@ test('the ledger has what the payee has, and nothing is left open', async () => 
   const { settlements, store } = node.context;
   assert.is(BigInt(settlements.head.entries) * NOTE_PRICE, await chain.balanceOf(chain.payTo));
   assert.equal(await Array.fromAsync(paymentOpenTable.under(store, [])), []);
+});
+
+test('the store of the node is whole', async () => {
+  await node.stop();
+  const { report } = await fsck(node.config.home);
+  assert.equal(report.findings, []);
+  assert.ok(report.counts.settlements > 50);
 });
 
 test.run();
