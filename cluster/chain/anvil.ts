@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Socket } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
 
@@ -41,9 +41,10 @@ const SCRIPT = `( read -r line <&${LIFELINE_FD} || kill -9 $$ ) & exec "$@" ${LI
 /**
  * Starts anvil as a chain with the id of Base, on loopback, with no accounts of its own.
  *
- * @throws Error where there is no anvil for this machine, or it ends before it answers
+ * @throws Error where the port is taken, there is no anvil for this machine, or it ends before it answers
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  await requireFree(options.port);
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', findAnvil(), ...flags(options)], {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
@@ -65,6 +66,15 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     throw error;
   }
   return { rpcUrl, pid: child.pid ?? 0, ended, [Symbol.asyncDispose]: () => end(child, ended) };
+}
+
+/** Otherwise whoever has the port would be taken for the anvil that could not have it. */
+async function requireFree(port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', () => reject(new Error(`port ${port} is taken`)));
+    server.listen(port, LOOPBACK, () => server.close(() => resolve()));
+  });
 }
 
 function findAnvil(): string {

@@ -12,6 +12,7 @@ const POLL_MS = 10;
 type DevelopmentMethods = [
   { Method: 'debug_getRawTransaction'; Parameters: [Hash]; ReturnType: Hex },
   { Method: 'anvil_dumpState'; Parameters: []; ReturnType: Hex },
+  { Method: 'eth_accounts'; Parameters?: undefined; ReturnType: Hex[] },
   { Method: 'anvil_setTime'; Parameters: [seconds: number]; ReturnType: unknown },
 ];
 
