@@ -8,6 +8,7 @@ import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SignedAuthorization } from '../processor.ts';
 import type { EvmClient } from './chain-client.ts';
 import { fromChain } from './chain-error.ts';
+import { CheckingSlots } from './checking-slots.ts';
 import type { Facilitator, Settled } from './contract.ts';
 import { isPublicWallet } from './development-wallets.ts';
 import { FacilitatorError } from './facilitator-error.ts';
@@ -30,6 +31,11 @@ export interface InProcessOptions {
 export const SETTLE_WAIT_MS = 30_000;
 /** Fees of some hundred settlements in quiet times. In wei. */
 const LEAST_BALANCE = 20_000_000_000_000n;
+/**
+ * Checking a signature keeps this process busy for milliseconds. Were all payments of a rush checked side by side, the
+ * chain's answers would wait behind them until they counted as late.
+ */
+const CHECKED_AT_ONCE = 16;
 const UNTOLD = 'payment_refused';
 
 /**
@@ -39,6 +45,7 @@ const UNTOLD = 'payment_refused';
 export class InProcessFacilitator implements Facilitator {
   readonly settlers: readonly WalletAddress[];
   readonly #parts: SignerParts;
+  readonly #slots = new CheckingSlots(CHECKED_AT_ONCE);
   /** Transactions of settlements that were given up waiting for: asked again, they are waited for again. */
   readonly #pending = new InMemoryPendingSettlementStore();
 
@@ -53,9 +60,9 @@ export class InProcessFacilitator implements Facilitator {
 
   async verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<void> {
     const trace = emptyTrace();
-    const { isValid, invalidReason } = await this.#scheme(trace)
-      .verify(payloadOf(payment, terms), terms)
-      .catch(() => ({ isValid: false, invalidReason: UNTOLD }));
+    const { isValid, invalidReason } = await this.#scheme(trace, (scheme) =>
+      scheme.verify(payloadOf(payment, terms), terms),
+    ).catch(() => ({ isValid: false, invalidReason: UNTOLD }));
     if (isValid) return;
     if (trace.chainFailed) throw new FacilitatorError('unreachable', 'chain_unreachable');
     throw new FacilitatorError('refused', invalidReason ?? UNTOLD);
@@ -63,9 +70,9 @@ export class InProcessFacilitator implements Facilitator {
 
   async settle(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Settled> {
     const trace = emptyTrace();
-    const { success, errorReason, transaction } = await this.#scheme(trace)
-      .settle(payloadOf(payment, terms), terms)
-      .catch(() => ({ success: false, errorReason: UNTOLD, transaction: '' }));
+    const { success, errorReason, transaction } = await this.#scheme(trace, (scheme) =>
+      scheme.settle(payloadOf(payment, terms), terms),
+    ).catch(() => ({ success: false, errorReason: UNTOLD, transaction: '' }));
     if (success && isHash(transaction)) return { transaction };
     const reason = errorReason ?? UNTOLD;
     if (trace.transaction !== null) return this.#afterFailure(payment, trace.transaction, reason);
@@ -85,11 +92,18 @@ export class InProcessFacilitator implements Facilitator {
     await this.#parts.receipts[Symbol.asyncDispose]();
   }
 
-  #scheme(trace: Trace): ExactEvmScheme {
-    return new ExactEvmScheme(settlementSigner(this.#parts, trace), {
+  /** Has the stock scheme do some work. What only waits for the chain holds no slot: thousands may. */
+  async #scheme<Answer>(trace: Trace, work: (scheme: ExactEvmScheme) => Promise<Answer>): Promise<Answer> {
+    const release = await this.#slots.take();
+    const scheme = new ExactEvmScheme(settlementSigner(this.#parts, trace, release), {
       simulateInSettle: true,
       pendingSettlementStore: this.#pending,
     });
+    try {
+      return await work(scheme);
+    } finally {
+      release();
+    }
   }
 
   /** Our transaction moved nothing, or shows in no block yet. One that failed with the authorization unused is over. */

@@ -38,8 +38,11 @@ export function emptyTrace(): Trace {
   return { chainFailed: false, notSent: false, transaction: null };
 }
 
-/** What the stock scheme works with, for one payment: what it does is noted in the trace. */
-export function settlementSigner(parts: SignerParts, trace: Trace): FacilitatorEvmSigner {
+/**
+ * What the stock scheme works with, for one payment: what it does is noted in the trace. `onSent` is told when there is
+ * nothing left to do but wait for the chain.
+ */
+export function settlementSigner(parts: SignerParts, trace: Trace, onSent: () => void): FacilitatorEvmSigner {
   const { client, sender, receipts, waitMs } = parts;
   const codes = new Map<Hex, Promise<Hex | undefined>>();
   const asked = async <Answer>(ask: Promise<Answer>): Promise<Answer> => {
@@ -77,6 +80,7 @@ export function settlementSigner(parts: SignerParts, trace: Trace): FacilitatorE
     sendTransaction: () => Promise.reject(new Error('no account is deployed for anyone')),
     waitForTransactionReceipt: ({ hash }) => {
       trace.transaction = hash;
+      onSent();
       return receipts.of(hash, waitMs);
     },
   };
