@@ -107,7 +107,8 @@ export class DailyHeads implements AsyncDisposable {
       if (auditLog.closedThrough === null || auditLog.closedThrough < lastOver) await auditLog.closeThrough(lastOver);
       for await (const due of this.#due()) {
         if (this.#ending.signal.aborted) break;
-        const outcomes = await Promise.all(due.map((head) => this.#attest(head)));
+        const before = await this.#attestedAmong(due);
+        const outcomes = await Promise.all(due.map((head, i) => this.#attest(head, before[i] === true)));
         attested += outcomes.filter((isAttested) => isAttested).length;
       }
     } catch (error) {
@@ -130,13 +131,19 @@ export class DailyHeads implements AsyncDisposable {
     if (due.length > 0) yield due;
   }
 
-  async #attest(head: DailyHead): Promise<boolean> {
+  /** A store that was rolled back may have got a day's record from its peers, and the day's row from its copy. */
+  #attestedAmong(due: readonly DailyHead[]): Promise<readonly boolean[]> {
+    const { store } = this.#options;
+    const { attested } = this.#tables;
+    return Promise.all(due.map(async ({ account, day }) => (await attested.get(store, account, day)) !== undefined));
+  }
+
+  /** Its record is asked for before anything else happens, so that records are made in the order of the days. */
+  async #attest(head: DailyHead, isAttested: boolean): Promise<boolean> {
     const { store, attest, log } = this.#options;
     const { account, day } = head;
     const openRow = this.#tables.open.del(day, account);
     try {
-      // A store that was rolled back may have got the record from its peers, and the row from its copy.
-      const isAttested = (await this.#tables.attested.get(store, account, day)) !== undefined;
       if (isAttested) await store.write([openRow]);
       else await attest(head, () => [openRow]);
       return !isAttested;
