@@ -9,12 +9,6 @@ import { usdcAbi } from './usdc-abi.ts';
 
 type Sought = SoughtPayment['authorization'];
 
-/** Where an authorization ended: carried out, or cancelled by its payer. */
-export interface AuthorizationEnd {
-  readonly transaction: Hash;
-  readonly isCancelled: boolean;
-}
-
 /** Blocks that are searched with one question. A node that finds them too many is asked for fewer. */
 const MOST_BLOCKS = 2_000n;
 const FEWEST_BLOCKS = 10n;
@@ -24,14 +18,14 @@ const [USED] = encodeEventTopics({ abi: usdcAbi, eventName: 'AuthorizationUsed' 
 const [CANCELLED] = encodeEventTopics({ abi: usdcAbi, eventName: 'AuthorizationCanceled' });
 
 /**
- * Finds where an authorization ended, newest blocks first. Null where it is not in the range. Throws what the client
+ * The transaction that used an authorization up or cancelled it, newest blocks searched first. Null where it is not in the range. Throws what the client
  * throws, and where the range is too long to be searched.
  */
 export async function findEnd(
   client: EvmClient,
   sought: Sought,
   range: { readonly from: bigint; readonly to: bigint },
-): Promise<AuthorizationEnd | null> {
+): Promise<Hash | null> {
   let [to, step] = [range.to, MOST_BLOCKS];
   for (let questions = 0; to >= range.from; questions++) {
     if (questions === MOST_QUESTIONS) throw new Error('too many blocks to search');
@@ -62,7 +56,7 @@ export function carriesOut({ status, logs }: TransactionReceipt, sought: Sought)
   });
 }
 
-async function endIn(client: EvmClient, sought: Sought, from: bigint, to: bigint): Promise<AuthorizationEnd | null> {
+async function endIn(client: EvmClient, sought: Sought, from: bigint, to: bigint): Promise<Hash | null> {
   const logs = await client.request({
     method: 'eth_getLogs',
     params: [
@@ -74,9 +68,7 @@ async function endIn(client: EvmClient, sought: Sought, from: bigint, to: bigint
       },
     ],
   });
-  const [log] = logs;
-  if (log === undefined || log.transactionHash === null) return null;
-  return { transaction: log.transactionHash, isCancelled: log.topics[0] === topic(CANCELLED) };
+  return logs[0]?.transactionHash ?? null;
 }
 
 function isOf({ authorizer, nonce }: { authorizer: Hex; nonce: Hex }, sought: Sought): boolean {

@@ -78,8 +78,7 @@ export class EvmChainReader implements ChainReader {
     const first = await firstBlockSince(this.#client, block, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
     const end = await findEnd(this.#client, authorization, { from: first, to: block.number });
     if (end === null) return { kind: 'unknown', reason: 'it is used, and not since it was first seen' };
-    if (end.isCancelled) return { kind: 'burnt', transaction: end.transaction };
-    return this.#judged({ authorization, since }, end.transaction);
+    return this.#judged({ authorization, since }, end);
   }
 
   /** A transaction that another sent for another service of the same payee pays for that one. */
