@@ -23,6 +23,8 @@ export interface AppOptions {
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
+/** A node without a till may get one when it is started anew. In seconds. */
+const NO_TILL = { headers: { 'Retry-After': '3600' } };
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
@@ -61,7 +63,7 @@ async function answerOf({ gate, paidGate }: AppOptions, route: Route | OperatorR
   const { context } = call;
   if (route.access === 'free') return gate.free(context, route, () => route.answer(call));
   if (route.access === 'key') return gate.keyed(context, route, (caller) => route.answer(call, caller));
-  if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.');
+  if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
   return paidGate.answer(call, route);
 }
 
