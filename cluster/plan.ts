@@ -7,6 +7,7 @@ const PEER_OFFSET = 201;
 const LEDGER_OFFSETS = [301, 302, 303];
 const MIRROR_GRPC_OFFSET = 304;
 const MIRROR_OFFSET = 310;
+const CHAIN_OFFSET = 320;
 const SMTP_OFFSET = 330;
 
 /** Witnesses besides the origin. */
@@ -31,6 +32,8 @@ export interface Plan {
   readonly ledgerPorts: readonly number[];
   readonly mirrorGrpcPort: number;
   readonly mirrorPort: number;
+  /** JSON-RPC of the local chain. */
+  readonly chainPort: number;
   /** Of the mail sink. */
   readonly smtpPort: number;
 }
@@ -57,6 +60,7 @@ export function planCluster(portBase: number): Plan {
     ledgerPorts: LEDGER_OFFSETS.map((offset) => portBase + offset),
     mirrorGrpcPort: portBase + MIRROR_GRPC_OFFSET,
     mirrorPort: portBase + MIRROR_OFFSET,
+    chainPort: portBase + CHAIN_OFFSET,
     smtpPort: portBase + SMTP_OFFSET,
   };
 }

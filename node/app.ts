@@ -7,9 +7,12 @@ import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
+import { PaidGate } from './http/paid-gate.ts';
 import { type Listener, listen, listenOnSocket } from './http/server.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
+import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
+import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
 
 const OPERATOR_SOCKET = 'operator.sock';
 const OPERATOR_SOCKET_MODE = 0o600;
@@ -39,10 +42,13 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
   const heads = starting.use(dailyHeads(context));
   heads.start();
+  const settlementHeads = starting.use(dailySettlementHeads(context));
+  settlementHeads.start();
   const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
   const options = appOptions(context);
   const routes = apiRoutes(context, monitor);
-  const app = createApp({ ...options, routes, gate });
+  const paidGate = await openPaidGate(context);
+  const app = createApp({ ...options, routes, gate, ...(paidGate === null ? {} : { paidGate }) });
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
@@ -64,6 +70,31 @@ function dailyHeads({ store, auditLog, now, log, intake }: NodeContext): DailyHe
     now,
     log,
     attest: async (head, besides) => (await intake.submit(dailyHeadDraft(head, besides))).record.id,
+  });
+}
+
+function dailySettlementHeads({ store, settlements, now, log, intake }: NodeContext): DailyHeads {
+  return new DailyHeads({
+    store,
+    auditLog: settlements,
+    tables: { open: settlementDayTable, attested: settlementAttestedTable },
+    now,
+    log,
+    attest: async (head, besides) => (await intake.submit(settlementHeadDraft(head, besides))).record.id,
+  });
+}
+
+/** Takes payments from now on; null where the node takes none. */
+async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
+  const { till, config, room } = context;
+  if (till === null) return null;
+  await till.start();
+  return new PaidGate({
+    ...context,
+    ...till,
+    baseUrl: appOptions(context).baseUrl,
+    behindProxy: config.http.behindProxy,
+    requireStorage: () => room.requireRoom(),
   });
 }
 

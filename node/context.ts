@@ -7,7 +7,7 @@ import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
-import { type AnchoringConfig, PUBLIC_MIRRORS } from './anchoring/config.ts';
+import { rosterLedger } from './anchoring/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
@@ -30,6 +30,7 @@ import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
+import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -45,10 +46,11 @@ const READ_TOPIC_MS = 10_000;
 export interface Overrides {
   readonly now?: () => number;
   readonly random?: () => number;
+  readonly payments?: PaymentMeans;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, VerificationRooms {
+export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -71,10 +73,6 @@ export interface NodeContext extends AccountRooms, AgentRooms, VerificationRooms
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
   readonly metrics: Metrics;
-}
-
-export class ContextError extends Error {
-  override readonly name = 'ContextError';
 }
 
 /** Opens everything in the node's home. Starts nothing: no port listens and no loop runs until the app says so. */
@@ -124,7 +122,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...rooms,
       node: self,
       federation: keys.rosters.federation,
-      config: ledgerConfig(config, keys),
+      config: rosterLedger(config, keys.rosters.current),
       random: overrides.random ?? Math.random,
       onConfirmed: (batch) => {
         noteConfirmed(store, self, batch, confirmations).catch((error: unknown) => {
@@ -187,6 +185,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
+  const money = await openPaymentRooms({
+    ...rooms,
+    node: self,
+    payloadKey: own.payloadKey,
+    intake,
+    means: overrides.payments ?? (await openPaymentMeans(config, log)),
+  });
+  opening.use(money.till);
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
@@ -233,23 +239,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     confirmations,
     room,
     metrics,
+    ...money,
     ...verification,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** The roster names network and topic; the operator's configuration says how to reach them and who pays. */
-function ledgerConfig({ ledger, production }: NodeConfig, keys: FederationKeys): AnchoringConfig {
-  const { network, topicId } = keys.rosters.current.ledger;
-  const publicMirror = PUBLIC_MIRRORS[network];
-  if (production && publicMirror === undefined) {
-    throw new ContextError(`${network} is no public ledger; NODE_ENV=production refuses it`);
-  }
-  if (publicMirror === undefined && (ledger.mirrors.length === 0 || ledger.nodes === undefined)) {
-    throw new ContextError(`the ledger ${network} needs LEDGER_NODES and LEDGER_MIRRORS`);
-  }
-  const mirrors = ledger.mirrors.length === 0 && publicMirror !== undefined ? [publicMirror] : ledger.mirrors;
-  return { ...ledger, mirrors, network, topicId };
 }
 
 /** What this node derives from its own records, of records that it takes back from its peers. */

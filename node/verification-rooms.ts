@@ -10,6 +10,7 @@ import type { FederationKeys } from './federation/federation-keys.ts';
 import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { readPayload } from './payload/payload-tables.ts';
+import { isUnpaid } from './payments/unpaid-records.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import type { Store } from './store/store.ts';
 import { type Evidence, readEvidence } from './verification/evidence.ts';
@@ -20,7 +21,7 @@ import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
 export interface VerificationRooms {
   readonly verifier: Verifier;
   readonly view: AnchoringView;
-  /** Evidence about a record, from this store or from the node that made it. */
+  /** Evidence about a record, from this store or from the node that made it. There is none of one that is not paid for. */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Evidence about the records linked to one, from this store. */
   readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
@@ -64,7 +65,9 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   });
   // The last look: the record's batch may have arrived while its node was being asked.
   const evidence = async (id: RecordId) =>
-    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
+    (await isUnpaid(store, id))
+      ? undefined
+      : ((await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id));
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf });

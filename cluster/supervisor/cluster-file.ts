@@ -17,11 +17,22 @@ const ClusterFileShape = Type.Object({
     }),
   ),
   ledger: Type.Object({ network: Type.String(), topicId: Type.String(), mirrorUrl: Type.String(), pid: PidShape }),
+  chain: Type.Object({
+    rpcUrl: Type.String(),
+    chainId: Type.Integer(),
+    usdc: Type.String(),
+    payTo: Type.String(),
+    pid: PidShape,
+  }),
   /** `directory` holds each mail as one `.eml` file. */
   mail: Type.Object({ smtpPort: Type.Integer(), directory: Type.String(), pid: PidShape }),
-  demo: Type.Object({ apiKeys: DemoKeysShape }),
+  /** The wallet holds USDC of the local chain. */
+  demo: Type.Object({
+    apiKeys: DemoKeysShape,
+    wallet: Type.Object({ address: Type.String(), privateKey: Type.String() }),
+  }),
 });
-/** What `cluster.json` tells scripts and people: where everything is, and the demo keys. */
+/** What `cluster.json` tells scripts and people: where everything is, the demo keys and the demo wallet. */
 export type ClusterFile = Static<typeof ClusterFileShape>;
 
 export const CLUSTER_FILE = 'cluster.json';

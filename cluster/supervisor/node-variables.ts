@@ -1,3 +1,4 @@
+import { addressOfKey, type ChainWallets } from '../chain/chain-wallets.ts';
 import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
 
 const FIRST_LEDGER_ACCOUNT = 3;
@@ -39,6 +40,13 @@ export function nodeVariables(
   };
 }
 
+/** The variables that let a node of the plan be paid on the local chain. */
+export function paymentVariables(node: PlannedNode, plan: Plan, wallets: ChainWallets): Record<string, string> {
+  const key = wallets.facilitators[node.id];
+  if (key === undefined) throw new Error(`the chain has no facilitator for ${node.id}`);
+  return { RPC_URL: chainUrl(plan), PAY_TO: addressOfKey(wallets.payTo), FACILITATOR_KEY: key };
+}
+
 /** `host:port` → account of the local ledger's consensus nodes. */
 export function ledgerNodes({ ledgerPorts }: Plan): Record<string, string> {
   return Object.fromEntries(ledgerPorts.map((port, i) => [`127.0.0.1:${port}`, `0.0.${FIRST_LEDGER_ACCOUNT + i}`]));
@@ -47,4 +55,9 @@ export function ledgerNodes({ ledgerPorts }: Plan): Record<string, string> {
 /** Base URL of the local ledger's mirror. */
 export function mirrorUrl({ mirrorPort }: Plan): string {
   return `http://127.0.0.1:${mirrorPort}`;
+}
+
+/** JSON-RPC of the local chain. */
+export function chainUrl({ chainPort }: Plan): string {
+  return `http://127.0.0.1:${chainPort}`;
 }

@@ -1,8 +1,10 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
+import { USDC } from '../../protocol/payments/usdc.ts';
+import { type ChainWallets, addressOfKey, ensureChainWallets } from '../chain/chain-wallets.ts';
 import { LEDGER_NAME } from '../ledger/network-name.ts';
-import type { Plan, PlannedNode } from '../plan.ts';
-import { Child } from './child.ts';
+import { Child, type ChildSpec } from './child.ts';
 import { CLUSTER_FILE, type ClusterFile, writeClusterFile } from './cluster-file.ts';
 import { ensureDemoKeys, grantDemoKeys } from './demo-keys.ts';
 import type { DemoKeys } from './demo-keys-shape.ts';
@@ -10,32 +12,28 @@ import { ensureKeys, ensureRoster, rosterTopic } from './genesis.ts';
 import { lockHome } from './home-lock.ts';
 import { ensureLedgerAccounts, type Operators } from './ledger-accounts.ts';
 import { createTopic } from './ledger-topic.ts';
-import { ledgerNodes, mirrorUrl, nodeVariables } from './node-variables.ts';
+import { chainUrl, ledgerNodes, mirrorUrl } from './node-variables.ts';
+import { chainDirectory, chainPart, ledgerPart, mailDirectory, mailPart, nodePart, type PartSetting } from './parts.ts';
 
-export interface SupervisorOptions {
-  readonly home: string;
-  readonly plan: Plan;
+export interface SupervisorOptions extends PartSetting {
   /** Forgets everything that an earlier run left. */
   readonly fresh: boolean;
-  /** Variables for every child. */
-  readonly inherited: Readonly<Record<string, string>>;
   readonly say: (line: string) => void;
 }
 
-const NODE_SCRIPT = join(import.meta.dirname, '../../node/main.ts');
-const LEDGER_SCRIPT = join(import.meta.dirname, '../ledger/main.ts');
-const MAIL_SCRIPT = join(import.meta.dirname, '../mail/main.ts');
 /** Everything of the cluster in its home; nothing else there is ever touched. */
-const OWN_FILES = ['ledger', 'mail', 'roster.json', 'demo-keys.json', CLUSTER_FILE];
+const OWN_FILES = ['ledger', 'chain', 'mail', 'roster.json', 'demo-keys.json', CLUSTER_FILE];
 
-/** Five nodes, a local ledger and a mail sink as processes of one machine. What one run leaves, the next resumes. */
+/**
+ * Five nodes, a local ledger, a local chain and a mail sink as processes of one machine. What one run leaves, the next
+ * resumes.
+ */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
-  readonly #nodes = new Map<string, Child>();
-  #ledger: Child | undefined;
-  #mail: Child | undefined;
+  readonly #parts = new Map<string, Child>();
   #lock: AsyncDisposable | undefined;
   #topicId = '';
+  #wallets: ChainWallets | undefined;
   #demoKeys: DemoKeys | undefined;
 
   constructor(options: SupervisorOptions) {
@@ -50,11 +48,19 @@ export class Supervisor implements AsyncDisposable {
     if (fresh) await this.#forget();
     await ensureKeys(home, plan);
     const { operators, accountsFile } = await ensureLedgerAccounts(home, plan);
-    await this.#startMail();
-    await this.#startLedger(accountsFile);
+    const wallets = await ensureChainWallets(
+      chainDirectory(home),
+      plan.nodes.map((node) => node.id),
+    );
+    this.#wallets = wallets;
+    await mkdir(mailDirectory(home), { recursive: true, mode: 0o700 });
+    const options = this.#options;
+    const others = [mailPart(options), chainPart(options), ledgerPart(options, accountsFile)];
+    await Promise.all(others.map((part) => this.#start(part)));
     const rosterFile = await ensureRoster(home, plan, () => this.#createTopic(operators));
     this.#topicId = await rosterTopic(rosterFile);
-    await Promise.all(plan.nodes.map((node) => this.#startNode(node, rosterFile, operators)));
+    const means = { rosterFile, operators, wallets };
+    await Promise.all(plan.nodes.map((node) => this.#start(nodePart(options, node, means))));
     this.#demoKeys = await ensureDemoKeys(home);
     await grantDemoKeys(home, plan, this.#demoKeys);
     await this.#writeFile();
@@ -62,31 +68,45 @@ export class Supervisor implements AsyncDisposable {
 
   /** What runs where. */
   get file(): ClusterFile {
-    const { plan } = this.#options;
-    if (this.#demoKeys === undefined) throw new Error('the cluster is not ready');
+    const { home, plan } = this.#options;
+    const wallets = this.#wallets;
+    if (this.#demoKeys === undefined || wallets === undefined) throw new Error('the cluster is not ready');
     return {
       nodes: plan.nodes.map(({ id, region, baseUrl }) => ({
         id,
         region,
         baseUrl,
         nodeUrl: `${baseUrl}/verify`,
-        pid: this.#nodes.get(id)?.pid ?? null,
+        pid: this.#pid(id),
       })),
       ledger: {
         network: LEDGER_NAME,
         topicId: this.#topicId,
         mirrorUrl: mirrorUrl(plan),
-        pid: this.#ledger?.pid ?? null,
+        pid: this.#pid('ledger'),
       },
-      mail: { smtpPort: plan.smtpPort, directory: this.#mailDirectory, pid: this.#mail?.pid ?? null },
-      demo: { apiKeys: this.#demoKeys },
+      chain: {
+        rpcUrl: chainUrl(plan),
+        chainId: PAYMENT_CHAIN_ID,
+        usdc: USDC.asset,
+        payTo: addressOfKey(wallets.payTo),
+        pid: this.#pid('chain'),
+      },
+      mail: { smtpPort: plan.smtpPort, directory: mailDirectory(home), pid: this.#pid('mail') },
+      demo: {
+        apiKeys: this.#demoKeys,
+        wallet: { address: addressOfKey(wallets.demo), privateKey: wallets.demo },
+      },
     };
   }
 
   /** Nodes first, so that they can still reach the other parts while they end. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#nodes.values()].map((child) => child[Symbol.asyncDispose]()));
-    await Promise.all([this.#ledger?.[Symbol.asyncDispose](), this.#mail?.[Symbol.asyncDispose]()]);
+    const { nodes } = this.#options.plan;
+    const parts = [...this.#parts.values()];
+    const isNode = ({ name }: Child): boolean => nodes.some(({ id }) => id === name);
+    await endAll(parts.filter(isNode));
+    await endAll(parts.filter((part) => !isNode(part)));
     await this.#lock?.[Symbol.asyncDispose]();
   }
 
@@ -97,63 +117,9 @@ export class Supervisor implements AsyncDisposable {
     }
   }
 
-  async #startLedger(accountsFile: string): Promise<void> {
-    const { home, plan, inherited } = this.#options;
-    const directory = join(home, 'ledger');
-    this.#ledger = new Child(
-      {
-        name: 'ledger',
-        script: LEDGER_SCRIPT,
-        args: [
-          '--home',
-          directory,
-          '--accounts',
-          accountsFile,
-          '--nodes',
-          plan.ledgerPorts.join(','),
-          '--mirror-grpc',
-          String(plan.mirrorGrpcPort),
-          '--mirror',
-          String(plan.mirrorPort),
-        ],
-        env: inherited,
-        logFile: join(directory, 'ledger.log'),
-      },
-      (child) => void this.#onRestart(child),
-    );
-    await this.#ledger.start();
-  }
-
-  async #startMail(): Promise<void> {
-    const { plan, inherited } = this.#options;
-    const directory = this.#mailDirectory;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    this.#mail = new Child(
-      {
-        name: 'mail',
-        script: MAIL_SCRIPT,
-        args: ['--directory', directory, '--port', String(plan.smtpPort)],
-        env: inherited,
-        logFile: join(directory, 'mail.log'),
-      },
-      (child) => void this.#onRestart(child),
-    );
-    await this.#mail.start();
-  }
-
-  async #startNode(node: PlannedNode, rosterFile: string, operators: Operators): Promise<void> {
-    const { home, plan, inherited } = this.#options;
-    const nodeHome = join(home, node.id);
-    const child = new Child(
-      {
-        name: node.id,
-        script: NODE_SCRIPT,
-        env: { ...inherited, ...nodeVariables(node, plan, nodeHome, rosterFile, operators[node.operatorId] ?? '') },
-        logFile: join(nodeHome, 'node.log'),
-      },
-      (restarted) => void this.#onRestart(restarted),
-    );
-    this.#nodes.set(node.id, child);
+  async #start(part: ChildSpec): Promise<void> {
+    const child = new Child(part, (restarted) => void this.#onRestart(restarted));
+    this.#parts.set(part.name, child);
     await child.start();
   }
 
@@ -163,8 +129,8 @@ export class Supervisor implements AsyncDisposable {
     return createTopic({ nodes: ledgerNodes(this.#options.plan), operatorId: operator[0], operatorKey: operator[1] });
   }
 
-  get #mailDirectory(): string {
-    return join(this.#options.home, 'mail');
+  #pid(part: string): number | null {
+    return this.#parts.get(part)?.pid ?? null;
   }
 
   async #onRestart(child: Child): Promise<void> {
@@ -175,4 +141,8 @@ export class Supervisor implements AsyncDisposable {
   #writeFile(): Promise<void> {
     return writeClusterFile(this.#options.home, this.file);
   }
+}
+
+async function endAll(parts: readonly Child[]): Promise<void> {
+  await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
 }

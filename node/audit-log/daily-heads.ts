@@ -6,9 +6,10 @@ import type { RecordId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import type { Table } from '../store/table.ts';
 import { auditAttestedTable } from './audit-attested.ts';
 import type { AuditLog } from './audit-log.ts';
-import { auditDayTable } from './audit-tables.ts';
+import { type AuditDayRow, auditDayTable } from './audit-tables.ts';
 
 /** What is attested of an account's day: the claims `auditDay`, `auditEntries` and `auditHead` of a `key_event`. */
 export interface DailyHead {
@@ -19,14 +20,25 @@ export interface DailyHead {
   readonly head: Sha256Hash;
 }
 
+/** Where a log of days keeps them. */
+export interface DayTables {
+  /** (day, account) → the day's lines so far. */
+  readonly open: Table<AuditDayRow>;
+  /** (account, day) → id of the record that attests the day. */
+  readonly attested: Table<string>;
+}
+
 export interface DailyHeadsOptions {
   readonly store: Store;
+  /** The log whose days are attested: the key-use log, or the settlement ledger. */
   readonly auditLog: Pick<AuditLog, 'closeThrough' | 'closedThrough'>;
+  /** Default: those of the key-use log. */
+  readonly tables?: DayTables;
   readonly now: () => number;
   readonly log: Logger;
   /**
    * Makes the record of a head, with the rows of `besides` in the record's own atomic write, and with the row of
-   * `auditHeadProjection`. Rejects where nothing was recorded.
+   * the log's projection. Rejects where nothing was recorded.
    */
   readonly attest: (head: DailyHead, besides: () => readonly Operation[]) => Promise<RecordId>;
 }
@@ -38,6 +50,7 @@ const GRACE_MS = 5_000;
 const DAY_MS = 86_400_000;
 /** Heads that are attested side by side: they share a group. */
 const TOGETHER = 64;
+const AUDIT_TABLES: DayTables = { open: auditDayTable, attested: auditAttestedTable };
 
 /**
  * Attests the head of every account's day, once the day is over; at a start also of the days that were missed.
@@ -48,12 +61,14 @@ const TOGETHER = 64;
  */
 export class DailyHeads implements AsyncDisposable {
   readonly #options: DailyHeadsOptions;
+  readonly #tables: DayTables;
   readonly #ending = new AbortController();
   #loop: Promise<void> | undefined;
   #looking: Promise<number> | undefined;
 
   constructor(options: DailyHeadsOptions) {
     this.#options = options;
+    this.#tables = options.tables ?? AUDIT_TABLES;
   }
 
   /** Once records are accepted. */
@@ -92,11 +107,12 @@ export class DailyHeads implements AsyncDisposable {
       if (auditLog.closedThrough === null || auditLog.closedThrough < lastOver) await auditLog.closeThrough(lastOver);
       for await (const due of this.#due()) {
         if (this.#ending.signal.aborted) break;
-        const outcomes = await Promise.all(due.map((head) => this.#attest(head)));
+        const before = await this.#attestedAmong(due);
+        const outcomes = await Promise.all(due.map((head, i) => this.#attest(head, before[i] === true)));
         attested += outcomes.filter((isAttested) => isAttested).length;
       }
     } catch (error) {
-      log.error({ err: error }, 'the days of the key-use log could not be looked at; trying again');
+      log.error({ err: error }, 'the days of a log could not be looked at; trying again');
     }
     return attested;
   }
@@ -105,7 +121,7 @@ export class DailyHeads implements AsyncDisposable {
   async *#due(): AsyncGenerator<readonly DailyHead[]> {
     const { store, auditLog } = this.#options;
     let due: DailyHead[] = [];
-    for await (const [[day = '', account = ''], { first, last, head }] of auditDayTable.under(store, [])) {
+    for await (const [[day = '', account = ''], { first, last, head }] of this.#tables.open.under(store, [])) {
       if (auditLog.closedThrough === null || day > auditLog.closedThrough) break;
       due.push({ account, day: auditDay(day), entries: last - first + 1, head });
       if (due.length < TOGETHER) continue;
@@ -115,18 +131,24 @@ export class DailyHeads implements AsyncDisposable {
     if (due.length > 0) yield due;
   }
 
-  async #attest(head: DailyHead): Promise<boolean> {
+  /** A store that was rolled back may have got a day's record from its peers, and the day's row from its copy. */
+  #attestedAmong(due: readonly DailyHead[]): Promise<readonly boolean[]> {
+    const { store } = this.#options;
+    const { attested } = this.#tables;
+    return Promise.all(due.map(async ({ account, day }) => (await attested.get(store, account, day)) !== undefined));
+  }
+
+  /** Its record is asked for before anything else happens, so that records are made in the order of the days. */
+  async #attest(head: DailyHead, isAttested: boolean): Promise<boolean> {
     const { store, attest, log } = this.#options;
     const { account, day } = head;
-    const openRow = auditDayTable.del(day, account);
+    const openRow = this.#tables.open.del(day, account);
     try {
-      // A store that was rolled back may have got the record from its peers, and the row from its copy.
-      const isAttested = (await auditAttestedTable.get(store, account, day)) !== undefined;
       if (isAttested) await store.write([openRow]);
       else await attest(head, () => [openRow]);
       return !isAttested;
     } catch (error) {
-      log.error({ err: error, account, day }, 'a day of the key-use log was not attested; trying again');
+      log.error({ err: error, account, day }, 'a day of a log was not attested; trying again');
       return false;
     }
   }

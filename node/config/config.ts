@@ -2,7 +2,10 @@ import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
 import { isMailAddress } from '../mail/mail-address.ts';
-import type { Environment, Variable } from './environment.ts';
+import type { PaymentsConfig } from '../payments/facilitator/config.ts';
+import type { Environment } from './environment.ts';
+import { paymentsConfig } from './payments-config.ts';
+import { ConfigError, isLoopback, list, oneOf, parse, port, positive, required } from './read-variable.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
 export interface NodeConfig {
@@ -28,8 +31,10 @@ export interface NodeConfig {
   readonly mail: MailConfig | null;
   /** Whether anyone may sign up by mail. */
   readonly signUp: boolean;
+  /** Null where this node takes no payments: paid routes answer 503. */
+  readonly payments: PaymentsConfig | null;
   readonly logLevel: string;
-  /** Refuses development ledgers. */
+  /** Refuses development ledgers and chains. */
   readonly production: boolean;
 }
 
@@ -49,13 +54,8 @@ const DEFAULT_PEER_WAIT_SECONDS = 5;
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
 const TINYBARS_PER_HBAR = 100_000_000;
-const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
 const MAIL_VARIABLES = ['SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD', 'SMTP_FROM'] as const;
 const LOG_LEVELS = new Set(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
-
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 /** The configuration that the variables stand for. Throws `ConfigError` naming the variable at fault. */
 export function configOf(environment: Environment): NodeConfig {
@@ -75,6 +75,7 @@ export function configOf(environment: Environment): NodeConfig {
       environment.STORAGE_QUOTA_BYTES === undefined ? null : positive(environment, 'STORAGE_QUOTA_BYTES', 1),
     mail: mailConfig(environment),
     signUp: oneOf(environment, 'SIGN_UP', ['on', 'off'] as const, 'on') === 'on',
+    payments: paymentsConfig(environment),
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };
@@ -87,7 +88,7 @@ function httpConfig(environment: Environment): HttpConfig {
   if ((certFile === undefined) !== (keyFile === undefined)) throw new ConfigError('TLS_CERT and TLS_KEY go together');
   const tls = certFile === undefined || keyFile === undefined ? null : { certFile, keyFile };
   const behindProxy = oneOf(environment, 'BEHIND_PROXY', ['0', '1'] as const, '0') === '1';
-  if (tls === null && !behindProxy && !LOOPBACK.has(host)) {
+  if (tls === null && !behindProxy && !isLoopback(host)) {
     throw new ConfigError(`HTTP_HOST ${host} needs TLS_CERT and TLS_KEY, or BEHIND_PROXY=1`);
   }
   return { host, port: port(environment, 'HTTP_PORT', DEFAULT_HTTP_PORT), tls, behindProxy };
@@ -143,62 +144,14 @@ function mailConfig(environment: Environment): MailConfig | null {
     throw new ConfigError('SMTP_USER and SMTP_PASSWORD go together');
   }
   const tls = oneOf(environment, 'SMTP_TLS', MAIL_TLS, 'starttls');
-  if (tls === 'none' && !LOOPBACK.has(host)) throw new ConfigError(`SMTP_TLS none is for this machine, not ${host}`);
+  if (tls === 'none' && !isLoopback(host)) throw new ConfigError(`SMTP_TLS none is for this machine, not ${host}`);
   const from = required(environment, 'SMTP_FROM');
   if (!isMailAddress(from)) throw new ConfigError('SMTP_FROM is not a mail address');
   const login = user === undefined || password === undefined ? null : { user, password };
   return { host, port: port(environment, 'SMTP_PORT', DEFAULT_MAIL_PORTS[tls]), tls, login, from };
 }
 
-function required(environment: Environment, name: Variable): string {
-  const value = environment[name];
-  if (value === undefined) throw new ConfigError(`${name} is not set`);
-  return value;
-}
-
-function parse<Value>(environment: Environment, name: Variable, read: (text: string) => Value): Value {
-  try {
-    return read(required(environment, name));
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
-  }
-}
-
-function positive(environment: Environment, name: Variable, otherwise: number): number {
-  const text = environment[name];
-  const value = text === undefined ? otherwise : Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new ConfigError(`${name} is not a positive number`);
-  return value;
-}
-
-function port(environment: Environment, name: Variable, otherwise: number): number {
-  const value = Number(environment[name] ?? otherwise);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new ConfigError(`${name} is not a port`);
-  return value;
-}
-
-function oneOf<Choice extends string>(
-  environment: Environment,
-  name: Variable,
-  choices: readonly Choice[],
-  otherwise: Choice,
-): Choice {
-  const text = environment[name];
-  if (text === undefined) return otherwise;
-  const choice = choices.find((candidate) => candidate === text);
-  if (choice === undefined) throw new ConfigError(`${name} is one of ${choices.join(', ')}`);
-  return choice;
-}
-
 function logLevel(text: string): string {
   if (!LOG_LEVELS.has(text)) throw new ConfigError(`LOG_LEVEL is one of ${[...LOG_LEVELS].join(', ')}`);
   return text;
-}
-
-function list(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
 }

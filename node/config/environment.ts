@@ -32,6 +32,12 @@ export const VARIABLES = [
   'SMTP_PASSWORD',
   'SMTP_FROM',
   'SIGN_UP',
+  'RPC_URL',
+  'PAY_TO',
+  'FACILITATOR_KEY',
+  'FACILITATOR_URL',
+  'FACILITATOR_TOKEN',
+  'FACILITATOR_HEADERS',
   'LOG_LEVEL',
 ] as const;
 

@@ -4,6 +4,7 @@ import type { AgentKeyVault } from '../agents/agent-key-vault.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
+import type { HeldVault } from '../payments/held-vault.ts';
 import type { PayloadVault } from '../payload/payload-vault.ts';
 import type { Table } from '../store/table.ts';
 import { reasonOf, type RowSource } from './rows.ts';
@@ -19,6 +20,7 @@ export interface Check extends RowSource {
   /** Null where the home has no payload key. */
   readonly vault: PayloadVault | null;
   readonly agentKeys: AgentKeyVault | null;
+  readonly held: HeldVault | null;
 }
 
 /** Tables of the store, and the check that proves every row of them. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { AgentKeyVault } from '../agents/agent-key-vault.ts';
+import { HeldVault } from '../payments/held-vault.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
@@ -85,7 +86,8 @@ async function checkRows(
   const { payloadKey } = files;
   const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
   const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
-  for (const check of TABLE_CHECKS) await check.run({ store, report, keys, own, vault, agentKeys, signal });
+  const held = payloadKey === null ? null : new HeldVault(payloadKey);
+  for (const check of TABLE_CHECKS) await check.run({ store, report, keys, own, vault, agentKeys, held, signal });
   return { node: own, federation: keys?.rosters.federation ?? null, report };
 }
 

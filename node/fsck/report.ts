@@ -47,6 +47,12 @@ const NO_COUNTS = {
   auditEntriesLost: 0,
   auditDaysOpen: 0,
   auditDaysAttested: 0,
+  payments: 0,
+  paymentsOpen: 0,
+  paymentsHeld: 0,
+  recordsUnpaid: 0,
+  settlements: 0,
+  wallets: 0,
   keyFiles: 0,
 };
 export type CountName = keyof typeof NO_COUNTS;

@@ -13,7 +13,9 @@ import { linkedCheck } from './check-linked.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
 import { subjectCheck } from './check-subjects.ts';
+import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { settlementCheck } from './check-settlements.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
 
@@ -32,6 +34,8 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   linkedCheck,
   retentionCheck,
   subjectCheck,
+  paymentCheck,
+  settlementCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

@@ -6,11 +6,14 @@ import { discard } from './body-bytes.ts';
 import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
 import { problemOf } from './domain-problems.ts';
 import type { Gate } from './gate.ts';
+import type { PaidGate } from './paid-gate.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
-import type { Answer, OperatorRoute, Route } from './route.ts';
+import type { Answer, Call, OperatorRoute, Route } from './route.ts';
 
 export interface AppOptions {
   readonly gate: Gate;
+  /** What stands before paid routes. Needed where there are any. */
+  readonly paidGate?: Pick<PaidGate, 'answer'>;
   readonly routes: readonly (Route | OperatorRoute)[];
   /** Public address of the node, without a slash at its end. */
   readonly baseUrl: string;
@@ -21,13 +24,15 @@ export interface AppOptions {
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
+/** A node without a till may get one when it is started anew. In seconds. */
+const NO_TILL = { headers: { 'Retry-After': '3600' } };
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
-  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options.gate);
+  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
   });
@@ -39,23 +44,31 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-function mount(router: Router, prefix: string, route: Route | OperatorRoute, gate: Gate): void {
+function mount(router: Router, prefix: string, route: Route | OperatorRoute, options: AppOptions): void {
+  // A payment names the one address of what it pays for.
+  if (route.access === 'paid' && prefix !== '') return;
   const open = isOpenToPages(route);
   const answer = async (context: RouterContext): Promise<void> => {
-    if (open) allowPages(context);
+    if (open) allowPages(context, route);
     const { params } = context;
     const call = { context, params, query: new URLSearchParams(context.search), counted: nothing };
-    if (route.access === 'free') send(context, await gate.free(context, route, () => route.answer(call)));
-    else {
-      // No cache knows that answers differ by `x-api-key`.
-      context.set('Cache-Control', 'no-store');
-      const keyed = await gate.keyed(context, route, (caller, counted) => route.answer({ ...call, counted }, caller));
-      send(context, keyed);
-    }
+    // No cache knows that answers differ by `x-api-key`, or by payment.
+    if (route.access !== 'free') context.set('Cache-Control', 'no-store');
+    send(context, await answerOf(options, route, call));
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
   else router.post(prefix + route.path, answer);
   if (open) mountPreflight(router, prefix + route.path, route);
+}
+
+async function answerOf({ gate, paidGate }: AppOptions, route: Route | OperatorRoute, call: Call): Promise<Answer> {
+  const { context } = call;
+  if (route.access === 'free') return gate.free(context, route, () => route.answer(call));
+  if (route.access === 'key') {
+    return gate.keyed(context, route, (caller, counted) => route.answer({ ...call, counted }, caller));
+  }
+  if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
+  return paidGate.answer(call, route);
 }
 
 function send(context: Context, { status = 200, headers = {}, body }: Answer): void {

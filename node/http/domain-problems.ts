@@ -3,8 +3,10 @@ import { SignUpError } from '../accounts/sign-up/sign-up-error.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
 import { LimitError } from '../limits/limit-error.ts';
+import { PaymentError } from '../payments/payment-error.ts';
 import { StoreError } from '../store/store.ts';
 import { accountProblem, signUpProblem } from './account-problems.ts';
+import { paymentProblem } from './payment-problems.ts';
 import { fieldError, Problem } from './problem.ts';
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
@@ -16,6 +18,7 @@ export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof AccountError) return accountProblem(thrown);
   if (thrown instanceof SignUpError) return signUpProblem(thrown);
   if (thrown instanceof LimitError) return new Problem(thrown.code, thrown.message, { headers: thrown.headers });
+  if (thrown instanceof PaymentError) return paymentProblem(thrown);
   if (thrown instanceof StoreError) return storeProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;
 }

@@ -27,6 +27,7 @@ const KINDS = {
   'api-key-revoked': { status: 401, title: 'API key revoked' },
 
   'payment-required': { status: 402, title: 'Payment required' },
+  'payment-refused': { status: 402, title: 'Payment was refused' },
   'payment-resource-mismatch': { status: 402, title: 'Payment is for another resource' },
   'payment-settlement-failed': { status: 402, title: 'Payment could not be settled' },
 
@@ -66,6 +67,9 @@ const KINDS = {
   'account-exists': { status: 409, title: 'Account exists' },
   'retention-locked': { status: 409, title: 'Record is under a retention lock' },
   'not-yet-anchored': { status: 409, title: 'Not yet anchored' },
+  'payment-bound-elsewhere': { status: 409, title: 'Payment belongs to another request' },
+  'payment-identifier-conflict': { status: 409, title: 'Payment identifier was used with another request' },
+  'payment-answer-ended': { status: 409, title: 'Answer is not held any more' },
 
   'payload-too-large': { status: 413, title: 'Payload too large' },
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
@@ -82,6 +86,8 @@ const KINDS = {
   'list-unavailable': { status: 503, title: 'A list is unavailable' },
   'model-unavailable': { status: 503, title: 'The model is unavailable' },
   'queue-full': { status: 503, title: 'Intake queue is full' },
+  'payment-unavailable': { status: 503, title: 'Payments cannot be taken now' },
+  'payment-outcome-unknown': { status: 503, title: 'It is not known yet whether the payment was settled' },
 
   'storage-full': { status: 507, title: 'Storage capacity exceeded' },
 } as const satisfies Record<string, ProblemKind>;

@@ -25,6 +25,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'api-key-invalid': 'No such API key is known on this node. Keys work on the nodes that issued them.',
   'api-key-revoked': 'The API key was revoked, replaced, or has expired.',
   'payment-required': 'Pay for the call as the answer says, and send it again with the payment.',
+  'payment-refused':
+    'The payment does not hold: `reason` says why. Nothing was charged. Sign anew by the terms in the answer.',
   'payment-resource-mismatch': 'The payment was made out for another resource. It can still be used there.',
   'payment-settlement-failed':
     'The work was done and the payment could not be settled. Nothing was charged, and the result is withheld.',
@@ -69,6 +71,15 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
   'not-yet-anchored':
     'The root of the record is not yet on the ledger. Come back, or ask with `partial=1` for what there is.',
+  'payment-bound-elsewhere':
+    'The authorization was shown with another request before, and pays for that one alone. Sign a new one for this request.',
+  'payment-identifier-conflict':
+    'The payment identifier came with another request before. Use a fresh one for a fresh request.',
+  'payment-answer-ended':
+    'The payment was settled and answered. Answers are held for seven days for those who ask again; that time is over.',
+  'payment-unavailable': 'Payments cannot be taken or settled at the moment. Nothing was charged; try again.',
+  'payment-outcome-unknown':
+    'The payment may have been settled, and the node does not know yet. Send the same request with the same `PAYMENT-SIGNATURE`: it is answered without a second charge. Do not sign a new one.',
   'payload-too-large': 'The body, `data`, or the members beside the documented ones have more bytes than the limit.',
   'unsupported-media-type': 'Send `Content-Type: application/json` in UTF-8, without a content encoding.',
   'rate-limited':

@@ -2,12 +2,20 @@ import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
 import type { JsonObject } from '../../protocol/json/value.ts';
+import type { WalletAddress } from '../../protocol/payments/payment.ts';
+import type { ServiceName } from '../../protocol/payments/prices.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Scope } from '../accounts/scopes.ts';
+import type { PaidRecording } from '../payments/paid-recording.ts';
+import type { PaidAnswer } from '../payments/payments.ts';
+import type { BodyLimits } from './body.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
-/** One endpoint. `key` routes are called with the caller whose API key came with the request. */
-export type Route = FreeRoute | KeyRoute;
+/**
+ * One endpoint. `key` routes are called with the caller whose API key came with the request, `paid` ones once a payment
+ * holds.
+ */
+export type Route = FreeRoute | KeyRoute | PaidRoute;
 
 interface RoutePath {
   readonly method: 'GET' | 'POST';
@@ -38,6 +46,40 @@ export interface KeyRoute extends RoutePath {
   /** Records that one accepted call makes: they count against the daily cap. Default 0. */
   readonly records?: number;
   answer(call: Call, caller: Caller): Promise<Answer>;
+}
+
+export interface PaidRoute extends RoutePath {
+  readonly access: 'paid';
+  /** What is sold; the price is that of the one price table. */
+  readonly service: ServiceName;
+  readonly documentation: Documentation;
+  /** Bounds on the body of a POST. Default: those of every body. */
+  readonly body?: BodyLimits;
+  /** What the path alone rules out, before any price is named. Throws `Problem` 404 or 400. */
+  checkPath?(call: Call): Promise<void> | void;
+  /**
+   * Checks a request that shows a payment, and hands over the work. `body`: that of a POST, else empty. Throws `Problem`
+   * 400 and the like: nothing is charged, and the payment stays as good as it was. Nothing may be done or recorded here.
+   */
+  prepare(call: Call, body: JsonObject): Promise<PaidWork> | PaidWork;
+}
+
+/**
+ * Does what was paid for, after the payment was verified and before it is settled. What it throws is not charged. A later
+ * attempt at the same payment may run it again: see `PaidCall.recording`.
+ */
+export type PaidWork = (paid: PaidCall) => Promise<PaidAnswer>;
+
+export interface PaidCall {
+  readonly payer: WalletAddress;
+  /** Account that its records are made under: the tenant's whose API key came along, else one of the wallet. */
+  readonly account: string;
+  /** The tenant whose API key came along and may record; null where none did. */
+  readonly caller: Caller | null;
+  /** The only way to make records in a paid call. */
+  readonly recording: PaidRecording;
+  /** Work that takes longer than this is worth nothing to its caller. */
+  readonly signal: AbortSignal;
 }
 
 export interface Call {

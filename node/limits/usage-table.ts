@@ -40,7 +40,7 @@ export function monthOf(day: UtcDay): string {
 
 /** Whether an account made this record by a call of its own. The node attests the heads of its logs by itself. */
 export function countsAsUse({ claims }: Pick<AttestationRecord, 'claims'>): boolean {
-  return claims.keyEvent !== 'audit-head';
+  return claims.keyEvent !== 'audit-head' && claims.keyEvent !== 'settlement-head';
 }
 
 /** Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. */

@@ -87,7 +87,7 @@ export const ClaimsShape = Closed({
   revision: Type.Optional(OrdinalShape),
 
   keyEvent: Type.Optional(Type.Enum([...KEY_EVENTS])),
-  /** UTC day, entries and head of an account's key-use log. */
+  /** UTC day, entries and head of an account's key-use log, or of the node's settlement ledger. */
   auditDay: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
   auditEntries: Type.Optional(CountShape),
   auditHead: Type.Optional(Sha256Shape),

@@ -66,4 +66,5 @@ export type ActionStatus = (typeof ACTION_STATUSES)[number];
 export const CUSTODIES = ['service', 'self'] as const;
 export type Custody = (typeof CUSTODIES)[number];
 
-export const KEY_EVENTS = ['agent-rotated', 'agent-deactivated', 'audit-head'] as const;
+export const KEY_EVENTS = ['agent-rotated', 'agent-deactivated', 'audit-head', 'settlement-head'] as const;
+export type KeyEvent = (typeof KEY_EVENTS)[number];

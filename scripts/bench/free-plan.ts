@@ -16,9 +16,10 @@ export async function freePlan(members: number): Promise<Plan> {
   throw new Error(`no free ports from ${FIRST_BASE} to ${LAST_BASE}`);
 }
 
-function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, smtpPort }: Plan): number[] {
+function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, chainPort, smtpPort }: Plan): number[] {
   const peers = nodes.map(({ peerAddress }) => Number(peerAddress.split('/').at(-1)));
-  return [...nodes.map(({ httpPort }) => httpPort), ...peers, ...ledgerPorts, mirrorGrpcPort, mirrorPort, smtpPort];
+  const others = [mirrorGrpcPort, mirrorPort, chainPort, smtpPort];
+  return [...nodes.map(({ httpPort }) => httpPort), ...peers, ...ledgerPorts, ...others];
 }
 
 async function isFree(port: number): Promise<boolean> {

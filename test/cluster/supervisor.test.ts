@@ -4,7 +4,14 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { encodeFunctionData, erc20Abi } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { createMailer } from '../../node/mail/mailer.ts';
+import { openChainClient } from '../../node/payments/facilitator/chain-client.ts';
+import { EvmChainReader } from '../../node/payments/facilitator/evm-chain-reader.ts';
+import { hexOf } from '../../node/payments/facilitator/hex-text.ts';
+import { walletAddress } from '../../protocol/payments/payment.ts';
+import { USDC } from '../../protocol/payments/usdc.ts';
 import { attest, verify } from '../fixtures/load.ts';
 import { isAlive, LocalCluster } from '../fixtures/local-cluster.ts';
 import { freePortBase } from '../fixtures/ports.ts';
@@ -12,6 +19,9 @@ import { freePortBase } from '../fixtures/ports.ts';
 /** Every process is gone this soon after the supervisor ended, whichever way. In milliseconds. */
 const GONE_MS = 5_000;
 const BACK_MS = 20_000;
+/** A block survives the chain's process this soon. In milliseconds. */
+const ARCHIVED_MS = 500;
+const DEMO_USDC = 10_000_000_000n;
 
 const supervised = suite('local cluster');
 const home = await mkdtemp(join(tmpdir(), 'meridian-supervisor-'));
@@ -42,7 +52,8 @@ supervised('prints a table of its parts and writes where they are', async () => 
   assert.is(file.mail.smtpPort, portBase + 330);
   assert.is(file.mail.directory, join(home, 'mail'));
   assert.ok(cluster.printed.some((line) => line.includes(`${relative(process.cwd(), file.mail.directory)}/`)));
-  assert.is(new Set(await cluster.pids()).size, 7);
+  assert.is(file.chain.rpcUrl, `http://127.0.0.1:${portBase + 320}`);
+  assert.is(new Set(await cluster.pids()).size, 8);
 });
 
 supervised('takes mails, also after the mail sink died', async () => {
@@ -54,6 +65,30 @@ supervised('takes mails, also after the mail sink died', async () => {
   await until(async () => ((await cluster.file()).mail.pid ?? pid) !== pid, BACK_MS);
   await mailer.send(mail);
   assert.is((await readdir(directory)).filter((name) => name.endsWith('.eml')).length, 2);
+});
+
+supervised('has a chain with money on it, also after the chain died', async () => {
+  const { chain, demo } = await cluster.file();
+  assert.equal(Object.keys(chain), ['rpcUrl', 'chainId', 'usdc', 'payTo', 'pid']);
+  const client = openChainClient(chain.rpcUrl);
+  const balanceOf = async (account: string): Promise<bigint> =>
+    (await new EvmChainReader({ client, settlers: null }).account(walletAddress(account))).usdcBalance;
+  assert.is(await balanceOf(demo.wallet.address), DEMO_USDC);
+  const payer = privateKeyToAccount(`0x${demo.wallet.privateKey.slice(2)}`);
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [hexOf(walletAddress(chain.payTo)), 5n],
+  });
+  const fees = { gas: 100_000n, maxFeePerGas: 10n ** 10n };
+  const transaction = { type: 'eip1559', chainId: chain.chainId, nonce: 0, to: USDC.asset, data, ...fees } as const;
+  const hash = await client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(transaction) });
+  await client.waitForTransactionReceipt({ hash });
+  await sleep(ARCHIVED_MS);
+  process.kill(chain.pid ?? 0, 'SIGKILL');
+  await until(async () => ((await cluster.file()).chain.pid ?? chain.pid) !== chain.pid, BACK_MS);
+  assert.is(await balanceOf(demo.wallet.address), DEMO_USDC - 5n);
+  assert.is(await balanceOf(chain.payTo), 5n);
 });
 
 supervised('refuses a second supervisor in the same home', async () => {
@@ -120,7 +155,7 @@ async function allGone(pids: readonly number[]): Promise<void> {
 }
 
 async function until(holds: () => Promise<boolean>, milliseconds: number): Promise<void> {
-  for (const end = performance.now() + milliseconds; !(await holds()); ) {
+  for (const end = performance.now() + milliseconds; !(await holds());) {
     if (performance.now() > end) throw new Error(`not within ${milliseconds} ms`);
     await sleep(50);
   }

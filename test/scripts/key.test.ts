@@ -26,8 +26,12 @@ await writeClusterFile(home, {
     pid: null,
   })),
   ledger: { network: 'x', topicId: '0.0.1', mirrorUrl: 'x', pid: null },
+  chain: { rpcUrl: 'x', chainId: 1, usdc: 'x', payTo: 'x', pid: null },
   mail: { smtpPort: 0, directory: home, pid: null },
-  demo: { apiKeys: { developer: '', standard: '', professional: '', enterprise: '', bench: '' } },
+  demo: {
+    apiKeys: { developer: '', standard: '', professional: '', enterprise: '', bench: '' },
+    wallet: { address: '', privateKey: '' },
+  },
 });
 const before = process.env.MERIDIAN_HOME;
 process.env.MERIDIAN_HOME = home;

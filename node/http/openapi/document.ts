@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { ProblemCode } from '../problem-codes.ts';
 import type { Route } from '../route.ts';
 import { ANSWER_HEADERS } from './headers.ts';
 import { operationOf, pathTemplate } from './operation.ts';
+import { DEMAND_SCHEMA, DEMAND_STATUS } from './payment.ts';
 import { PROBLEM_SCHEMA, problemExample } from './problem-schema.ts';
 import { problemsByStatus } from './problems.ts';
 import { shareResponses } from './shared-responses.ts';
@@ -18,7 +20,9 @@ const DESCRIPTION = [
   'never judges whether it is right; nothing here is legal advice.',
   '\n\nEvery refusal is an RFC 9457 problem with a stable `code`; `/problems/{code}` says what it means. Any request may',
   'also be refused with `request-malformed`, `headers-too-large`, `route-not-found` or `method-not-allowed`.',
-  '\n\nFree GET endpoints and `POST /v1/bundles/verify` may be called by pages of any origin.',
+  '\n\nEndpoints below `/v1/x402` are paid for by the call (x402 version 2): without `PAYMENT-SIGNATURE` they answer 402',
+  'and name the price; a call that is refused or fails is not charged.',
+  '\n\nFree GET endpoints, paid endpoints and `POST /v1/bundles/verify` may be called by pages of any origin.',
 ].join(' ');
 
 /** The OpenAPI 3.1 document of a node: every route, from the schemas that check requests. */
@@ -27,7 +31,7 @@ export function openApiDocument(routes: readonly Route[], { version, baseUrl }: 
   for (const route of routes) {
     const path = pathTemplate(route.path);
     const methods = paths.get(path) ?? new Map<string, JsonObject>();
-    methods.set(route.method.toLowerCase(), operationOf(route));
+    methods.set(route.method.toLowerCase(), operationOf(route, baseUrl));
     paths.set(path, methods);
   }
   const written = Object.fromEntries([...paths].map(([path, methods]) => [path, Object.fromEntries(methods)]));
@@ -41,14 +45,21 @@ export function openApiDocument(routes: readonly Route[], { version, baseUrl }: 
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
       headers: ANSWER_HEADERS,
       responses: shared.responses,
-      schemas: { Problem: PROBLEM_SCHEMA },
+      schemas: { Problem: PROBLEM_SCHEMA, PaymentRequired: DEMAND_SCHEMA },
       examples: problemExamples(routes, baseUrl),
     },
   };
 }
 
+/** What a route answers as a problem: all but what is answered in the form of x402. */
+function problemsOf(route: Route): ProblemCode[] {
+  return [...problemsByStatus(route)].flatMap(([status, codes]) =>
+    route.access === 'paid' && status === DEMAND_STATUS ? [] : codes,
+  );
+}
+
 /** One for each code, whichever route refuses with it. */
 function problemExamples(routes: readonly Route[], baseUrl: string): JsonObject {
-  const codes = new Set(routes.flatMap((route) => [...problemsByStatus(route).values()].flat()));
+  const codes = new Set(routes.flatMap(problemsOf));
   return Object.fromEntries([...codes].sort().map((code) => [code, { value: problemExample(code, baseUrl) }]));
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { Route } from '../route.ts';
+import { DEMAND_HEADERS, DEMAND_STATUS } from './payment.ts';
 import { isRecording } from './problems.ts';
 
 const integer = { type: 'integer', minimum: 0 };
@@ -12,6 +13,8 @@ export const ANSWER_HEADERS: JsonObject = {
   'RateLimit-Reset': { description: 'Seconds until one more is free.', schema: integer },
   'X-Daily-Limit': { description: 'Records that the account may make in a UTC day.', schema: integer },
   'X-Daily-Remaining': { description: 'Records left of them today.', schema: integer },
+  ...DEMAND_HEADERS,
+  'Payment-Replayed': { description: 'Set where the answer was given before.', schema: { type: 'string' } },
   'Preference-Applied': { description: 'The `Prefer` that was honoured.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds after which the request may be sent again.', schema: integer },
 };
@@ -24,13 +27,20 @@ const LATER: ReadonlySet<number> = new Set([429, 503, 507]);
 
 /** Headers of an answer that was given. The metered ones are absent for accounts without limits. */
 export function headersOf(route: Route): JsonObject {
-  return references(['X-Request-Id', ...metered(route), ...(isRecording(route) ? ['Preference-Applied'] : [])]);
+  const paid = route.access === 'paid' ? ['PAYMENT-RESPONSE', 'Payment-Replayed'] : [];
+  return references([
+    'X-Request-Id',
+    ...metered(route),
+    ...paid,
+    ...(isRecording(route) ? ['Preference-Applied'] : []),
+  ]);
 }
 
 /** Headers of a refusal. */
 export function refusalHeaders(route: Route, status: number): JsonObject {
-  const limits = route.access === 'free' && status === TOO_MANY ? RATE : metered(route);
-  return references(['X-Request-Id', ...limits, ...(LATER.has(status) ? ['Retry-After'] : [])]);
+  const limits = route.access !== 'key' && status === TOO_MANY ? RATE : metered(route);
+  const demand = route.access === 'paid' && status === DEMAND_STATUS ? Object.keys(DEMAND_HEADERS) : [];
+  return references(['X-Request-Id', ...limits, ...demand, ...(LATER.has(status) ? ['Retry-After'] : [])]);
 }
 
 function metered(route: Route): readonly string[] {

@@ -1,12 +1,17 @@
 import type { TSchema } from 'typebox';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import type { ProblemCode } from '../problem-codes.ts';
 import type { ParameterDocumentation, Route } from '../route.ts';
 import { headersOf, refusalHeaders } from './headers.ts';
+import { DEMAND_STATUS, demandContent, PAID_REQUEST_HEADERS, paymentInfo } from './payment.ts';
 import { refusalSchema } from './problem-schema.ts';
 import { isRecording, problemsByStatus } from './problems.ts';
 
-/** What OpenAPI says of one route. Throws `RangeError` where a path parameter is not documented. */
-export function operationOf(route: Route): JsonObject {
+/**
+ * What OpenAPI says of one route. `baseUrl`: public address of the node. Throws `RangeError` where a path parameter is not
+ * documented.
+ */
+export function operationOf(route: Route, baseUrl: string): JsonObject {
   const { summary, description, params = {}, query = {} } = route.documentation;
   return {
     operationId: operationId(route),
@@ -14,14 +19,16 @@ export function operationOf(route: Route): JsonObject {
     ...(description === undefined ? {} : { description }),
     security: route.access === 'key' ? [{ apiKey: [] }] : [],
     ...(route.access === 'key' && route.scope !== null ? { 'x-scope': route.scope } : {}),
+    ...(route.access === 'paid' ? paymentInfo(route) : {}),
     parameters: [
       ...pathParameters(route, params),
       ...Object.entries(query).map(([name, parameter]) => parameterOf('query', name, parameter)),
       ...(isRecording(route) ? RECORDING_HEADERS : []),
+      ...(route.access === 'paid' ? PAID_REQUEST_HEADERS : []),
     ],
     ...requestBody(route),
     responses: {
-      ...refusals(route),
+      ...refusals(route, baseUrl),
       ...answers(route),
     },
   };
@@ -90,21 +97,24 @@ function answerContent({ documentation: { answer } }: Route): JsonObject {
   return { [answer.contentType ?? 'application/json']: { schema: schemaOf(answer.shape), example: answer.example } };
 }
 
-function refusals(route: Route): JsonObject {
+function refusals(route: Route, baseUrl: string): JsonObject {
   const responses = [...problemsByStatus(route)].map(([status, codes]) => [
     String(status),
     {
       description: codes.map((code) => `\`${code}\``).join(', '),
       headers: refusalHeaders(route, status),
-      content: {
-        'application/problem+json': {
-          schema: refusalSchema(codes),
-          examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-        },
-      },
+      content:
+        route.access === 'paid' && status === DEMAND_STATUS
+          ? demandContent(route, codes, baseUrl)
+          : problemContent(codes),
     },
   ]);
   return Object.fromEntries(responses);
+}
+
+function problemContent(codes: readonly ProblemCode[]): JsonObject {
+  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
+  return { 'application/problem+json': { schema: refusalSchema(codes), examples: Object.fromEntries(examples) } };
 }
 
 /** A TypeBox schema is JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; writing it out drops what is not. */

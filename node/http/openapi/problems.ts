@@ -15,6 +15,20 @@ const OF_BODIES: readonly ProblemCode[] = [
   'unsupported-media-type',
   'dependency-unavailable',
 ];
+const OF_PAID: readonly ProblemCode[] = [
+  'payment-required',
+  'payment-refused',
+  'payment-resource-mismatch',
+  'payment-settlement-failed',
+  'payment-invalid',
+  'payment-bound-elsewhere',
+  'payment-identifier-conflict',
+  'payment-answer-ended',
+  'payment-unavailable',
+  'payment-outcome-unknown',
+  'dependency-unavailable',
+  'storage-full',
+];
 const OF_RECORDING: readonly ProblemCode[] = [
   'daily-cap-exceeded',
   'idempotency-conflict',
@@ -29,10 +43,11 @@ export function isRecording(route: Route): boolean {
 
 /** All codes that a route refuses with, by their status, in order. */
 export function problemsByStatus(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
-  const isLimited = route.access === 'key' || route.limited !== false;
+  const isLimited = route.access !== 'free' || route.limited !== false;
   const codes = new Set<ProblemCode>([
     ...OF_ALL,
     ...(route.access === 'key' ? OF_KEYED : []),
+    ...(route.access === 'paid' ? OF_PAID : []),
     ...(isLimited ? OF_LIMITED : []),
     ...(route.documentation.request === undefined ? [] : OF_BODIES),
     ...(isRecording(route) ? OF_RECORDING : []),

@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ConfigError, configOf } from '../../../node/config/config.ts';
+import { configOf } from '../../../node/config/config.ts';
 import type { Environment } from '../../../node/config/environment.ts';
+import { ConfigError } from '../../../node/config/read-variable.ts';
 import type { MailConfig } from '../../../node/mail/config.ts';
 
 const NODE: Environment = {

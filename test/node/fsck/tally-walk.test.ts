@@ -41,6 +41,7 @@ async function walked(changes: readonly Operation[], maxCounted?: number): Promi
     own: NODE,
     vault: null,
     agentKeys: null,
+    held: null,
   };
   const walk = new TallyWalk(check, maxCounted);
   const records = await recordsOf(room.store);

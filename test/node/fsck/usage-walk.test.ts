@@ -28,7 +28,16 @@ async function findings(changes: readonly Operation[], rememberedRows?: number):
   }
   await room.store.write(changes);
   const report = new Report();
-  const check: Check = { store: room.store, report, signal: undefined, keys: null, own: NODE, vault: null, agentKeys: null };
+  const check: Check = {
+    store: room.store,
+    report,
+    signal: undefined,
+    keys: null,
+    own: NODE,
+    vault: null,
+    agentKeys: null,
+    held: null,
+  };
   const walk = new UsageWalk(check, rememberedRows);
   for (let at = 0; at < records.length; at += 5) await walk.take(records.slice(at, at + 5));
   await walk.finish();

@@ -25,7 +25,16 @@ async function due(store: Store): Promise<number> {
 
 async function findings(store: Store): Promise<number> {
   const report = new Report();
-  await purgeCheck.run({ store, report, keys: null, own: null, vault: null, agentKeys: null, signal: undefined });
+  await purgeCheck.run({
+    store,
+    report,
+    keys: null,
+    own: null,
+    vault: null,
+    agentKeys: null,
+    held: null,
+    signal: undefined,
+  });
   return report.found('problem');
 }
 

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { ChainWallets } from '../chain/chain-wallets.ts';
+import type { Plan, PlannedNode } from '../plan.ts';
+import type { ChildSpec } from './child.ts';
+import type { Operators } from './ledger-accounts.ts';
+import { nodeVariables, paymentVariables } from './node-variables.ts';
+
+/** What every part of a cluster is started from. */
+export interface PartSetting {
+  /** Folder of the cluster. */
+  readonly home: string;
+  readonly plan: Plan;
+  /** Variables for every child. */
+  readonly inherited: Readonly<Record<string, string>>;
+}
+
+/** What a node needs besides its place in the plan. */
+export interface NodeMeans {
+  readonly rosterFile: string;
+  readonly operators: Operators;
+  readonly wallets: ChainWallets;
+}
+
+const SCRIPTS = join(import.meta.dirname, '../..');
+
+export function ledgerPart({ home, plan, inherited }: PartSetting, accountsFile: string): ChildSpec {
+  const directory = join(home, 'ledger');
+  return {
+    name: 'ledger',
+    script: join(SCRIPTS, 'cluster/ledger/main.ts'),
+    args: [
+      '--home',
+      directory,
+      '--accounts',
+      accountsFile,
+      '--nodes',
+      plan.ledgerPorts.join(','),
+      '--mirror-grpc',
+      String(plan.mirrorGrpcPort),
+      '--mirror',
+      String(plan.mirrorPort),
+    ],
+    env: inherited,
+    logFile: join(directory, 'ledger.log'),
+  };
+}
+
+export function chainPart({ home, plan, inherited }: PartSetting): ChildSpec {
+  const directory = chainDirectory(home);
+  return {
+    name: 'chain',
+    script: join(SCRIPTS, 'cluster/chain/main.ts'),
+    args: ['--directory', directory, '--port', String(plan.chainPort)],
+    env: inherited,
+    logFile: join(directory, 'chain.log'),
+  };
+}
+
+export function mailPart({ home, plan, inherited }: PartSetting): ChildSpec {
+  const directory = mailDirectory(home);
+  return {
+    name: 'mail',
+    script: join(SCRIPTS, 'cluster/mail/main.ts'),
+    args: ['--directory', directory, '--port', String(plan.smtpPort)],
+    env: inherited,
+    logFile: join(directory, 'mail.log'),
+  };
+}
+
+export function nodePart({ home, plan, inherited }: PartSetting, node: PlannedNode, means: NodeMeans): ChildSpec {
+  const { rosterFile, operators, wallets } = means;
+  const nodeHome = join(home, node.id);
+  return {
+    name: node.id,
+    script: join(SCRIPTS, 'node/main.ts'),
+    env: {
+      ...inherited,
+      ...nodeVariables(node, plan, nodeHome, rosterFile, operators[node.operatorId] ?? ''),
+      ...paymentVariables(node, plan, wallets),
+    },
+    logFile: join(nodeHome, 'node.log'),
+  };
+}
+
+export function chainDirectory(home: string): string {
+  return join(home, 'chain');
+}
+
+export function mailDirectory(home: string): string {
+  return join(home, 'mail');
+}

@@ -1,0 +1,27 @@
+import type { Roster } from '../../protocol/keys/roster.ts';
+import type { NodeConfig } from '../config/config.ts';
+import { type AnchoringConfig, PUBLIC_MIRRORS } from './config.ts';
+
+export class LedgerConfigError extends Error {
+  override readonly name = 'LedgerConfigError';
+}
+
+/**
+ * The ledger that a node anchors on: the roster names network and topic; the operator's configuration says how to reach
+ * them and who pays. Throws `LedgerConfigError` where the two do not go together.
+ */
+export function rosterLedger(
+  { ledger, production }: Pick<NodeConfig, 'ledger' | 'production'>,
+  roster: Pick<Roster, 'ledger'>,
+): AnchoringConfig {
+  const { network, topicId } = roster.ledger;
+  const publicMirror = PUBLIC_MIRRORS[network];
+  if (production && publicMirror === undefined) {
+    throw new LedgerConfigError(`${network} is no public ledger; NODE_ENV=production refuses it`);
+  }
+  if (publicMirror === undefined && (ledger.mirrors.length === 0 || ledger.nodes === undefined)) {
+    throw new LedgerConfigError(`the ledger ${network} needs LEDGER_NODES and LEDGER_MIRRORS`);
+  }
+  const mirrors = ledger.mirrors.length === 0 && publicMirror !== undefined ? [publicMirror] : ledger.mirrors;
+  return { ...ledger, mirrors, network, topicId };
+}

@@ -1,0 +1,64 @@
+import type { Environment, Variable } from './environment.ts';
+
+/** A node that is set up wrongly. Names the variable at fault, never a secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
+
+/** The variable's text. Throws `ConfigError` where it is not set. */
+export function required(environment: Environment, name: Variable): string {
+  const value = environment[name];
+  if (value === undefined) throw new ConfigError(`${name} is not set`);
+  return value;
+}
+
+/** What `read` makes of the variable; what it throws becomes a `ConfigError` with its message. */
+export function parse<Value>(environment: Environment, name: Variable, read: (text: string) => Value): Value {
+  try {
+    return read(required(environment, name));
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+export function positive(environment: Environment, name: Variable, otherwise: number): number {
+  const text = environment[name];
+  const value = text === undefined ? otherwise : Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new ConfigError(`${name} is not a positive number`);
+  return value;
+}
+
+export function port(environment: Environment, name: Variable, otherwise: number): number {
+  const value = Number(environment[name] ?? otherwise);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new ConfigError(`${name} is not a port`);
+  return value;
+}
+
+export function oneOf<Choice extends string>(
+  environment: Environment,
+  name: Variable,
+  choices: readonly Choice[],
+  otherwise: Choice,
+): Choice {
+  const text = environment[name];
+  if (text === undefined) return otherwise;
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice === undefined) throw new ConfigError(`${name} is one of ${choices.join(', ')}`);
+  return choice;
+}
+
+/** Items separated by commas. */
+export function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** Whether nothing sent there leaves this machine. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host);
+}

@@ -1,0 +1,196 @@
+import { type AuditDay, dayOf } from '../../protocol/audit/day.ts';
+import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
+import {
+  beginSettlements,
+  type ExtendedSettlements,
+  followSettlements,
+  type Settlement,
+  type SettlementEnd,
+  settlementsBefore,
+} from '../../protocol/payments/settlement.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { keyParts } from '../payments/payment-key.ts';
+import { paymentTable } from '../payments/payment-tables.ts';
+import {
+  CLOSED_ROW,
+  HEAD_ROW,
+  SETTLEMENT_ACCOUNT,
+  settlementAttestedTable,
+  settlementClosedTable,
+  settlementDayTable,
+  settlementHeadTable,
+  settlementTable,
+  walletTable,
+} from '../payments/settlement-tables.ts';
+import { recordIndex } from '../records/record-tables.ts';
+import type { Check, TableCheck } from './check.ts';
+import { recordAt } from './record-at.ts';
+import { decodeRow, readRows, reasonOf } from './rows.ts';
+import { WalletWalk } from './wallet-walk.ts';
+
+/**
+ * The settlement ledger: its chain from the first line to its head, each day open or attested with the numbers that the
+ * record tells, every line beside its settled payment, and the summaries of wallets recounted.
+ */
+export const settlementCheck: TableCheck = {
+  tables: [
+    settlementTable,
+    settlementHeadTable,
+    settlementDayTable,
+    settlementClosedTable,
+    settlementAttestedTable,
+    walletTable,
+  ],
+  async run(check) {
+    if (check.own === null) check.report.notChecked.push('whose settlement ledger it is: the node is not known');
+    await new SettlementWalk(check, await closedThrough(check)).run();
+  },
+};
+
+async function closedThrough({ store, report }: Check): Promise<AuditDay | null> {
+  const key = settlementClosedTable.key(CLOSED_ROW);
+  const bytes = await store.get(key);
+  return (bytes && decodeRow(report, settlementClosedTable, key, bytes)) ?? null;
+}
+
+interface Span {
+  readonly day: AuditDay;
+  readonly first: number;
+  readonly end: SettlementEnd;
+}
+
+/** Follows the chain. What comes after a line at fault cannot be told, so the walk ends there. */
+class SettlementWalk {
+  readonly #check: Check;
+  readonly #closed: AuditDay | null;
+  readonly #days = new Set<string>();
+  readonly #wallets: WalletWalk;
+  #end: SettlementEnd | undefined;
+  #span: Span | undefined;
+
+  constructor(check: Check, closed: AuditDay | null) {
+    this.#check = check;
+    this.#closed = closed;
+    this.#wallets = new WalletWalk(check);
+  }
+
+  async run(): Promise<void> {
+    for await (const { key, value } of readRows(this.#check, settlementTable)) {
+      const next = value === undefined ? undefined : this.#follow(key, value);
+      if (next === undefined) return;
+      await this.#take(next);
+    }
+    if (this.#span !== undefined) await this.#checkDay(this.#span);
+    await this.#checkHead();
+    await this.#findStrays();
+    await this.#wallets.finish();
+  }
+
+  #follow(key: string, line: string): ExtendedSettlements | undefined {
+    const { own, report } = this.#check;
+    try {
+      this.#end ??= own === null ? settlementsBefore(line) : beginSettlements(nativeSuite, own);
+      const next = followSettlements(nativeSuite, this.#end, line);
+      if (key === settlementTable.key(next.end.seq)) return next;
+      report.problem(settlementTable.name, key, `holds line ${next.end.seq}`);
+    } catch (error) {
+      report.problem(settlementTable.name, key, reasonOf(error));
+    }
+    return undefined;
+  }
+
+  async #take({ settlement, end }: ExtendedSettlements): Promise<void> {
+    this.#check.report.count('settlements');
+    const day = dayOf(end.at);
+    if (this.#span !== undefined && this.#span.day !== day) await this.#checkDay(this.#span);
+    this.#span = { day, first: this.#span?.day === day ? this.#span.first : end.seq, end };
+    this.#days.add(day);
+    this.#end = end;
+    this.#wallets.take(settlement);
+    await this.#checkPayment(settlement);
+  }
+
+  async #checkPayment(settlement: Settlement): Promise<void> {
+    const { store, report } = this.#check;
+    const { seq, transaction, amount, payTo, service } = settlement;
+    const key = paymentTable.key(...keyParts(settlement));
+    const row = await paymentTable.get(store, ...keyParts(settlement)).catch(() => undefined);
+    const isSame = row?.amount === amount && row.payTo === payTo && row.service === service;
+    if (isSame && row.settlement?.seq === seq && row.settlement.transaction === transaction) return;
+    report.problem(paymentTable.name, key, `is not the payment that line ${seq} of the settlement ledger settles`);
+  }
+
+  /** A day is open, or attested by a record that tells the same. */
+  async #checkDay({ day, first, end: { seq: last, hash: head } }: Span): Promise<void> {
+    const { store, report } = this.#check;
+    const key = settlementDayTable.key(day, SETTLEMENT_ACCOUNT);
+    const bytes = await store.get(key);
+    const open = bytes && decodeRow(report, settlementDayTable, key, bytes);
+    if (open !== undefined && (open.first !== first || open.last !== last || open.head !== head)) {
+      report.problem(settlementDayTable.name, key, 'does not tell the lines of its day');
+    }
+    const attested = await this.#attestedRecord(day);
+    if (attested === undefined) {
+      const detail = 'is missing, and no record attests the day';
+      if (bytes === undefined) report.problem(settlementDayTable.name, key, detail);
+      return;
+    }
+    const { auditEntries, auditHead } = attested.claims;
+    if (auditEntries !== last - first + 1 || auditHead !== head) {
+      const detail = `${attested.id} attests another head, or another number of lines, than the ledger has`;
+      report.problem(settlementAttestedTable.name, settlementAttestedTable.key(SETTLEMENT_ACCOUNT, day), detail);
+    }
+    if (this.#closed === null || day > this.#closed) {
+      report.problem(
+        settlementClosedTable.name,
+        settlementClosedTable.key(CLOSED_ROW),
+        `is before ${day}, which is attested`,
+      );
+    }
+  }
+
+  /** That it follows from its record is checked along the chain of records. */
+  async #attestedRecord(day: string): Promise<AttestationRecord | undefined> {
+    const { store } = this.#check;
+    const id = await settlementAttestedTable.get(store, SETTLEMENT_ACCOUNT, day).catch(() => undefined);
+    if (id === undefined || !isRecordId(id)) return undefined;
+    const seq = await recordIndex.get(store, id).catch(() => undefined);
+    return seq === undefined ? undefined : recordAt(store, nodeOfRecord(id), seq);
+  }
+
+  async #checkHead(): Promise<void> {
+    const { store, report } = this.#check;
+    const key = settlementHeadTable.key(HEAD_ROW);
+    const bytes = await store.get(key);
+    const head = bytes && decodeRow(report, settlementHeadTable, key, bytes);
+    const end = this.#end;
+    if (end === undefined || this.#span === undefined) {
+      if (bytes !== undefined) report.problem(settlementHeadTable.name, key, 'belongs to no ledger');
+    } else if (bytes === undefined) report.problem(settlementHeadTable.name, key, 'is missing');
+    else if (
+      head !== undefined &&
+      (head.seq !== end.seq || head.hash !== end.hash || head.at !== end.at || head.dayFirst !== this.#span.first)
+    ) {
+      report.problem(settlementHeadTable.name, key, `does not stand at line ${end.seq}, the last of the ledger`);
+    }
+  }
+
+  async #findStrays(): Promise<void> {
+    const { report } = this.#check;
+    for await (const { key, parts } of readRows(this.#check, settlementDayTable)) {
+      const [day = '', account = ''] = parts;
+      if (parts.length === 2 && account === SETTLEMENT_ACCOUNT && this.#days.has(day)) continue;
+      report.problem(settlementDayTable.name, key, 'belongs to no day of the ledger');
+    }
+    const [firstDay = ''] = this.#days;
+    for await (const { key, parts } of readRows(this.#check, settlementAttestedTable)) {
+      const [, day = ''] = parts;
+      if (this.#days.has(day)) continue;
+      const isOfLost = firstDay === '' || day < firstDay;
+      const detail = 'was attested of a ledger that is lost: the one here begins later';
+      if (isOfLost) report.warning(settlementAttestedTable.name, key, detail);
+      else report.problem(settlementAttestedTable.name, key, 'is attested, but the ledger has no line of this day');
+    }
+  }
+}

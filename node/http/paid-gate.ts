@@ -1,0 +1,199 @@
+import { hash } from 'node:crypto';
+import type { Context } from 'koa';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { canonicalize } from '../../protocol/json/canonical.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
+import { parsePayment, type Payment, PaymentFormatError, wireAuthorization } from '../../protocol/payments/payment.ts';
+import { type Demand, requirementsOf } from '../../protocol/payments/terms.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { AuditLog } from '../audit-log/audit-log.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { PaymentLimits } from '../payments/payment-limits.ts';
+import type { PaidRequest, Payments } from '../payments/payments.ts';
+import { walletAccount } from '../payments/wallet-account.ts';
+import { callerAddress } from './authentication.ts';
+import { MAX_BODY_BYTES, readJsonBody } from './body.ts';
+import { problemOf } from './domain-problems.ts';
+import { demandAnswer, paidAnswer } from './payment-answers.ts';
+import { Problem, toProblem } from './problem.ts';
+import type { Answer, Call, PaidRoute } from './route.ts';
+
+export interface PaidGateOptions {
+  readonly payments: Pick<Payments, 'take' | 'isReady'>;
+  readonly paymentLimits: Pick<PaymentLimits, 'admitChallenge' | 'admitPayment' | 'noteRefusal'>;
+  readonly accounts: Pick<Accounts, 'authenticate'>;
+  readonly auditLog: Pick<AuditLog, 'note'>;
+  /** Address that is paid. */
+  readonly payTo: string;
+  /** Public address of the node, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly behindProxy: boolean;
+  /** Throws where the node has no room for what a paid call leaves. */
+  readonly requireStorage: () => void;
+  /** Declarations of x402 extensions for a route, beside `payment-identifier`. */
+  readonly extensionsOf?: (route: PaidRoute) => JsonObject;
+}
+
+/** A request of a paid route, as it came. */
+interface Visit {
+  readonly call: Call;
+  readonly route: PaidRoute;
+  readonly address: string;
+  /** Empty where no payment is shown. */
+  readonly shown: string;
+  /** Whose API key came along, if it is known. It pays for nothing. */
+  readonly caller: Caller | null;
+  /** Public address of what is paid for: of this node's own making, whatever host the request names. */
+  readonly url: string;
+}
+
+/** How long work may take: an authorization lives five minutes, and its settlement comes after. In milliseconds. */
+const WORK_MS = 120_000;
+/** Longer texts are no API keys, and are not worth hashing. */
+const MAX_KEY_CHARACTERS = 256;
+/** When payments that are out of order may be in order again. In seconds. */
+const RETRY_SECONDS = 5;
+const DEMAND_STATUS = 402;
+
+/**
+ * What stands before a paid route, in the order of DESIGN §8: path (404, 400) → no payment (402) → payment that cannot be
+ * read (400) → body (400) → payment that does not hold (402) → work → settlement → answer.
+ */
+export class PaidGate {
+  readonly #options: PaidGateOptions;
+
+  constructor(options: PaidGateOptions) {
+    this.#options = options;
+  }
+
+  /** A 402 is an answer; what else is refused is thrown: `Problem`, and what the rooms below throw. */
+  async answer(call: Call, route: PaidRoute): Promise<Answer> {
+    call.context.vary(PAYMENT_SIGNATURE_HEADER);
+    await route.checkPath?.(call);
+    const visit = await this.#visit(call, route);
+    let status = 500;
+    try {
+      const answer = await this.#sell(visit);
+      status = answer.status ?? 200;
+      return answer;
+    } catch (thrown) {
+      const problem = toProblem(problemOf(thrown));
+      status = problem.status;
+      this.#noteRefusal(visit, problem);
+      if (status !== DEMAND_STATUS) throw problem;
+      return demandAnswer(this.#demandOf(visit), problem, requestIdOf(call.context));
+    } finally {
+      this.#noteUse(visit, status);
+    }
+  }
+
+  async #visit(call: Call, route: PaidRoute): Promise<Visit> {
+    const { context } = call;
+    const address = callerAddress(context, this.#options.behindProxy);
+    return {
+      call,
+      route,
+      address,
+      // Nothing of an answer to HEAD is delivered, so none is sold.
+      shown: context.method === 'HEAD' ? '' : context.get(PAYMENT_SIGNATURE_HEADER),
+      caller: await this.#callerOf(context, address),
+      url: this.#options.baseUrl + context.path,
+    };
+  }
+
+  async #sell(visit: Visit): Promise<Answer> {
+    const { call, route, shown, url, caller } = visit;
+    if (shown === '') throw this.#challenge(visit);
+    const payment = this.#read(visit);
+    const limits = route.body ?? { maxBytes: MAX_BODY_BYTES };
+    const body = route.method === 'POST' ? await readJsonBody(call.context.req, limits) : { text: '', value: {} };
+    const work = await route.prepare(call, body.value);
+    if (payment.resource !== url) throw mismatch(url);
+    this.#options.requireStorage();
+    const payer = payment.authorization.from;
+    const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
+    const account = tenant?.account.id ?? walletAccount(payer);
+    const outcome = await this.#options.payments.take(this.#requestOf(visit, payment, body.text), (recording) =>
+      work({ payer, account, caller: tenant, recording, signal: AbortSignal.timeout(WORK_MS) }),
+    );
+    return paidAnswer(outcome);
+  }
+
+  /** Names the price, unless the address has asked too often or payments cannot be taken. */
+  #challenge({ address, caller, route }: Visit): Problem {
+    const { payments, paymentLimits } = this.#options;
+    if (caller === null) paymentLimits.admitChallenge(address);
+    if (payments.isReady) return new Problem('payment-required', `This call is paid for: ${route.service}.`);
+    const headers = { 'Retry-After': String(RETRY_SECONDS) };
+    return new Problem('payment-unavailable', 'Payments cannot be taken at the moment.', { headers });
+  }
+
+  #read({ shown, address, caller }: Visit): Payment {
+    if (caller === null) this.#options.paymentLimits.admitPayment(address);
+    try {
+      return parsePayment(shown);
+    } catch (error) {
+      if (!(error instanceof PaymentFormatError)) throw error;
+      throw new Problem('payment-invalid', `${PAYMENT_SIGNATURE_HEADER}: ${error.message}.`);
+    }
+  }
+
+  #requestOf({ call: { context }, route: { service } }: Visit, payment: Payment, body: string): PaidRequest {
+    const { method, path, querystring } = context;
+    const terms = requirementsOf(service, this.#options);
+    const request = hashText(nativeSuite, [method, path, querystring, hash('sha256', body, 'hex')].join('\n'));
+    const { socket } = context.req;
+    return { service, payment, terms, request, proof: proofOf(payment), isWanted: () => !socket.destroyed };
+  }
+
+  #demandOf({ route, url }: Visit): Omit<Demand, 'error'> {
+    const { payTo, extensionsOf } = this.#options;
+    const { service } = route;
+    return { service, url, payTo, ...(extensionsOf === undefined ? {} : { extensions: extensionsOf(route) }) };
+  }
+
+  async #callerOf(context: Context, address: string): Promise<Caller | null> {
+    const apiKey = context.get('x-api-key');
+    if (apiKey === '' || apiKey.length > MAX_KEY_CHARACTERS) return null;
+    const found = await this.#options.accounts.authenticate(apiKey);
+    return typeof found === 'string' || found.addresses?.admits(address) === false ? null : found.caller;
+  }
+
+  /** Whoever shows payments that do not hold, one after another, is held up in the end. */
+  #noteRefusal({ shown, address, caller }: Visit, { status, code }: Problem): void {
+    if (shown === '' || caller !== null) return;
+    if (status === DEMAND_STATUS || code === 'payment-invalid') this.#options.paymentLimits.noteRefusal(address);
+  }
+
+  #noteUse({ call: { context }, route, address, caller }: Visit, status: number): void {
+    if (caller === null) return;
+    const action = `${route.method} ${route.path}`;
+    const requestId = requestIdOf(context);
+    this.#options.auditLog.note(caller.account.id, {
+      action,
+      address,
+      by: caller.key.id,
+      requestId,
+      status,
+      subject: null,
+    });
+  }
+}
+
+function mismatch(url: string): Problem {
+  return new Problem(
+    'payment-resource-mismatch',
+    `The payment does not name ${url}; it is still good where it belongs.`,
+  );
+}
+
+/** Who can show both parts again is the payer, or whoever he gave them to. */
+function proofOf({ authorization, signature }: Payment): Sha256Hash {
+  return hashText(nativeSuite, canonicalize({ authorization: { ...wireAuthorization(authorization) }, signature }));
+}
+
+function requestIdOf(context: Context): string {
+  return String(context.response.get('x-request-id'));
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { NodeId } from '../protocol/ids.ts';
+import type { NodeConfig } from './config/config.ts';
+import type { Intake } from './intake/intake.ts';
+import type { ChainReader } from './payments/facilitator/contract.ts';
+import type { PaymentBackend } from './payments/facilitator/payment-backend.ts';
+import { CallsUnderWay } from './payments/calls-under-way.ts';
+import { Cashier } from './payments/cashier.ts';
+import { HeldVault } from './payments/held-vault.ts';
+import { PaymentBook } from './payments/payment-book.ts';
+import { PaymentLimits } from './payments/payment-limits.ts';
+import { PaymentUpkeep } from './payments/payment-upkeep.ts';
+import { Payments } from './payments/payments.ts';
+import type { PaymentProcessor } from './payments/processor.ts';
+import { SettlementLedger } from './payments/settlement-ledger.ts';
+import { Settler } from './payments/settler.ts';
+import { readRecord } from './records/record-reader.ts';
+import type { Store } from './store/store.ts';
+
+/** What is paid for by the call, and what was paid. */
+export interface PaymentRooms {
+  readonly settlements: SettlementLedger;
+  /** Null where this node takes no payments. */
+  readonly till: Till | null;
+}
+
+/** Where paid calls are paid. Disposing it ends what `start` began. */
+export interface Till extends AsyncDisposable {
+  /** The chain that payments are on; null where a test stands in for it. */
+  readonly chain: ChainReader | null;
+  /** Address that is paid. */
+  readonly payTo: string;
+  readonly payments: Payments;
+  readonly paymentLimits: PaymentLimits;
+  readonly upkeep: PaymentUpkeep;
+  /** Takes payments from now on, or as soon as chain and facilitator are there. */
+  start(): Promise<void>;
+}
+
+/** Who moves the money of a node, and where to. */
+export interface PaymentMeans {
+  readonly processor: PaymentProcessor;
+  readonly payTo: string;
+  readonly backend: PaymentBackend | null;
+}
+
+/** The means that a configuration tells of; null where a node takes no payments. Asks nobody anything. */
+export async function openPaymentMeans(
+  { payments, production }: Pick<NodeConfig, 'payments' | 'production'>,
+  log: Logger,
+): Promise<PaymentMeans | null> {
+  if (payments === null) return null;
+  // What it stands on takes a moment, and memory, to load.
+  const { openPaymentBackend } = await import('./payments/facilitator/payment-backend.ts');
+  const backend = openPaymentBackend({
+    config: payments,
+    log: log.child({ room: 'payments' }),
+    isProduction: production,
+  });
+  return { processor: backend.processor, payTo: payments.payTo, backend };
+}
+
+interface PaymentRoomsOptions {
+  readonly store: Store;
+  readonly node: NodeId;
+  /** 32 bytes from the node's key file. */
+  readonly payloadKey: Uint8Array;
+  readonly intake: Pick<Intake, 'submitAll'>;
+  readonly now: () => number;
+  readonly log: Logger;
+  /** Null where this node takes no payments. */
+  readonly means: PaymentMeans | null;
+}
+
+/** How long the start of a node waits for chain and facilitator. In milliseconds. */
+const START_MS = 3_000;
+/** How long settlements under way may take once the node is told to stop; what is left is found out at the next start. In milliseconds. */
+const DRAIN_MS = 5_000;
+
+/** Opens the ledger of settlements, and the till where the node has means to be paid. */
+export async function openPaymentRooms(options: PaymentRoomsOptions): Promise<PaymentRooms> {
+  const settlements = await SettlementLedger.open(options);
+  return { settlements, till: options.means === null ? null : openTill(options, options.means, settlements) };
+}
+
+function openTill(
+  { store, payloadKey, intake, now, log }: PaymentRoomsOptions,
+  { processor, payTo, backend }: PaymentMeans,
+  ledger: SettlementLedger,
+): Till {
+  const book = new PaymentBook({ store, vault: new HeldVault(payloadKey), ledger, now });
+  const settler = new Settler({ processor, log });
+  const paymentLimits = new PaymentLimits();
+  const payments = new Payments({
+    book,
+    cashier: new Cashier({ book, settler }),
+    settler,
+    limits: paymentLimits,
+    underWay: new CallsUnderWay(),
+    intake,
+    async recordOf(id) {
+      const found = await readRecord(store, id);
+      if (found === undefined) throw new RangeError(`${id} is not in the store`);
+      return found.record;
+    },
+    now,
+  });
+  const upkeep = new PaymentUpkeep({ store, book, payments, now, log });
+  return {
+    payTo,
+    payments,
+    paymentLimits,
+    upkeep,
+    chain: backend?.chain ?? null,
+    async start() {
+      await within(START_MS, backend?.start());
+      upkeep.start();
+    },
+    async [Symbol.asyncDispose]() {
+      await within(DRAIN_MS, payments.idle());
+      await upkeep[Symbol.asyncDispose]();
+      await backend?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function within(milliseconds: number, work: Promise<void> = Promise.resolve()): Promise<void> {
+  const over = new AbortController();
+  const deadline = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([work, deadline]);
+  over.abort();
+}

@@ -1,0 +1,95 @@
+import type { JsonObject } from '../../protocol/json/value.ts';
+import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
+import type { BookedPayment, PaymentBook } from './payment-book.ts';
+import { PaymentError } from './payment-error.ts';
+import { isOpen, type PaymentRow } from './payment-tables.ts';
+import type { SignedAuthorization, SoughtPayment } from './processor.ts';
+import type { Settler, Verdict } from './settler.ts';
+
+export interface CashierOptions {
+  readonly book: PaymentBook;
+  readonly settler: Settler;
+}
+
+/** A payment as its payer has just shown it, and what it pays for. */
+export interface ShownPayment {
+  readonly signed: SignedAuthorization;
+  readonly terms: PaymentRequirements;
+}
+
+/**
+ * Charges, and writes down what came of it. Crash order: that a settlement was begun is on the disk before anyone is asked
+ * for it; what came of it, only once the chain has said so. In between, a crash leaves the payment open. The caller holds
+ * the payment's flight.
+ */
+export class Cashier {
+  readonly #book: PaymentBook;
+  readonly #settler: Settler;
+
+  constructor({ book, settler }: CashierOptions) {
+    this.#book = book;
+    this.#settler = settler;
+  }
+
+  /**
+   * Charges a payment that was verified and whose work is done. Resolves to its settled row. Throws `PaymentError` where
+   * it did not come to that, and `StoreError` where nothing was begun.
+   */
+  async charge(payment: BookedPayment, shown: ShownPayment, answer: JsonObject | undefined): Promise<PaymentRow> {
+    const row = await this.#book.beginSettling(payment, answer);
+    return this.#settle({ key: payment.key, row }, shown, false);
+  }
+
+  /** The same for a payment whose settlement was begun and is open: what the chain does not tell is tried again. */
+  async chargeAgain(payment: BookedPayment, shown: ShownPayment): Promise<PaymentRow> {
+    const found = await this.#settler.look(soughtOf(payment));
+    return found.kind === 'unknown' ? this.#settle(payment, shown, true) : this.#conclude(payment, found);
+  }
+
+  /** What the chain says of a settlement that was begun. Resolves to the row after it. Throws `PaymentError`. */
+  async lookUp(payment: BookedPayment): Promise<PaymentRow> {
+    const found = await this.#settler.look(soughtOf(payment));
+    const isNews = found.kind !== 'unknown' && (found.kind !== 'unpaid' || isOpen(payment.row));
+    return isNews ? this.#write(payment, found) : payment.row;
+  }
+
+  async #settle(payment: BookedPayment, { signed, terms }: ShownPayment, isAgain: boolean): Promise<PaymentRow> {
+    const { amount, since } = payment.row;
+    return this.#conclude(payment, await this.#settler.settle(signed, { ...terms, amount }, { since, isAgain }));
+  }
+
+  async #conclude(payment: BookedPayment, verdict: Verdict): Promise<PaymentRow> {
+    const row = await this.#write(payment, verdict);
+    if (verdict.kind === 'paid') return row;
+    throw refusalOf(verdict);
+  }
+
+  /** What cannot be written stays open: the chain will say the same again. */
+  async #write(payment: BookedPayment, verdict: Verdict): Promise<PaymentRow> {
+    try {
+      switch (verdict.kind) {
+        case 'paid':
+          return await this.#book.settled(payment, verdict.transaction);
+        case 'unpaid':
+          return await this.#book.unpaid(payment, verdict.reason);
+        case 'burnt':
+          return await this.#book.burnt(payment, verdict.reason);
+        case 'unknown':
+          return await this.#book.unknown(payment);
+      }
+    } catch (error) {
+      throw new PaymentError('outcome-unknown', 'not_written', error);
+    }
+  }
+}
+
+function refusalOf(verdict: Exclude<Verdict, { kind: 'paid' }>): PaymentError {
+  if (verdict.kind === 'unknown') return new PaymentError('outcome-unknown');
+  if (verdict.kind === 'unpaid' && verdict.isTemporary) return new PaymentError('unavailable', verdict.reason);
+  return new PaymentError('settlement-failed', verdict.reason);
+}
+
+function soughtOf({ key, row }: BookedPayment): SoughtPayment {
+  const { payTo: to, amount: value, validBefore, since } = row;
+  return { authorization: { from: key.payer, to, value, nonce: key.nonce, validBefore }, since };
+}

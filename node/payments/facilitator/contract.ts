@@ -1,0 +1,65 @@
+import type { Hash } from 'viem';
+import type { WalletAddress } from '../../../protocol/payments/payment.ts';
+import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
+import type { SignedAuthorization, SoughtPayment } from '../processor.ts';
+
+/** A charge that is on the chain. */
+export interface Settled {
+  readonly transaction: Hash;
+}
+
+/**
+ * Checks payments and carries them out. Every failure is a `FacilitatorError`.
+ *
+ * `verify` throws `refused`, `unreachable` or `timeout` and changes nothing. `settle` throws `refused` (this attempt
+ * moves nothing, now or later), `unreachable` (the same, and it may work another time) or `unknown-outcome`: then only
+ * the chain tells, see `ChainReader.paymentOf`. What an earlier attempt did, a later one's refusal does not tell.
+ */
+export interface Facilitator extends AsyncDisposable {
+  verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<void>;
+  settle(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Settled>;
+  /** Resolves where payments can be taken now; throws with the reason where not. */
+  probe(): Promise<void>;
+  /** Accounts that send its transactions; null where it does not matter who does. */
+  readonly settlers: readonly WalletAddress[] | null;
+}
+
+/** What the chain tells of an authorization. */
+export type PaymentOutcome =
+  /** The payee has the money, and our facilitator brought it. */
+  | { readonly kind: 'paid'; readonly transaction: Hash; readonly blockNumber: bigint }
+  /** Used up without paying us: cancelled, paid to another, or carried out by and for another service of the payee. */
+  | { readonly kind: 'burnt'; readonly transaction: Hash | null }
+  /** Not used. Once `expired`, it can never be. */
+  | { readonly kind: 'unused'; readonly expired: boolean }
+  /** The chain could not be read, or does not say. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+export interface ChainBlock {
+  readonly number: bigint;
+  readonly hash: Hash;
+  /** In epoch seconds. */
+  readonly timestamp: number;
+}
+
+/** An account as one block shows it. */
+export interface ChainAccount {
+  readonly block: ChainBlock;
+  readonly transactionCount: number;
+  /** In wei. */
+  readonly nativeBalance: bigint;
+  /** In atomic units of USDC. */
+  readonly usdcBalance: bigint;
+  readonly isContract: boolean;
+}
+
+/** Reads the chain that payments are on. Throws `ChainError` where it cannot. */
+export interface ChainReader {
+  latestBlock(): Promise<ChainBlock>;
+  account(address: WalletAddress): Promise<ChainAccount>;
+  /**
+   * What became of an authorization. A transaction that is said to have carried it out is looked at first. Never throws:
+   * what cannot be read is `unknown`.
+   */
+  paymentOf(sought: SoughtPayment, hint?: Hash): Promise<PaymentOutcome>;
+}

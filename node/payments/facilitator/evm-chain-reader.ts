@@ -1,0 +1,104 @@
+import type { Hash, Hex } from 'viem';
+import type { WalletAddress } from '../../../protocol/payments/payment.ts';
+import { isSameAddress } from '../../../protocol/payments/terms.ts';
+import { USDC } from '../../../protocol/payments/usdc.ts';
+import type { SoughtPayment } from '../processor.ts';
+import { carriesOut, findEnd } from './authorization-log.ts';
+import { firstBlockSince } from './block-search.ts';
+import type { EvmClient } from './chain-client.ts';
+import { ChainError, fromChain } from './chain-error.ts';
+import type { ChainAccount, ChainBlock, ChainReader, PaymentOutcome } from './contract.ts';
+import { hexOf } from './hex-text.ts';
+import { usdcAbi } from './usdc-abi.ts';
+
+export interface ChainReaderOptions {
+  readonly client: EvmClient;
+  /** Accounts that settle for this node; null where anyone may. */
+  readonly settlers: readonly WalletAddress[] | null;
+}
+
+/** The chain's newest blocks may still be replaced: only so long after its end is an authorization over. In seconds. */
+const EXPIRY_MARGIN_SECONDS = 6;
+/** What the clocks of node and chain may differ by. In seconds. */
+const CLOCK_SKEW_SECONDS = 120;
+
+const TOKEN = { address: USDC.asset, abi: usdcAbi } as const;
+
+/** Reads payments and accounts from the chain's node. */
+export class EvmChainReader implements ChainReader {
+  readonly #client: EvmClient;
+  readonly #settlers: readonly WalletAddress[] | null;
+
+  constructor({ client, settlers }: ChainReaderOptions) {
+    this.#client = client;
+    this.#settlers = settlers;
+  }
+
+  latestBlock(): Promise<ChainBlock> {
+    return fromChain(async () => {
+      const { number, hash, timestamp } = await this.#client.getBlock();
+      return { number, hash, timestamp: Number(timestamp) };
+    });
+  }
+
+  async account(of: WalletAddress): Promise<ChainAccount> {
+    const block = await this.latestBlock();
+    const at = { address: hexOf(of), blockNumber: block.number };
+    return fromChain(async () => {
+      const [transactionCount, nativeBalance, usdcBalance, code] = await Promise.all([
+        this.#client.getTransactionCount(at),
+        this.#client.getBalance(at),
+        this.#balance(at.address, block.number),
+        this.#client.getCode(at),
+      ]);
+      return { block, transactionCount, nativeBalance, usdcBalance, isContract: code !== undefined };
+    });
+  }
+
+  async paymentOf(sought: SoughtPayment, hint?: Hash): Promise<PaymentOutcome> {
+    try {
+      return await fromChain(async () => {
+        const hinted = hint === undefined ? null : await this.#judged(sought, hint).catch(() => null);
+        return hinted?.kind === 'paid' ? hinted : await this.#search(sought);
+      });
+    } catch (error) {
+      return { kind: 'unknown', reason: error instanceof ChainError ? error.message : 'the chain could not be read' };
+    }
+  }
+
+  /**
+   * State and time are of one block, so that an authorization that is not used there and over by then never will be. A
+   * used one without a trace since it was first seen is no proof of anything.
+   */
+  async #search({ authorization, since }: SoughtPayment): Promise<PaymentOutcome> {
+    const block = await this.latestBlock();
+    const { from, nonce, validBefore } = authorization;
+    const isUsed = await this.#isUsed(hexOf(from), hexOf(nonce), block.number);
+    if (!isUsed) return { kind: 'unused', expired: block.timestamp >= validBefore + EXPIRY_MARGIN_SECONDS };
+    const first = await firstBlockSince(this.#client, block, Math.floor(since / 1_000) - CLOCK_SKEW_SECONDS);
+    const end = await findEnd(this.#client, authorization, { from: first, to: block.number });
+    if (end === null) return { kind: 'unknown', reason: 'it is used, and not since it was first seen' };
+    return this.#judged({ authorization, since }, end);
+  }
+
+  /** A transaction that another sent for another service of the same payee pays for that one. */
+  async #judged({ authorization }: SoughtPayment, transaction: Hash): Promise<PaymentOutcome> {
+    const receipt = await this.#client.getTransactionReceipt({ hash: transaction });
+    const isOurs = this.#settlers?.some((settler) => isSameAddress(receipt.from, settler)) ?? true;
+    if (!isOurs || !carriesOut(receipt, authorization)) return { kind: 'burnt', transaction };
+    return { kind: 'paid', transaction, blockNumber: receipt.blockNumber };
+  }
+
+  #balance(account: Hex, blockNumber: bigint): Promise<bigint> {
+    return this.#client.readContract({ ...TOKEN, functionName: 'balanceOf', args: [account], blockNumber });
+  }
+
+  #isUsed(payer: Hex, nonce: Hex, blockNumber: bigint): Promise<boolean> {
+    return this.#client.readContract({
+      ...TOKEN,
+      functionName: 'authorizationState',
+      args: [payer, nonce],
+      blockNumber,
+    });
+  }
+}

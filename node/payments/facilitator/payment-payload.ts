@@ -1,0 +1,16 @@
+import type { PaymentPayload } from '@x402/core/types';
+import { wireAuthorization } from '../../../protocol/payments/payment.ts';
+import { type PaymentRequirements, X402_VERSION } from '../../../protocol/payments/terms.ts';
+import type { SignedAuthorization } from '../processor.ts';
+
+/** What a facilitator is given: the terms as they were accepted, and what was signed. */
+export function payloadOf(
+  { authorization, signature }: SignedAuthorization,
+  terms: PaymentRequirements,
+): PaymentPayload {
+  return {
+    x402Version: X402_VERSION,
+    accepted: terms,
+    payload: { signature, authorization: { ...wireAuthorization(authorization) } },
+  };
+}

@@ -1,0 +1,201 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { paymentCheck } from '../../../node/fsck/check-payments.ts';
+import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
+import { Report } from '../../../node/fsck/report.ts';
+import { HeldVault } from '../../../node/payments/held-vault.ts';
+import { Store } from '../../../node/store/store.ts';
+import { HONEST } from '../payments/fake-chain.ts';
+import { callOf, NODE, PAYLOAD_KEY, PaymentRoom } from '../payments/payment-room.ts';
+import { del, type Mutation, StoredRows } from './damaged-home.ts';
+import { edit, flip, move, swap } from './mutations.ts';
+
+const DAY_MS = 86_400_000;
+const IDENTIFIER = 'pay_0123456789abcdef';
+const scratch = await mkdtemp(join(tmpdir(), 'fsck-payments-'));
+const home = join(scratch, 'store');
+
+/** A store with payments in every state, on two days. */
+test.before(async () => {
+  await using room = await PaymentRoom.open();
+  const behave = async (behaviour: object, ...calls: readonly Parameters<typeof callOf>[0][]): Promise<void> => {
+    room.chain.behaviour = { ...HONEST, ...behaviour };
+    for (const call of calls) await room.answer(callOf(call));
+  };
+  await behave({}, { nonce: 1 }, { nonce: 2, identifier: IDENTIFIER });
+  room.clock += DAY_MS;
+  const later = { validBefore: DAY_MS / 1000 + 300 };
+  await behave({}, { nonce: 3, ...later });
+  await behave({ settle: 'refuses' }, { nonce: 4, ...later, identifier: `${IDENTIFIER}-2` });
+  await behave({ settle: 'late' }, { nonce: 5, ...later });
+  await behave({ settle: 'robbed' }, { nonce: 6, ...later });
+  await behave({}, { nonce: 7, ...later, isWanted: () => false });
+  await room.stop();
+  await cp(room.storeDirectory, home, { recursive: true });
+});
+test.after(() => rm(scratch, { recursive: true }));
+
+/** What the checks find in a copy of the store in which rows were changed. */
+async function checked(mutation?: Mutation): Promise<Report> {
+  const copy = `${home}-changed`;
+  await cp(home, copy, { recursive: true });
+  try {
+    await using store = await Store.open(copy);
+    if (mutation !== undefined) await store.write(await mutation(new StoredRows(store)));
+    return await reportOf(store);
+  } finally {
+    await rm(copy, { recursive: true });
+  }
+}
+
+async function reportOf(store: Store): Promise<Report> {
+  const report = new Report();
+  const held = new HeldVault(PAYLOAD_KEY);
+  const check = { store, report, keys: null, own: NODE, vault: null, agentKeys: null, held, signal: undefined };
+  await paymentCheck.run(check);
+  await settlementCheck.run(check);
+  return report;
+}
+
+test('a whole ledger of payments: nothing to report, every row looked at', async () => {
+  const report = await checked();
+  assert.equal(report.findings, []);
+  const { payments, paymentsOpen, paymentsHeld, recordsUnpaid, settlements, wallets } = report.counts;
+  assert.equal([payments, paymentsOpen, paymentsHeld, recordsUnpaid, settlements, wallets], [7, 1, 5, 8, 3, 1]);
+});
+
+test('a row of any of the tables that is gone is missed', async () => {
+  const missed: string[] = [];
+  const burnt = `/0x${'6'.padStart(64, '0')}`;
+  const copy = `${home}-dropped`;
+  await cp(home, copy, { recursive: true });
+  await using store = await Store.open(copy);
+  const rows = new StoredRows(store);
+  const all = [...(await rows.under('payment')), ...(await rows.under('settlement')), ...(await rows.under('wallet'))];
+  assert.ok(all.length > 35);
+  for (const [key, value] of all) {
+    // Nothing but the mark itself says of a record that its payment was burnt.
+    if (key.startsWith('payment-unpaid') && Buffer.from(value).toString().endsWith(burnt)) continue;
+    await store.write([del(key)]);
+    if ((await reportOf(store)).found('problem') === 0) missed.push(key);
+    await store.write([{ type: 'put', key, value }]);
+  }
+  assert.equal(missed, []);
+});
+
+const LINE = 'settlement/';
+const dropUnpaidRecord: Mutation = async (rows) => {
+  const [key] = await rows.at('payment-unpaid/', 0);
+  return [del(key.replace('payment-unpaid', 'record'))];
+};
+const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: string, detail: RegExp])[] = [
+  [
+    'an amount in the ledger is changed',
+    edit(LINE, 1, (s) => s.replace('"amount":"1000"', '"amount":"1001"')),
+    'settlement',
+    /hash of/,
+  ],
+  [
+    'the last line is changed',
+    edit(LINE, 2, (s) => s.replace('"amount":"1000"', '"amount":"1001"')),
+    'settlement-head',
+    /does not stand/,
+  ],
+  ['two lines are swapped', swap(LINE, 0, 1), 'settlement', /says that it is line 2/],
+  ['a line stands elsewhere', move(LINE, 2, (key) => key.replace(/.$/, '9')), 'settlement', /holds line 3/],
+  ['a line is no line', edit(LINE, 0, () => '{}'), 'settlement', /settlement line/],
+  [
+    'a day tells another head',
+    edit('settlement-day', 0, (s) => s.replace(/"last":\d+/, '"last":9')),
+    'settlement-day',
+    /does not tell/,
+  ],
+  [
+    'the head tells another day',
+    edit('settlement-head', 0, (s) => s.replace('"dayFirst":3', '"dayFirst":1')),
+    'settlement-head',
+    /does not stand/,
+  ],
+  [
+    'a wallet has paid more',
+    edit('wallet/', 0, (s) => s.replace('"count":3', '"count":4')),
+    'wallet',
+    /does not sum up/,
+  ],
+  [
+    'a wallet that never paid',
+    move('wallet/', 0, (key) => key.replace('aaaa', 'bbbb')),
+    'wallet',
+    /belongs to no settlement/,
+  ],
+  [
+    'a settled payment is of another line',
+    edit('payment/', 0, (s) => s.replace('"seq":1', '"seq":2')),
+    'payment',
+    /is not settled by line 2/,
+  ],
+  [
+    'an unpaid payment says that it is settled',
+    edit('payment/', 3, (s) => s.replace('"unpaid"', '"settled"')),
+    'payment',
+    /says otherwise/,
+  ],
+  [
+    'an open payment has an end',
+    edit('payment/', 4, (s) => s.replace('"ends":null', '"ends":1')),
+    'payment',
+    /says otherwise/,
+  ],
+  ['an answer is changed', flip('payment-answer', 0, 20), 'payment-answer', /does not open/],
+  ['two answers are swapped', swap('payment-answer', 0, 1), 'payment-answer', /does not open/],
+  ['kept work is changed', flip('payment-work', 0, -20), 'payment-work', /does not open/],
+  [
+    'an answer is of no payment',
+    move('payment-answer', 0, (key) => key.replace(/.$/, 'f')),
+    'payment-answer',
+    /for no payment/,
+  ],
+  [
+    'an end is at another time',
+    move('payment-end', 0, (key) => key.replace(/\d{4}\/eip/, '0001/eip')),
+    'payment-end',
+    /is not when/,
+  ],
+  [
+    'an identifier leads to another payment',
+    swap('payment-identifier', 0, 1),
+    'payment-identifier',
+    /not made under it/,
+  ],
+  [
+    'an unpaid record names another payment',
+    edit('payment-unpaid', 0, (s) => s.replace(/.$/, '1')),
+    'payment-unpaid',
+    /not settled/,
+  ],
+  ['a record that is unpaid is not there', dropUnpaidRecord, 'payment-unpaid', /no record of this store/],
+  [
+    'a row has another form',
+    edit('payment/', 0, (s) => s.replace('"attempts"', '"tries"')),
+    'payment',
+    /does not read/,
+  ],
+];
+
+for (const [what, mutation, table, detail] of DAMAGES) {
+  test(`found: ${what}`, async () => {
+    const { findings } = await checked(mutation);
+    const told = findings.map((finding) => `${finding.severity} ${finding.table} ${finding.detail}`);
+    assert.ok(
+      findings.some(
+        (finding) => finding.severity === 'problem' && finding.table === table && detail.test(finding.detail),
+      ),
+      told.join('\n') || 'nothing was found',
+    );
+  });
+}
+
+test.run();

@@ -1,0 +1,282 @@
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Problem } from '../../../node/http/problem.ts';
+import { CHALLENGES_PER_MINUTE, REFUSALS_PER_MINUTE } from '../../../node/payments/payment-limits.ts';
+import { HONEST } from '../payments/fake-chain.ts';
+import { nonceOf, PAY_TO, PAYER } from '../payments/payment-room.ts';
+import { BASE_URL, NOTES, paid, type PaidHttpAnswer, PaidRoom, TENANT_KEY } from './paid-room.ts';
+
+const TENANT = { 'x-api-key': TENANT_KEY };
+
+/** What a refused answer says in short. */
+function told({ status, body }: PaidHttpAnswer): string {
+  return `${status} ${String(body.code ?? 'answered')}`;
+}
+
+function required(answer: PaidHttpAnswer): ReturnType<typeof decodePaymentRequiredHeader> {
+  return decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '');
+}
+
+test('without a payment the terms come back, whatever the body: in the header, and the same in the body', async () => {
+  await using room = await PaidRoom.open();
+  for (const body of [undefined, {}, { note: 'x' }, '{"not json']) {
+    const answer = await room.ask(NOTES, body === undefined ? {} : { body });
+    assert.is(told(answer), '402 payment-required');
+    const terms = required(answer);
+    assert.equal(terms.resource.url, `${BASE_URL}${NOTES}`);
+    assert.equal([terms.accepts[0]?.amount, terms.accepts[0]?.payTo], ['1000', PAY_TO]);
+    const { success, code, detail, requestId, ...same } = answer.body;
+    assert.equal(same, JSON.parse(JSON.stringify(terms)));
+    assert.equal([success, code, terms.error], [false, 'payment-required', 'payment-required']);
+    assert.ok(String(detail).length > 0 && requestId === answer.headers.get('x-request-id'));
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/json/);
+    assert.is(answer.headers.get('cache-control'), 'no-store');
+  }
+  assert.is(room.worked.length, 0);
+});
+
+test('a payment buys an answer, with a receipt in body and header', async () => {
+  await using room = await PaidRoom.open();
+  const answer = await room.buy('hello');
+  assert.is(answer.status, 200);
+  const { payment } = answer.body;
+  const receipt = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+  assert.equal([receipt.success, receipt.payer, receipt.network], [true, PAYER, 'eip155:8453']);
+  assert.equal(payment, {
+    amount: '0.001',
+    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    network: 'eip155:8453',
+    payer: PAYER,
+    transaction: receipt.transaction,
+  });
+  assert.is(answer.headers.get('cache-control'), 'private');
+  assert.match(answer.headers.get('vary') ?? '', /PAYMENT-SIGNATURE/i);
+  assert.equal(room.room.chain.paid, [nonceOf(1)]);
+});
+
+test('asked again it is the same answer, marked as given before', async () => {
+  await using room = await PaidRoom.open();
+  const first = await room.buy('hello');
+  const again = await room.buy('hello');
+  assert.equal(again.body, first.body);
+  assert.equal([first.headers.get('payment-replayed'), again.headers.get('payment-replayed')], [null, 'true']);
+  assert.is(room.worked.length, 1);
+});
+
+test('path, then header, then body, then payment: the first that is wrong is told', async () => {
+  await using room = await PaidRoom.open();
+  const bad = { 'payment-signature': '!!' };
+  room.room.chain.goodSignature = '0xff';
+  const get = { method: 'GET' };
+  assert.is(told(await room.ask(`${NOTES}/none`, get)), '404 agent-not-found');
+  assert.is(told(await room.ask(`${NOTES}/none`, { ...get, headers: bad })), '404 agent-not-found');
+  assert.is(told(await room.ask(NOTES, { body: {}, headers: bad })), '400 payment-invalid');
+  assert.is(told(await room.ask(NOTES, { body: {}, headers: paid(NOTES) })), '400 missing-field');
+  assert.is(told(await room.ask(NOTES, { body: '[]', headers: paid(NOTES) })), '400 invalid-json');
+  assert.is(told(await room.buy('x')), '402 payment-refused');
+  assert.is(room.worked.length, 0);
+});
+
+test('a payment that does not hold is refused with the reason and the terms', async () => {
+  await using room = await PaidRoom.open();
+  room.room.chain.goodSignature = '0xff';
+  const answer = await room.buy('x');
+  assert.equal(
+    [answer.body.reason, required(answer).error],
+    ['invalid_exact_evm_signature', 'invalid_exact_evm_signature'],
+  );
+  const accepted = (more: object) => ({
+    change: (header: object) => ({ ...header, accepted: { ...Object(header).accepted, ...more } }),
+  });
+  assert.is((await room.buy('x', accepted({ amount: '1' }))).body.reason, 'amount_mismatch');
+  assert.is((await room.buy('x', accepted({ network: 'eip155:1' }))).body.reason, 'network_mismatch');
+  assert.is((await room.buy('x', { validBefore: 5 })).body.reason, 'authorization_expires_too_soon');
+});
+
+test('a payment for another resource, or for none, is refused here and good where it belongs', async () => {
+  await using room = await PaidRoom.open();
+  for (const resource of [`${BASE_URL}/v1/x402/other`, `http://127.0.0.1${NOTES}`, `${BASE_URL}${NOTES}/`, null]) {
+    const answer = await room.buy('x', { resource });
+    assert.equal(
+      [answer.status, answer.body.error, required(answer).error],
+      [402, 'payment-resource-mismatch', 'payment-resource-mismatch'],
+    );
+  }
+  assert.is((await room.buy('x')).status, 200);
+});
+
+test('the host that a request names is not part of the resource', async () => {
+  await using room = await PaidRoom.open();
+  assert.is(
+    (await room.buy('x', {}, { headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' } })).status,
+    200,
+  );
+});
+
+test('a header of version 1 is no payment', async () => {
+  await using room = await PaidRoom.open();
+  assert.is(
+    told(await room.ask(NOTES, { body: { note: 'x' }, headers: { 'x-payment': 'e30=' } })),
+    '402 payment-required',
+  );
+});
+
+test('one payment is for one route, one query and one body', async () => {
+  await using room = await PaidRoom.open();
+  assert.is((await room.buy('x')).status, 200);
+  assert.is(told(await room.buy('y')), '409 payment-bound-elsewhere');
+  assert.is(
+    told(await room.ask(`${NOTES}?a=1`, { body: { note: 'x' }, headers: paid(NOTES) })),
+    '409 payment-bound-elsewhere',
+  );
+  const elsewhere = await room.ask(`${NOTES}/a`, { method: 'GET', headers: paid(`${NOTES}/a`) });
+  assert.is(told(elsewhere), '409 payment-bound-elsewhere');
+});
+
+test('HEAD names the price and never buys; other methods and the second root are not there', async () => {
+  await using room = await PaidRoom.open();
+  const path = `${NOTES}/a`;
+  const head = await room.ask(path, { method: 'HEAD', headers: paid(path) });
+  assert.is(head.status, 402);
+  assert.is(required(head).accepts[0]?.amount, '1000');
+  assert.is((await room.ask(path, { method: 'PUT', headers: paid(path) })).status, 405);
+  assert.is((await room.ask(`/verify${path}`, { method: 'GET', headers: paid(`/verify${path}`) })).status, 404);
+  assert.is((await room.ask(path.toUpperCase(), { method: 'GET' })).status, 404);
+  assert.is(room.worked.length, 0);
+  assert.is((await room.ask(path, { method: 'GET', headers: paid(path) })).status, 200);
+});
+
+test('pages of any origin may pay: preflight and exposed headers, on refusals too', async () => {
+  await using room = await PaidRoom.open();
+  const preflight = await room.ask(NOTES, { method: 'OPTIONS' });
+  assert.is(preflight.status, 204);
+  for (const name of ['PAYMENT-SIGNATURE', 'Content-Type', 'Access-Control-Expose-Headers']) {
+    assert.ok(preflight.headers.get('access-control-allow-headers')?.includes(name), name);
+  }
+  for (const answer of [await room.ask(NOTES, {}), await room.buy('x'), await room.buy('y')]) {
+    assert.is(answer.headers.get('access-control-allow-origin'), '*');
+    assert.match(answer.headers.get('access-control-expose-headers') ?? '', /PAYMENT-REQUIRED, PAYMENT-RESPONSE/);
+  }
+});
+
+test('work that fails is told as it is and not charged; the payment is still good', async () => {
+  await using room = await PaidRoom.open();
+  const { work } = room;
+  room.work = () => Promise.reject(new Problem('list-unavailable', 'too old'));
+  assert.is(told(await room.buy('x')), '503 list-unavailable');
+  room.work = () => Promise.reject(new Error('a secret'));
+  const broken = await room.buy('x');
+  assert.equal([told(broken), JSON.stringify(broken.body).includes('secret')], ['500 internal', false]);
+  assert.equal(room.room.chain.paid, []);
+  room.work = work;
+  assert.is((await room.buy('x')).status, 200);
+});
+
+test('an answer that is not charged says so, and has no receipt', async () => {
+  await using room = await PaidRoom.open();
+  room.work = async () => ({ body: { verdict: 'inconclusive' }, charged: false });
+  const answer = await room.buy('x');
+  assert.equal([answer.status, answer.body], [200, { verdict: 'inconclusive', charged: false }]);
+  assert.is(answer.headers.get('payment-response'), null);
+});
+
+test('where the settlement fails the answer is withheld, with the terms and what came of it', async () => {
+  await using room = await PaidRoom.open();
+  room.room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  const answer = await room.buy('x');
+  assert.is(told(answer), '402 payment-settlement-failed');
+  assert.equal(
+    [answer.body.error, answer.body.reason, answer.body.attestationId],
+    ['payment-settlement-failed', 'insufficient_funds', undefined],
+  );
+  const response = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+  assert.equal([response.success, response.errorReason], [false, 'insufficient_funds']);
+  assert.is(required(answer).accepts.length, 1);
+});
+
+test('while it is not known what came of the settlement, the same signature is asked for again', async () => {
+  await using room = await PaidRoom.open();
+  room.room.chain.behaviour = { ...HONEST, settle: 'hangs-after', look: 'unknown' };
+  const answer = await room.buy('x');
+  assert.is(told(answer), '503 payment-outcome-unknown');
+  assert.ok(Number(answer.headers.get('retry-after')) > 0);
+  room.room.chain.behaviour = HONEST;
+  assert.is((await room.buy('x')).status, 200);
+});
+
+test('while payments are out of order nothing is sold, and nothing given away', async () => {
+  await using room = await PaidRoom.open();
+  room.room.chain.isReady = false;
+  for (const answer of [await room.ask(NOTES), await room.buy('x')]) {
+    assert.is(told(answer), '503 payment-unavailable');
+    assert.ok(Number(answer.headers.get('retry-after')) > 0);
+  }
+  assert.is(room.worked.length, 0);
+});
+
+test('without room for what a call leaves, nothing is sold', async () => {
+  await using room = await PaidRoom.open();
+  room.isFull = true;
+  assert.is(told(await room.buy('x')), '507 storage-full');
+  assert.equal(room.room.chain.paid, []);
+});
+
+test('an API key pays for nothing, gives the records their account, and is noted', async () => {
+  await using room = await PaidRoom.open();
+  assert.is(told(await room.ask(NOTES, { body: { note: 'x' }, headers: TENANT })), '402 payment-required');
+  await room.buy('x', {}, { headers: TENANT });
+  await room.buy('y', { nonce: 2 }, { headers: { 'x-api-key': 'unknown' } });
+  assert.equal(
+    room.worked.map(({ account, caller }) => [account, caller?.key.id]),
+    [
+      ['acme', 'key_1'],
+      [`x402:${PAYER}`, undefined],
+    ],
+  );
+  assert.equal(
+    room.used.map(({ action, status, by }) => `${action} ${status} ${by}`),
+    ['POST /v1/x402/notes 402 key_1', 'POST /v1/x402/notes 200 key_1'],
+  );
+});
+
+test('an address is told prices so often; with a key it is not counted', async () => {
+  await using room = await PaidRoom.open();
+  for (let i = 0; i < CHALLENGES_PER_MINUTE; i++) assert.is((await room.ask(NOTES)).status, 402);
+  const limited = await room.ask(NOTES);
+  assert.is(told(limited), '429 rate-limited');
+  assert.ok(Number(limited.headers.get('retry-after')) > 0);
+  assert.is((await room.ask(NOTES, { headers: TENANT })).status, 402);
+  assert.is((await room.buy('x')).status, 200);
+});
+
+test('an address whose payments never hold is not listened to for a while', async () => {
+  await using room = await PaidRoom.open();
+  const headers = { 'payment-signature': '!!' };
+  for (let i = 0; i < REFUSALS_PER_MINUTE; i++) assert.is((await room.ask(NOTES, { headers })).status, 400);
+  assert.is(told(await room.buy('x')), '429 rate-limited');
+});
+
+test('a caller who hangs up before the charge is not charged, and may come back for it', async () => {
+  await using room = await PaidRoom.open();
+  const { work } = room;
+  const gone = new AbortController();
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  room.work = async (call) => {
+    const answer = await work(call);
+    gone.abort();
+    await left;
+    return answer;
+  };
+  const lost = await room.buy('x', {}, { signal: gone.signal }).catch(() => 'gone');
+  assert.is(lost, 'gone');
+  setTimeout(leave, 100);
+  await left;
+  await room.room.opened.payments.idle();
+  assert.equal(room.room.chain.paid, []);
+  room.work = work;
+  assert.is((await room.buy('x')).status, 200);
+  assert.is(room.room.chain.settles, 1);
+});
+
+test.run();

@@ -1,0 +1,204 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
+import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
+import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
+import { EvmChainReader } from '../../../../node/payments/facilitator/evm-chain-reader.ts';
+import { hexOf } from '../../../../node/payments/facilitator/hex-text.ts';
+import { InProcessFacilitator } from '../../../../node/payments/facilitator/in-process-facilitator.ts';
+import type { SignedAuthorization } from '../../../../node/payments/processor.ts';
+import { walletAddress } from '../../../../protocol/payments/payment.ts';
+import { requirementsOf } from '../../../../protocol/payments/terms.ts';
+import { USDC } from '../../../../protocol/payments/usdc.ts';
+import { TestChain } from '../../../fixtures/chain.ts';
+import { randomNonce, type Signing, signAuthorization } from '../../../fixtures/chain-payer.ts';
+import { ChainRpcProxy } from '../../../fixtures/chain-rpc-proxy.ts';
+
+const abi = parseAbi([
+  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+  'function cancelAuthorization(address,bytes32,bytes)',
+]);
+
+const chain = await TestChain.start({ facilitators: ['eu', 'us'] });
+const proxy = await ChainRpcProxy.start(chain.rpcUrl);
+const wallet = await chain.wallet();
+await chain.fuel(wallet.address);
+const terms = requirementsOf('tiered-attest', { payTo: chain.payTo });
+const price = BigInt(terms.amount);
+const own = facilitatorOf('eu');
+const sibling = facilitatorOf('us');
+const reader = new EvmChainReader({ client: openChainClient(proxy.rpcUrl), settlers: own.settlers });
+
+const anyones = new EvmChainReader({ client: openChainClient(chain.rpcUrl), settlers: null });
+
+test.after(async () => {
+  for (const part of [own, sibling, proxy, chain]) await part[Symbol.asyncDispose]();
+});
+test.before.each(() => {
+  proxy.faultOf = () => null;
+});
+
+test('tells a payment that we settled, by its transaction or by searching for it', async () => {
+  const { authorization, signature } = await pay();
+  const sought = { authorization, since: Date.now() };
+  const { transaction } = await own.settle({ authorization, signature }, terms);
+  await others(30);
+  const found = await reader.paymentOf(sought);
+  assert.equal([found.kind, found.kind === 'paid' && found.transaction], ['paid', transaction]);
+  assert.equal(await reader.paymentOf(sought, transaction), found);
+  assert.equal(await reader.paymentOf(sought, `0x${'ab'.repeat(32)}`), found, 'a wrong hint does no harm');
+});
+
+test('tells an unused authorization, and whether it can still be used', async () => {
+  const since = Date.now();
+  const now = Math.floor(since / 1_000);
+  const outcomeUntil = async (validBefore: number) =>
+    reader.paymentOf({ authorization: (await pay({ validBefore })).authorization, since });
+  await chain.mine();
+  assert.equal(await outcomeUntil(now + 60), { kind: 'unused', expired: false });
+  // Over, and yet the newest blocks may be replaced.
+  assert.equal(await outcomeUntil(now - 1), { kind: 'unused', expired: false });
+  assert.equal(await outcomeUntil(now - 30), { kind: 'unused', expired: true });
+});
+
+test('does not take a nonce for paid that its payer used up otherwise', async () => {
+  const since = Date.now();
+  type Use = (payment: SignedAuthorization) => Promise<unknown>;
+  const otherwise: readonly (readonly [how: string, use: Use])[] = [
+    ['cancelled', ({ authorization }) => cancel(hexOf(authorization.nonce))],
+    ['paid to himself', async ({ authorization: { nonce } }) => carryOut(await pay({ nonce, to: wallet.address }))],
+    ['paid less', async ({ authorization: { nonce } }) => carryOut(await pay({ nonce, value: price - 1n }))],
+  ];
+  const elsewhere: readonly (readonly [how: string, use: Use])[] = [
+    ['by himself, past us', carryOut],
+    ['for another service of ours', (payment) => sibling.settle(payment, terms)],
+  ];
+  for (const [how, use] of [...otherwise, ...elsewhere]) {
+    const payment = await pay();
+    await use(payment);
+    const sought = { authorization: payment.authorization, since };
+    assert.is((await reader.paymentOf(sought)).kind, 'burnt', how);
+    if (otherwise.some(([other]) => other === how)) assert.is((await anyones.paymentOf(sought)).kind, 'burnt', how);
+  }
+});
+
+test('where it does not matter who settles, another may', async () => {
+  const payment = await pay();
+  const sought = { authorization: payment.authorization, since: Date.now() };
+  await sibling.settle(payment, terms);
+  assert.is((await anyones.paymentOf(sought)).kind, 'paid');
+  assert.is((await reader.paymentOf(sought)).kind, 'burnt');
+});
+
+test('says that it does not know where the chain cannot be read, at whichever question', async () => {
+  const payment = await pay();
+  const sought = { authorization: payment.authorization, since: Date.now() };
+  await own.settle(payment, terms);
+  proxy.calls.length = 0;
+  assert.is((await reader.paymentOf(sought)).kind, 'paid');
+  for (const method of new Set(proxy.calls)) {
+    for (const fault of ['lost', 'refused', 'broken'] as const) {
+      proxy.faultOf = (called) => (called === method ? fault : null);
+      assert.is((await reader.paymentOf(sought)).kind, 'unknown', `${method} ${fault}`);
+    }
+  }
+});
+
+test('proves nothing by a use from before it was first seen', async () => {
+  const payment = await pay();
+  await own.settle(payment, terms);
+  const sought = { authorization: payment.authorization, since: Date.now() + 3_600_000 };
+  await chain.client.increaseTime({ seconds: 3_600 });
+  await others(3);
+  assert.is((await reader.paymentOf(sought)).kind, 'unknown');
+});
+
+test('asks a node for fewer blocks at once that finds them too many', async () => {
+  const payment = await pay({ validBefore: Math.floor(Date.now() / 1_000) + 7_200 });
+  const sought = { authorization: payment.authorization, since: Date.now() };
+  await own.settle(payment, terms);
+  await others(60);
+  let refusals = 4;
+  proxy.faultOf = (method) => (method === 'eth_getLogs' && refusals-- > 0 ? 'refused' : null);
+  assert.is((await reader.paymentOf(sought)).kind, 'paid');
+  assert.ok(refusals < 0);
+});
+
+test('shows an account as one block has it', async () => {
+  const account = await reader.account(walletAddress(wallet.address));
+  assert.is(account.usdcBalance, await chain.balanceOf(wallet.address));
+  assert.is(account.nativeBalance, await chain.client.getBalance({ address: wallet.address }));
+  assert.is(account.transactionCount, await chain.client.getTransactionCount({ address: wallet.address }));
+  assert.is(account.isContract, false);
+  assert.equal(account.block, await reader.latestBlock());
+  assert.is((await reader.account(walletAddress(USDC.asset))).isContract, true);
+});
+
+test('throws an error of its own, without the URL of the chain', async () => {
+  proxy.faultOf = () => 'broken';
+  let failure: unknown;
+  await reader.latestBlock().catch((error: unknown) => (failure = error));
+  assert.instance(failure, ChainError);
+  assert.not.match(String(failure), '127.0.0.1');
+});
+
+function pay(signing: Partial<Signing> = {}): Promise<SignedAuthorization> {
+  return signAuthorization(wallet, { to: chain.payTo, value: price, nonce: randomNonce(), ...signing });
+}
+
+/** Blocks with other things in them. */
+async function others(blocks: number): Promise<void> {
+  for (let i = 0; i < blocks; i++) await chain.mine();
+}
+
+/** What anyone may do who holds a signed authorization. */
+async function carryOut({ authorization, signature }: SignedAuthorization): Promise<void> {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const args = [
+    hexOf(from),
+    hexOf(to),
+    BigInt(value),
+    BigInt(validAfter),
+    BigInt(validBefore),
+    hexOf(nonce),
+    `0x${signature.slice(2)}`,
+  ] as const;
+  await send(wallet, encodeFunctionData({ abi, functionName: 'transferWithAuthorization', args }));
+}
+
+async function cancel(nonce: Hex): Promise<void> {
+  const signature = await wallet.signTypedData({
+    domain: { name: USDC.name, version: USDC.version, chainId: chain.client.chain.id, verifyingContract: USDC.asset },
+    types: {
+      CancelAuthorization: [
+        { name: 'authorizer', type: 'address' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'CancelAuthorization',
+    message: { authorizer: wallet.address, nonce },
+  });
+  const args = [wallet.address, nonce, signature] as const;
+  await send(wallet, encodeFunctionData({ abi, functionName: 'cancelAuthorization', args }));
+}
+
+async function send(from: PrivateKeyAccount, data: Hex): Promise<void> {
+  const signed = await from.signTransaction({
+    type: 'eip1559',
+    chainId: chain.client.chain.id,
+    nonce: await chain.client.getTransactionCount({ address: from.address }),
+    gas: 300_000n,
+    maxFeePerGas: 10n ** 10n,
+    to: USDC.asset,
+    data,
+  });
+  const hash = await chain.client.sendRawTransaction({ serializedTransaction: signed });
+  assert.is((await chain.client.waitForTransactionReceipt({ hash })).status, 'success');
+}
+
+function facilitatorOf(name: string): InProcessFacilitator {
+  return new InProcessFacilitator({ client: openChainClient(chain.rpcUrl), key: chain.key(name) });
+}
+
+test.run();

@@ -1,0 +1,54 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HONEST } from './fake-chain.ts';
+import { bodyOf, callOf, nonceOf, PaymentRoom, told } from './payment-room.ts';
+
+const ID = 'pay_0123456789abcdef';
+
+test('a payment identifier makes a newly signed payment of the same request the same payment', async () => {
+  await using room = await PaymentRoom.open();
+  const first = bodyOf(await room.answer(callOf({ identifier: ID })));
+  const again = await room.take(callOf({ nonce: 2, identifier: ID }));
+  assert.equal(again.body, first);
+  assert.is(again.isReplay, true);
+  assert.equal(room.chain.paid, [nonceOf(1)]);
+  assert.is(await room.answer(callOf({ nonce: 3, identifier: ID, request: 'other' })), 'identifier-conflict');
+});
+
+test('an identifier does not lead to an answer without a signature that holds', async () => {
+  await using room = await PaymentRoom.open();
+  await room.take(callOf({ identifier: ID }));
+  room.chain.goodSignature = '0x01';
+  assert.is(await room.answer(callOf({ nonce: 2, identifier: ID, signature: '0x02' })), 'refused');
+});
+
+test('newly signed payments under one identifier that come together are one charge', async () => {
+  await using room = await PaymentRoom.open();
+  const outcomes = await Promise.all([1, 2, 3].map((nonce) => room.answer(callOf({ nonce, identifier: ID }))));
+  assert.is(new Set(outcomes.map((outcome) => JSON.stringify(told(outcome)))).size, 1);
+  assert.is(room.chain.paid.length, 1);
+});
+
+test('while the first payment under an identifier is open, a second one is not charged', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'late' };
+  assert.is(await room.answer(callOf({ identifier: ID })), 'outcome-unknown');
+  room.chain.behaviour = HONEST;
+  const second = callOf({ nonce: 2, identifier: ID, validBefore: 900 });
+  assert.is(await room.answer(second), 'outcome-unknown');
+  room.chain.arrive();
+  assert.type(await room.answer(second), 'object');
+  assert.equal(room.chain.paid, [nonceOf(1)]);
+});
+
+test('a payment that came to nothing leaves its identifier to the next', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await room.answer(callOf({ identifier: ID })), 'settlement-failed');
+  room.chain.behaviour = HONEST;
+  const second = bodyOf(await room.answer(callOf({ nonce: 2, identifier: ID })));
+  assert.equal(told(await room.answer(callOf({ identifier: ID }))), second);
+  assert.equal(room.chain.paid, [nonceOf(2)]);
+});
+
+test.run();

@@ -1,0 +1,77 @@
+import Type from 'typebox';
+import type { Logger } from 'pino';
+import { createApp } from '../../../node/http/app.ts';
+import { PaidGate } from '../../../node/http/paid-gate.ts';
+import type { PaidRoute } from '../../../node/http/route.ts';
+import { type Listener, listen } from '../../../node/http/server.ts';
+import type { Till } from '../../../node/payment-rooms.ts';
+import { encodeHeader } from '../../../protocol/payments/header.ts';
+import { wireAuthorization } from '../../../protocol/payments/payment.ts';
+import { priceOf } from '../../../protocol/payments/prices.ts';
+import { requirementsOf } from '../../../protocol/payments/terms.ts';
+import type { SignedAuthorization } from '../../../node/payments/processor.ts';
+import { draftFor } from './payment-room.ts';
+
+export const NOTE_PATH = '/v1/x402/note';
+const SERVICE = 'hedera-fact';
+/** Of a note, in the smallest unit. */
+export const NOTE_PRICE = BigInt(priceOf(SERVICE));
+
+export interface ShopOptions {
+  readonly till: Till;
+  readonly port: number;
+  readonly log: Logger;
+  /** Called for each note, after its record was made. */
+  readonly onWork: () => Promise<void>;
+}
+
+/** Sells notes over a node's till: each is one record, made in the name of the wallet that paid for it. */
+export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<Listener> {
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const route: PaidRoute = {
+    method: 'POST',
+    path: NOTE_PATH,
+    access: 'paid',
+    service: SERVICE,
+    documentation: { summary: 'A note', answer: { shape: Type.Object({}), example: {} }, problems: [] },
+    prepare:
+      () =>
+      async ({ account, recording }) => {
+        const { records } = await recording.record(async () => ({ drafts: [{ ...draftFor('note'), account }] }));
+        await onWork();
+        return { body: { attestationId: records[0]?.id ?? null } };
+      },
+  };
+  const paidGate = new PaidGate({
+    ...till,
+    accounts: { authenticate: async () => 'unknown' },
+    auditLog: { note: () => undefined },
+    baseUrl,
+    behindProxy: false,
+    requireStorage: () => undefined,
+  });
+  const gate = {
+    free: () => Promise.reject(new Error('nothing is free')),
+    keyed: () => Promise.reject(new Error('no keyed route')),
+  };
+  const app = createApp({ gate, paidGate, routes: [route], baseUrl, log, observe: () => undefined });
+  return listen(app.callback(), { host: '127.0.0.1', port, tls: null, behindProxy: false }, baseUrl);
+}
+
+/** The header that pays for a note at a shop's port. */
+export function noteHeader({ authorization, signature }: SignedAuthorization, port: number, payTo: string): string {
+  return encodeHeader({
+    x402Version: 2,
+    resource: { url: `http://127.0.0.1:${port}${NOTE_PATH}` },
+    accepted: requirementsOf(SERVICE, { payTo }),
+    payload: { signature, authorization: { ...wireAuthorization(authorization) } },
+  });
+}
+
+export function buyNote(port: number, header: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${NOTE_PATH}`, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'application/json', 'payment-signature': header },
+  });
+}

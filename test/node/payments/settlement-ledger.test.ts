@@ -1,0 +1,147 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { DailyHeads } from '../../../node/audit-log/daily-heads.ts';
+import { settlementHeadDraft } from '../../../node/payments/settlement-head-draft.ts';
+import {
+  SETTLEMENT_ACCOUNT,
+  settlementAttestedTable,
+  settlementDayTable,
+  settlementTable,
+  settlementHeadProjection,
+} from '../../../node/payments/settlement-tables.ts';
+import { newRecordId } from '../../../node/records/record-id.ts';
+import { auditDay } from '../../../protocol/audit/day.ts';
+import { beginSettlements, followSettlements, type SettlementFacts } from '../../../protocol/payments/settlement.ts';
+import { walletAddress } from '../../../protocol/payments/payment.ts';
+import { atomicAmount, USDC } from '../../../protocol/payments/usdc.ts';
+import { pino } from 'pino';
+import { NODE, nonceOf, PAY_TO, PAYER, PaymentRoom, START } from './payment-room.ts';
+
+const DAY_MS = 86_400_000;
+
+function facts(nonce: number, more: Partial<SettlementFacts> = {}): SettlementFacts {
+  return {
+    amount: atomicAmount('1000'),
+    asset: walletAddress(USDC.asset),
+    network: USDC.network,
+    nonce: nonceOf(nonce),
+    payTo: walletAddress(PAY_TO),
+    payer: PAYER,
+    service: 'hedera-fact',
+    transaction: `0x${nonce.toString(16).padStart(64, '0')}`,
+    ...more,
+  };
+}
+
+async function linesOf(room: PaymentRoom): Promise<string[]> {
+  return (await Array.fromAsync(settlementTable.under(room.opened.store, []))).map(([, line]) => line);
+}
+
+test('lines follow one another by hash, from the name of the ledger to its head', async () => {
+  await using room = await PaymentRoom.open();
+  const { ledger } = room.opened;
+  const entered = await Promise.all([1, 2, 3, 4].map((nonce) => ledger.append(facts(nonce), () => [])));
+  assert.equal(
+    entered.map(({ seq }) => seq),
+    [1, 2, 3, 4],
+  );
+  let end = beginSettlements(nativeSuite, NODE);
+  for (const line of await linesOf(room)) ({ end } = followSettlements(nativeSuite, end, line));
+  assert.equal(ledger.head, { entries: 4, hash: end.hash, at: end.at });
+  await room.restart();
+  assert.equal(room.opened.ledger.head.hash, end.hash);
+});
+
+test('what comes together is written together', async () => {
+  await using room = await PaymentRoom.open();
+  const { ledger, store } = room.opened;
+  const before = store.writes;
+  await Promise.all(Array.from({ length: 100 }, (_, i) => ledger.append(facts(i + 1), () => [])));
+  assert.ok(store.writes - before <= 2);
+  assert.is(ledger.head.entries, 100);
+});
+
+test('a write that the disk refuses leaves no line, and the next takes its place', async () => {
+  await using room = await PaymentRoom.open();
+  const { ledger } = room.opened;
+  room.fate = () => 'refused';
+  await ledger
+    .append(facts(1), () => [])
+    .then(
+      () => assert.unreachable(),
+      (error: unknown) => assert.match(String(error), /refused/),
+    );
+  room.fate = () => 'kept';
+  assert.is((await ledger.append(facts(2), () => [])).seq, 1);
+  assert.is((await linesOf(room)).length, 1);
+  assert.is((await ledger.summaryOf(PAYER))?.count, 1);
+});
+
+test('a wallet is summed up by service', async () => {
+  await using room = await PaymentRoom.open();
+  const { ledger } = room.opened;
+  await ledger.append(facts(1), () => []);
+  room.clock += 5_000;
+  await ledger.append(facts(2, { service: 'regwatch-feed', amount: atomicAmount('50000') }), () => []);
+  await ledger.append(facts(3), () => []);
+  assert.equal(await ledger.summaryOf(PAYER), {
+    count: 3,
+    spent: '52000',
+    firstSeen: '2026-11-21T12:00:00.000Z',
+    lastSeen: '2026-11-21T12:00:05.000Z',
+    services: { 'hedera-fact': { count: 2, spent: '2000' }, 'regwatch-feed': { count: 1, spent: '50000' } },
+  });
+  assert.is(await ledger.summaryOf(walletAddress(`0x${'9'.repeat(40)}`)), undefined);
+});
+
+test('a clock that goes back does not take the ledger back, and a closed day stays closed', async () => {
+  await using room = await PaymentRoom.open();
+  const { ledger } = room.opened;
+  const first = await ledger.append(facts(1), () => []);
+  room.clock -= 60_000;
+  assert.is((await ledger.append(facts(2), () => [])).at, first.at);
+  await ledger.closeThrough(auditDay('2026-11-21'));
+  assert.is((await ledger.append(facts(3), () => [])).at, '2026-11-22T00:00:00.000Z');
+});
+
+test('the head of every day is attested once, when the day is over', async () => {
+  await using room = await PaymentRoom.open();
+  const { ledger, store } = room.opened;
+  const attested: unknown[] = [];
+  const heads = new DailyHeads({
+    store,
+    auditLog: ledger,
+    tables: { open: settlementDayTable, attested: settlementAttestedTable },
+    now: () => room.clock,
+    log: pino({ level: 'silent' }),
+    async attest(head, besides) {
+      const { claims, account } = settlementHeadDraft(head, besides);
+      const id = newRecordId(NODE, room.clock);
+      attested.push({ account, ...claims });
+      await store.write([...besides(), settlementAttestedTable.put([head.account, head.day], id)]);
+      return id;
+    },
+  });
+  await ledger.append(facts(1), () => []);
+  await ledger.append(facts(2), () => []);
+  const { hash } = ledger.head;
+  assert.is(await heads.look(), 0);
+  room.clock = START + DAY_MS;
+  assert.is(await heads.look(), 1);
+  assert.is(await heads.look(), 0);
+  assert.equal(attested, [
+    {
+      account: SETTLEMENT_ACCOUNT,
+      channel: 'tiered',
+      auditDay: '2026-11-21',
+      auditEntries: 2,
+      auditHead: hash,
+      keyEvent: 'settlement-head',
+    },
+  ]);
+  assert.is(settlementHeadProjection.table, settlementAttestedTable);
+  await heads[Symbol.asyncDispose]();
+});
+
+test.run();
