@@ -24,6 +24,7 @@ import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
+import { paidRoutes } from './paid-routes.ts';
 import { VERSION } from './version.ts';
 
 /** Every endpoint of the public API. */
@@ -65,6 +66,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     usageRoute(context),
     ...governanceRoutes({ ...context.governance, recorder, now }),
     ...keyRoutes({ keys: context.accounts.keys, now }),
+    ...paidRoutes(context),
     signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.behindProxy) }),
   ];
   return withDocument(routes, baseUrl);

@@ -63,7 +63,6 @@ export const GapReportAnswerShape = Closed({
       /** Fields that evidence the clause and stay in payloads, where no count sees them. */
       notVisible: Type.Array(Type.String()),
       /** Kinds that this version of the service does not make. */
-      notOffered: Type.Array(Type.String()),
       assertedNotApplicable: Closed({ count: CountShape, sampleIds: SamplesShape }),
       appliesFrom,
       appliesNote: OrNull(Type.String()),
@@ -103,7 +102,6 @@ export const GAP_REPORT_EXAMPLE = {
       sampleIds: [EXAMPLE_IDS.sessionStart],
       missing: ['no session_end'],
       notVisible: [],
-      notOffered: [],
       assertedNotApplicable: { count: 0, sampleIds: [] },
       appliesFrom: '2027-12-02',
       appliesNote: 'high-risk systems of Annex III; 2028-08-02 for those of Annex I',

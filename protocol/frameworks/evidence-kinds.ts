@@ -1,20 +1,14 @@
 import { RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
 import { type MappedEvent, MAPPED_EVENTS } from './event-types.ts';
 
-/** Kinds that clauses name and that no endpoint of this version makes: nobody can be asked for them yet. */
-export const LATER_KINDS = ['inference', 'screening', 'audit'] as const;
-type LaterKind = (typeof LATER_KINDS)[number];
-
 /** What can evidence a clause: a record kind, or an event of a record of kind `decision`. */
-export type EvidenceKind = RecordKind | LaterKind | `event:${MappedEvent}`;
+export type EvidenceKind = RecordKind | `event:${MappedEvent}`;
 
 export const EVIDENCE_KINDS: readonly EvidenceKind[] = [
   ...RECORD_KINDS,
-  ...LATER_KINDS,
   ...MAPPED_EVENTS.map((event): EvidenceKind => `event:${event}`),
 ];
 
-const LATER: ReadonlySet<string> = new Set(LATER_KINDS);
 const DECISION_FIELDS = [
   'agentId',
   'confidenceScore',
@@ -61,29 +55,26 @@ export const TELLING_FIELDS = {
     'rootCause',
   ],
   agent_registration: ['jurisdiction', 'permittedUses'],
+  inference: ['inputHash', 'modelId', 'modelVersion', 'outputHash'],
+  screening: ['inputHash', 'matched', 'referenceDatabase', 'thirdPartyModel'],
+  audit: ['verdict'],
+  fact: ['fact', 'observedAt'],
+  reg_item: ['jurisdiction'],
+  wallet_record: ['observedAt'],
+  agent_record: ['agentId', 'observedAt'],
+  counterparty_check: ['matched', 'referenceDatabase', 'verdict'],
   key_event: ['keyEvent'],
   erasure: ['legalBasis'],
 } as const satisfies Record<RecordKind, readonly string[]>;
-
-const TELLING_LATER: Readonly<Record<LaterKind, readonly string[]>> = {
-  inference: ['modelId', 'modelVersion'],
-  screening: ['inputHash', 'matched', 'referenceDatabase', 'thirdPartyModel'],
-  audit: ['verdict'],
-};
 
 /** Fields that evidence a clause and that stay in the payload, where nothing signed tells of them. */
 const UNSEEN_FIELDS: Readonly<Partial<Record<RecordKind, readonly string[]>>> = {
   decision: ['clock', 'populationGroup'],
 };
 
-export function isOffered(kind: EvidenceKind): boolean {
-  return !LATER.has(kind);
-}
-
 /** Whether a record of the kind shows the field always, can show it, or keeps it in its payload; undefined: none of it. */
 export function visibility(kind: EvidenceKind, field: string): 'always' | 'told' | 'unseen' | undefined {
   if (OF_EVERY_RECORD.includes(field)) return 'always';
-  if (isLater(kind)) return TELLING_LATER[kind].includes(field) ? 'told' : undefined;
   const made = recordKindOf(kind);
   if (OF_KIND[made]?.includes(field) === true) return 'always';
   const telling: readonly string[] = TELLING_FIELDS[made];
@@ -91,14 +82,10 @@ export function visibility(kind: EvidenceKind, field: string): 'always' | 'told'
   return UNSEEN_FIELDS[made]?.includes(field) === true ? 'unseen' : undefined;
 }
 
-function recordKindOf(kind: Exclude<EvidenceKind, LaterKind>): RecordKind {
+function recordKindOf(kind: EvidenceKind): RecordKind {
   return isEvent(kind) ? 'decision' : kind;
 }
 
 function isEvent(kind: EvidenceKind): kind is `event:${MappedEvent}` {
   return kind.startsWith('event:');
-}
-
-function isLater(kind: EvidenceKind): kind is LaterKind {
-  return LATER.has(kind);
 }

@@ -65,7 +65,21 @@ function governanceFields({ kind, claims, links }: AttestationRecord): string {
 function claimsTold(claims: Claims): Readonly<Record<string, unknown>> {
   const { actionStatus, criteria, decisionCount, keyEvent, notificationDueAt, overallRating } = claims;
   const { residualRisk, retentionDays: retentionPeriodDays, reviewOutcome, scope, severity } = claims;
+  const { agentId, fact, inputHash, jurisdiction, matched, modelId, modelVersion, observedAt, outputHash } = claims;
+  const { referenceDatabase, thirdPartyModel, verdict } = claims;
   return {
+    agentId,
+    fact,
+    inputHash,
+    jurisdiction,
+    matched,
+    modelId,
+    modelVersion,
+    observedAt,
+    outputHash,
+    referenceDatabase,
+    thirdPartyModel,
+    verdict,
     actionStatus,
     criteria,
     decisionCount,

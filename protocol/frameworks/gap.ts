@@ -1,7 +1,7 @@
 import type { RecordId } from '../ids.ts';
 import type { Clause, Framework, Need } from './catalogue-shape.ts';
 import { alternativesOf } from './condition.ts';
-import { type EvidenceKind, isOffered, visibility } from './evidence-kinds.ts';
+import { type EvidenceKind, visibility } from './evidence-kinds.ts';
 import { type FacetTally, holds, isAbout, summaryOf, type Tallies } from './tallies.ts';
 
 /** What is on record for a clause. Never whether the clause is met. */
@@ -21,8 +21,6 @@ export interface ClauseGap {
   readonly missing: readonly string[];
   /** Fields that evidence the clause and stay in payloads, where no count can see them. */
   readonly notVisible: readonly string[];
-  /** Kinds that the clause names and this version of the service does not make. */
-  readonly notOffered: readonly string[];
   /** Records by which their caller holds the clause not to apply. */
   readonly assertedNotApplicable: { readonly count: number; readonly sampleIds: readonly RecordId[] };
 }
@@ -46,7 +44,6 @@ export function clauseGap({ id: framework }: Framework, clause: Clause, tallies:
     sampleIds: about.flatMap(([, own]) => summaryOf(own).sampleIds),
     missing,
     notVisible: fieldsOf(clause, (kind, field) => visibility(kind, field) === 'unseen'),
-    notOffered: kinds.filter((kind) => !isOffered(kind)),
     assertedNotApplicable: asserted,
   };
 }
@@ -77,8 +74,8 @@ function talliesAbout({ evidence }: Clause, kind: EvidenceKind, tallies: Tallies
 
 /** What a need lacks, in words; nothing where it lacks nothing or may lack everything. */
 function missingOf(need: Need, tallies: Tallies): string[] {
-  const kinds = need.anyOf.filter(isOffered);
-  if (need.optional === true || kinds.length === 0) return [];
+  const kinds = need.anyOf;
+  if (need.optional === true) return [];
   const about = kinds.flatMap((kind) =>
     tallies
       .of(kind)

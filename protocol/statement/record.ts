@@ -15,12 +15,14 @@ import {
   CHANNELS,
   CUSTODIES,
   ENVIRONMENTS,
+  FACTS,
   INCIDENT_CRITERIA,
   KEY_EVENTS,
   LOCK_SCOPES,
   RECORD_KINDS,
   REVIEW_OUTCOMES,
   SEVERITIES,
+  VERDICTS,
 } from './vocabulary.ts';
 
 /** A person, told apart from others of the same account and node, and not named: HMAC-SHA-256. */
@@ -91,6 +93,17 @@ export const ClaimsShape = Closed({
   auditDay: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
   auditEntries: Type.Optional(CountShape),
   auditHead: Type.Optional(Sha256Shape),
+
+  /** Of evidence that this node gathered itself: what it came to, and what it was gathered from and with. */
+  verdict: Type.Optional(Type.Enum([...VERDICTS])),
+  fact: Type.Optional(Type.Enum([...FACTS])),
+  observedAt: Type.Optional(TimestampShape),
+  /** SHA-256 of the bytes that a source gave. */
+  rawHash: Type.Optional(Sha256Shape),
+  modelDigest: Type.Optional(Sha256Shape),
+  parametersHash: Type.Optional(Sha256Shape),
+  /** Item of the regulatory feed; every revision of it has the same. */
+  itemId: Type.Optional(Type.String()),
 });
 export type Claims = Static<typeof ClaimsShape>;
 

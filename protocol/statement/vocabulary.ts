@@ -10,6 +10,14 @@ export const RECORD_KINDS = [
   'impact_assessment',
   'corrective_action',
   'agent_registration',
+  'inference',
+  'screening',
+  'audit',
+  'fact',
+  'reg_item',
+  'wallet_record',
+  'agent_record',
+  'counterparty_check',
   'key_event',
   'erasure',
 ] as const;
@@ -68,3 +76,11 @@ export type Custody = (typeof CUSTODIES)[number];
 
 export const KEY_EVENTS = ['agent-rotated', 'agent-deactivated', 'audit-head', 'settlement-head'] as const;
 export type KeyEvent = (typeof KEY_EVENTS)[number];
+
+/** What a screening, a counterparty check or an audit came to. */
+export const VERDICTS = ['match', 'no-match', 'review', 'clear', 'pass', 'fail', 'inconclusive'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Facts about the ledger that are attested as snapshots (SPEC §4.1). */
+export const FACTS = ['exchange-rate', 'gas-fees', 'supply', 'nodes', 'throughput', 'topic-state'] as const;
+export type Fact = (typeof FACTS)[number];

@@ -62,7 +62,6 @@ function clauseAnswer(gap: ClauseGap): GapReportAnswer['clauses'][number] {
     sampleIds: [...gap.sampleIds],
     missing: [...gap.missing],
     notVisible: [...gap.notVisible],
-    notOffered: [...gap.notOffered],
     assertedNotApplicable: { count: assertedNotApplicable.count, sampleIds: [...assertedNotApplicable.sampleIds] },
     appliesFrom,
     appliesNote,
