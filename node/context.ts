@@ -87,10 +87,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   requireMembership(self, keys, own.identity);
 
   const members = keys.rosters.current.members;
-  const chains = await Chains.open(
-    store,
-    members.map((member) => member.node),
-  );
+  const chains = await Chains.open(store, keys.rosters.nodes);
   const equivocations = await Equivocations.open(store, keys);
   const cosignatures = await Cosignatures.open(store, keys);
   const vault = new PayloadVault(own.payloadKey);

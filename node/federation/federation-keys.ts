@@ -1,11 +1,12 @@
 import { Compile } from 'typebox/compile';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
-import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
-import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { type Roster, rosterStatement, type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
+import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { Lanes } from '../lanes.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
@@ -18,16 +19,28 @@ export const rosterTable = new Table(
   'roster',
   jsonCodec((value: unknown): value is SignedRoster => compiled.Check(value)),
 );
+/** (version) → a second roster of that version, which a quorum signed too. Kept as proof: some members signed both. */
+export const rivalRosterTable = new Table(
+  'rival-roster',
+  jsonCodec((value: unknown): value is SignedRoster => compiled.Check(value)),
+);
 /** (node, key id) → key certificate. */
 export const certificateTable = new Table('certificate', statementCodec);
 /** (node, key id) → revocation. */
 export const revocationTable = new Table('revocation', statementCodec);
+
+/** What came of a roster that a peer or an operator showed. `rival`: a quorum signed it beside the one that is kept. */
+export type RosterOutcome = 'added' | 'known' | 'rival';
+
+const ROSTER_LANE = 'rosters';
 
 /** The federation as this node knows it: who belongs to it and which keys speak for whom. Everything in it was checked. */
 export class FederationKeys {
   readonly #store: Store;
   #rosters: RosterChain;
   readonly directory: KeyDirectory;
+  readonly #lanes = new Lanes<typeof ROSTER_LANE>();
+  readonly #listeners = new Set<(roster: Roster) => void>();
 
   private constructor(store: Store, rosters: RosterChain) {
     this.#store = store;
@@ -61,6 +74,43 @@ export class FederationKeys {
 
   isMember(node: NodeId): boolean {
     return this.#rosters.current.members.some((member) => member.node === node);
+  }
+
+  /** Calls `listener` with every roster that is added from now on. Returns what ends that. */
+  onRoster(listener: (roster: Roster) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Checks the next roster against the current one and takes it: it holds once it is on the disk. One of a version that
+   * is known changes nothing; where it is another than the known one, and a quorum signed it too, it is kept as proof.
+   * Throws `PeerStatementError`: `unknown-member` where rosters before it are missing.
+   */
+  learnRoster(signed: SignedRoster): Promise<RosterOutcome> {
+    return this.#lanes.exclusive(ROSTER_LANE, () => this.#learnRoster(signed));
+  }
+
+  async #learnRoster(signed: SignedRoster): Promise<RosterOutcome> {
+    const { version } = rosterFault(() => rosterStatement.parse(signed.statement));
+    const known = this.#rosters.signed[version - 1];
+    if (known?.statement === signed.statement) return 'known';
+    if (version > this.#rosters.current.version + 1) {
+      throw new PeerStatementError('unknown-member', `roster ${version} is ahead of what is known here`);
+    }
+    if (known !== undefined) return this.#keepRival(version, signed);
+    const longer = rosterFault(() => this.#rosters.follow(nativeSuite, signed));
+    await this.#store.write([rosterTable.put([version], signed)]);
+    this.#rosters = longer;
+    for (const listener of this.#listeners) listener(longer.current);
+    return 'added';
+  }
+
+  async #keepRival(version: number, signed: SignedRoster): Promise<'rival'> {
+    if (version === 1) throw new PeerStatementError('forged', 'the genesis roster of another federation');
+    rosterFault(() => this.#rosters.upTo(nativeSuite, version - 1).follow(nativeSuite, signed));
+    await this.#store.write([rivalRosterTable.put([version], signed)]);
+    return 'rival';
   }
 
   /** Checks and keeps a certificate. Returns whether it changed anything. Throws `PeerStatementError`. */
@@ -103,6 +153,16 @@ export class FederationKeys {
         ({ certificate }) => this.directory.revocation(certificate.node, certificate.keyId)?.signed ?? [],
       ),
     };
+  }
+}
+
+/** What the chain refuses, in the words that peers are judged by. */
+function rosterFault<Result>(check: () => Result): Result {
+  try {
+    return check();
+  } catch (error) {
+    const isForged = error instanceof RosterError && error.code !== 'malformed';
+    throw new PeerStatementError(isForged ? 'forged' : 'malformed', error instanceof Error ? error.message : 'roster');
   }
 }
 

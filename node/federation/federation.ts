@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/statement/envelope.ts';
+import type { SignedRoster } from '../../protocol/keys/roster.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
@@ -10,7 +11,7 @@ import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts
 import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
-import type { FederationKeys } from './federation-keys.ts';
+import type { FederationKeys, RosterOutcome } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
@@ -18,6 +19,7 @@ import { Lanes } from '../lanes.ts';
 import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain } from './own-chain.ts';
 import { pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
+import { RosterExchange } from './roster-exchange.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Topic, Transport, Verdict } from './transport/contract.ts';
 import { Witness } from './witness.ts';
@@ -48,6 +50,7 @@ const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
   cosignature: 'cosign',
   certificate: 'keys',
   revocation: 'keys',
+  roster: 'keys',
 };
 
 /** This node among its peers: announces its batches, holds everyone else's, and witnesses what it has checked. */
@@ -60,6 +63,7 @@ export class Federation implements AsyncDisposable {
   readonly #rivals: RivalSearch;
   readonly #witness: Witness;
   readonly #ownChain: OwnChain;
+  readonly #rosters: RosterExchange;
   readonly #closing = new AbortController();
   readonly #stopListening: (() => void)[] = [];
 
@@ -78,6 +82,7 @@ export class Federation implements AsyncDisposable {
       onCosignature: () => {},
       onEquivocation: (proof) => this.#onEquivocation(proof),
       onUnknownKey,
+      onNewRoster: onUnknownKey,
     });
     this.#heads = new HeadExchange({
       ...options,
@@ -85,6 +90,7 @@ export class Federation implements AsyncDisposable {
       onLead,
       onRival: (node, peer, batch) => this.#lookForRival(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
+      onSignedRoster: (roster) => this.#rosters.learn(roster),
       onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
@@ -109,6 +115,12 @@ export class Federation implements AsyncDisposable {
       catchUp: this.#catchUp,
       quorum: () => keys.rosters.current.quorum,
       waitMs: options.ownChainWaitMs ?? OWN_CHAIN_WAIT_MS,
+    });
+    this.#rosters = new RosterExchange({
+      ...options,
+      announce: (version) => this.#publish({ type: 'roster', version }),
+      exchangeAll: () => this.#heads.exchangeAll(),
+      onRemoved: () => this.#ownChain.noteRemoval(),
     });
   }
 
@@ -153,6 +165,11 @@ export class Federation implements AsyncDisposable {
     return this.#ownChain.halted;
   }
 
+  /** Takes the next roster, from an operator. Throws `PeerStatementError` where it does not hold. */
+  learnRoster(signed: SignedRoster): Promise<RosterOutcome> {
+    return this.#rosters.learn(signed);
+  }
+
   /** Tells the federation of a new key certificate of this node. */
   announceKey(signed: SignedStatement): Promise<void> {
     return this.#publish({ type: 'certificate', signed });
@@ -171,6 +188,7 @@ export class Federation implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    this.#rosters[Symbol.dispose]();
     for (const stop of this.#stopListening) stop();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();

@@ -24,6 +24,8 @@ export interface GossipOptions {
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
   readonly onCosignature: (node: NodeId, batch: number) => void;
   readonly onEquivocation: (proof: Equivocation) => void;
+  /** A peer says that there is a roster that is not known here. */
+  readonly onNewRoster: (peer: NodeId) => void;
   /** A statement came by a key that nobody has certified here yet. */
   readonly onUnknownKey: (peer: NodeId) => void;
 }
@@ -81,7 +83,7 @@ export class Gossip {
   }
 
   async #take(message: GossipMessage, from: NodeId): Promise<void> {
-    const { keys, chains, cosignatures, onLead, onCosignature } = this.#options;
+    const { keys, chains, cosignatures, onLead, onCosignature, onNewRoster } = this.#options;
     switch (message.type) {
       case 'envelope': {
         const { node, batch } = openEnvelope(keys, message.signed);
@@ -101,6 +103,9 @@ export class Gossip {
         return;
       case 'revocation':
         await keys.learnRevocation(message.signed);
+        return;
+      case 'roster':
+        if (message.version > keys.rosters.current.version) onNewRoster(from);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { rosterHash, type SignedRoster } from '../../protocol/keys/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -31,6 +32,8 @@ export interface HeadExchangeOptions {
   /** A peer says that its envelope of a batch that is held here is another one. */
   readonly onRival: (node: NodeId, peer: NodeId, batch: number) => Promise<void>;
   readonly onProof: (proof: Equivocation) => Promise<void>;
+  /** Takes a roster. Throws `PeerStatementError`. */
+  readonly onSignedRoster: (roster: SignedRoster) => Promise<unknown>;
   /** All that a peer said was compared. */
   readonly onExchanged: (peer: NodeId) => void;
 }
@@ -89,6 +92,7 @@ export class HeadExchange implements AsyncDisposable {
       keys: keys.hashes(),
       equivocations: [...equivocations.all()],
       roster: keys.rosters.current.version,
+      rosterHash: keys.rosters.hash,
     };
   }
 
@@ -101,6 +105,8 @@ export class HeadExchange implements AsyncDisposable {
   async #exchange(peer: NodeId): Promise<void> {
     const theirs = await this.#ask(peer);
     const { keys, equivocations, onExchanged } = this.#options;
+    // First of all: keys and chains are judged by it.
+    if (this.#knowsOtherRosters(theirs)) await this.#pullRosters(peer, theirs.roster);
     const known = new Set(keys.hashes());
     if (theirs.keys.some((hash) => !known.has(hash))) await this.pullKeys(peer);
     // Before any lead is followed: a chain with two stories is not to be cosigned.
@@ -126,6 +132,28 @@ export class HeadExchange implements AsyncDisposable {
     const [frame] = frames;
     if (frame === undefined) throw new PeerStatementError('malformed', 'an empty status');
     return status.decode(frame);
+  }
+
+  #knowsOtherRosters({ roster, rosterHash: theirs }: Status): boolean {
+    const { rosters } = this.#options.keys;
+    if (roster > rosters.current.version) return true;
+    const ours = rosters.signed[roster - 1];
+    return ours !== undefined && rosterHash(nativeSuite, ours) !== theirs;
+  }
+
+  /** Pulls rosters up to a version; from that version itself where it is known here, since theirs is another. */
+  async #pullRosters(peer: NodeId, upTo: number): Promise<void> {
+    const { keys, onSignedRoster } = this.#options;
+    for (let from = Math.min(keys.rosters.current.version + 1, upTo); from <= upTo;) {
+      const before = from;
+      for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'rosters', from }))) {
+        const item = decodeItem(frame);
+        if (item.kind !== 'roster') continue;
+        await this.#unlessRefused(peer, async () => void (await onSignedRoster(item.roster)));
+        from++;
+      }
+      if (from === before) return;
+    }
   }
 
   async pullKeys(peer: NodeId): Promise<void> {

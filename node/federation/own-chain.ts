@@ -15,7 +15,8 @@ const LOOK_MS = 20;
 /** Pause between two attempts to get what peers have proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
 
-export type HaltReason = 'behind' | 'forked';
+/** `removed`: the roster does not name this node any more. */
+export type HaltReason = 'behind' | 'forked' | 'removed';
 
 export interface OwnChainOptions {
   readonly self: NodeId;
@@ -64,6 +65,11 @@ export class OwnChain {
   noteClaim(peer: NodeId, batch: number): void {
     this.#claims.set(peer, Math.max(batch, this.#claims.get(peer) ?? 0));
     if (!this.#recovering) void this.#judgeLate(peer);
+  }
+
+  /** The federation goes on without this node. */
+  noteRemoval(): void {
+    this.#halt('removed');
   }
 
   /** This node's own signature stands under two stories. */

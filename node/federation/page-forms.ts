@@ -2,6 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
@@ -22,6 +23,8 @@ const PageRequestShape = Type.Union([
   Closed({ want: Type.Literal('envelope'), node: NodeIdShape, batch: OrdinalShape }),
   Closed({ want: Type.Literal('keys') }),
   Closed({ want: Type.Literal('equivocations') }),
+  /** Rosters from this version on. */
+  Closed({ want: Type.Literal('rosters'), from: OrdinalShape }),
 ]);
 export type PageRequest = Static<typeof PageRequestShape>;
 
@@ -33,7 +36,9 @@ const StatusShape = Closed({
   /** Hashes of the key certificates and revocations that the peer knows. */
   keys: Type.Array(Sha256Shape, { maxItems: 4096 }),
   equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: 4096 }),
+  /** Version and hash of the roster in force there. */
   roster: OrdinalShape,
+  rosterHash: Sha256Shape,
 });
 export type Status = Static<typeof StatusShape>;
 
@@ -50,6 +55,7 @@ export const status = form('status', StatusShape);
 export const recordRequest = form('record request', RecordRequestShape);
 export const payloadAnswer = form('payload answer', PayloadAnswerShape);
 const signedStatement = form('signed statement', SignedStatementShape);
+const signedRoster = form('signed roster', SignedRosterShape);
 const equivocation = form('equivocation', EquivocationShape);
 
 /** One frame of a page: a letter for its kind, then its text. */
@@ -59,6 +65,7 @@ export type PageItem =
       readonly signed: SignedStatement;
     }
   | { readonly kind: 'equivocation'; readonly proof: Equivocation }
+  | { readonly kind: 'roster'; readonly roster: SignedRoster }
   | { readonly kind: 'records'; readonly texts: readonly string[] };
 
 const LETTERS = {
@@ -69,6 +76,7 @@ const LETTERS = {
   revocation: 'V',
   equivocation: 'Q',
   records: 'R',
+  roster: 'O',
 } as const;
 const KINDS = new Map<string, string>(Object.entries(LETTERS).map(([kind, letter]) => [letter, kind]));
 
@@ -82,6 +90,8 @@ function bodyOf(item: PageItem): string {
       return item.texts.join('\n');
     case 'equivocation':
       return JSON.stringify(item.proof);
+    case 'roster':
+      return JSON.stringify(item.roster);
     default:
       return JSON.stringify(item.signed);
   }
@@ -97,6 +107,8 @@ export function decodeItem(frame: Uint8Array): PageItem {
       return { kind, texts: body.split('\n') };
     case 'equivocation':
       return { kind, proof: equivocation.decode(utf8(body)) };
+    case 'roster':
+      return { kind, roster: signedRoster.decode(utf8(body)) };
     case 'envelope':
     case 'group':
     case 'cosignature':

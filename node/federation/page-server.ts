@@ -56,7 +56,21 @@ export class PageServer {
         const { certificates, revocations } = this.#keys.statements();
         for (const signed of certificates) yield encodeItem({ kind: 'certificate', signed });
         for (const signed of revocations) yield encodeItem({ kind: 'revocation', signed });
+        return;
       }
+      case 'rosters': {
+        yield* this.#rostersFrom(request.from);
+      }
+    }
+  }
+
+  *#rostersFrom(version: number): Generator<Uint8Array> {
+    let bytes = 0;
+    for (const roster of this.#keys.rosters.signed.slice(version - 1)) {
+      const frame = encodeItem({ kind: 'roster', roster });
+      yield frame;
+      bytes += frame.length;
+      if (bytes >= PAGE_BYTES) return;
     }
   }
 

@@ -1,14 +1,14 @@
 import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { certificateTable, revocationTable, rosterTable } from '../federation/federation-keys.ts';
+import { certificateTable, revocationTable, rivalRosterTable, rosterTable } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Table } from '../store/table.ts';
 import type { ProvenKeys } from './check.ts';
 import { readRows, reasonOf, type RowSource } from './rows.ts';
 
-export const KEY_TABLES = [rosterTable, certificateTable, revocationTable];
+export const KEY_TABLES = [rosterTable, rivalRosterTable, certificateTable, revocationTable];
 
 /**
  * Rosters from genesis on, each authorised by the one before, and the certificates and revocations under their identity
@@ -23,6 +23,7 @@ export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
     return null;
   }
   source.report.count('rosters', rosters.rosters.length);
+  await checkRivals(source, rosters);
   const directory = new KeyDirectory(nativeSuite, () => rosters);
   await checkStatements(source, certificateTable, (signed) => {
     const { node, keyId } = directory.addCertificate(signed).certificate;
@@ -46,6 +47,21 @@ async function readRosters(source: RowSource): Promise<SignedRoster[]> {
     if (value !== undefined) rosters.push(value);
   }
   return rosters;
+}
+
+/** A rival is signed by the quorum that could, and is another than the one that is in force. */
+async function checkRivals(source: RowSource, rosters: RosterChain): Promise<void> {
+  for await (const { key, value } of readRows(source, rivalRosterTable)) {
+    if (value === undefined) continue;
+    try {
+      const { version } = rosterStatement.parse(value.statement);
+      rosters.upTo(nativeSuite, version - 1).follow(nativeSuite, value);
+      if (rivalRosterTable.key(version) !== key) throw new RangeError('stands under another key');
+      if (rosters.signed[version - 1]?.statement === value.statement) throw new RangeError('is no rival');
+    } catch (error) {
+      source.report.problem(rivalRosterTable.name, key, reasonOf(error));
+    }
+  }
 }
 
 /** The rosters as far as they hold. */

@@ -29,14 +29,21 @@ export class RosterChain {
   readonly signed: readonly SignedRoster[];
   /** Hash of the genesis roster: the federation's fingerprint, which a verifier pins. */
   readonly genesis: Sha256Hash;
+  /** Hash of the current roster. */
+  readonly hash: Sha256Hash;
   /** Eight hex digits of the fingerprint, as topics and anchor messages carry it. */
   readonly federation: string;
 
-  private constructor(rosters: readonly Roster[], signed: readonly SignedRoster[], genesis: Sha256Hash) {
+  private constructor(
+    rosters: readonly Roster[],
+    signed: readonly SignedRoster[],
+    hashes: { readonly genesis: Sha256Hash; readonly hash: Sha256Hash },
+  ) {
     this.rosters = rosters;
     this.signed = signed;
-    this.genesis = genesis;
-    this.federation = federationDigest(genesis);
+    this.genesis = hashes.genesis;
+    this.hash = hashes.hash;
+    this.federation = federationDigest(hashes.genesis);
   }
 
   /**
@@ -46,19 +53,46 @@ export class RosterChain {
   static open(suite: Suite, signed: readonly SignedRoster[]): RosterChain {
     const [first] = signed;
     if (first === undefined) throw new RosterError('empty', 'no genesis roster');
-    const rosters: Roster[] = [];
-    signed.forEach((entry, i) => {
-      const roster = parseRoster(entry);
-      const before = rosters.at(-1);
-      const previousText = signed[i - 1];
-      const previous = previousText === undefined ? null : rosterHash(suite, previousText);
-      if (roster.version !== i + 1 || roster.previous !== previous) {
-        throw new RosterError('broken-chain', `roster ${i + 1} does not follow the one before`);
-      }
-      requireSignatures(suite, entry, before ?? roster, before?.quorum ?? roster.members.length);
-      rosters.push(roster);
-    });
-    return new RosterChain(rosters, signed, rosterHash(suite, first));
+    const roster = parseRoster(first);
+    requirePlace(roster, 1, null);
+    requireSignatures(suite, first, roster, roster.members.length);
+    const hash = rosterHash(suite, first);
+    const genesis = new RosterChain([roster], [first], { genesis: hash, hash });
+    return signed.slice(1).reduce((chain, next) => chain.follow(suite, next), genesis);
+  }
+
+  /**
+   * The chain with one roster more, which a quorum of the current members signed. A node keeps its identity key for
+   * ever, and the key its node. Throws `RosterError`.
+   */
+  follow(suite: Suite, next: SignedRoster): RosterChain {
+    const roster = parseRoster(next);
+    requirePlace(roster, this.current.version + 1, this.hash);
+    requireSignatures(suite, next, this.current, this.current.quorum);
+    for (const member of roster.members) this.#requireSameIdentity(member);
+    const hashes = { genesis: this.genesis, hash: rosterHash(suite, next) };
+    return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
+  }
+
+  /** The chain as it was at a version. Throws `RosterError` where it has none. */
+  upTo(suite: Suite, version: number): RosterChain {
+    const last = this.signed[version - 1];
+    if (last === undefined) throw new RosterError('broken-chain', `there is no roster ${version}`);
+    const hashes = { genesis: this.genesis, hash: rosterHash(suite, last) };
+    return new RosterChain(this.rosters.slice(0, version), this.signed.slice(0, version), hashes);
+  }
+
+  #requireSameIdentity({ node, identityKey }: Member): void {
+    for (const { members } of this.rosters) {
+      const known = members.find((member) => member.node === node || member.identityKey === identityKey);
+      if (known === undefined || (known.node === node && known.identityKey === identityKey)) continue;
+      throw new RosterError('malformed', `the identity key of ${node} is not the one that an earlier roster names`);
+    }
+  }
+
+  /** Every node that any of the rosters names. */
+  get nodes(): readonly NodeId[] {
+    return [...new Set(this.rosters.flatMap(({ members }) => members.map(({ node }) => node)))];
   }
 
   get current(): Roster {
@@ -79,6 +113,11 @@ export class RosterChain {
     }
     return undefined;
   }
+}
+
+function requirePlace(roster: Roster, version: number, previous: Sha256Hash | null): void {
+  if (roster.version === version && roster.previous === previous) return;
+  throw new RosterError('broken-chain', `roster ${version} does not follow the one before`);
 }
 
 function parseRoster(entry: SignedRoster): Roster {
