@@ -195,7 +195,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       await Promise.all([intake.reload(), sealer.reload()]);
       await anchoring.readTopic(READ_TOPIC_MS, signal);
     }
-    const certificate = await certifyOwnKey(self, keys, own, intake.recorded + 1, now());
+    const certificate = await certifyOwnKey(self, keys, own, intake.recorded + 1, now(), (statement, at) =>
+      anchoring.statementEntry('key', statement, at),
+    );
     if (certificate !== undefined) await federation.announceKey(certificate);
     await federation.witnessBacklog();
   };

@@ -1,10 +1,23 @@
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
-import { type BatchAnchor, parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import {
+  type AnchorMessage,
+  type BatchAnchor,
+  parseAnchorMessage,
+  type StatementAnchor,
+} from '../../protocol/ledger/anchor-message.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from './anchors.ts';
+import {
+  type AnchorRow,
+  anchorTable,
+  MAX_SIGHTINGS,
+  messageHash,
+  rivalAnchorTable,
+  type StatementAnchorRow,
+  statementAnchorTable,
+} from './anchors.ts';
 import type { LinkedMessage } from './topic-links.ts';
 
 /** The topic that is read, and whose anchors count. */
@@ -22,7 +35,9 @@ export interface AnchorIntake {
   readonly anchors: AnchorRow[];
   /** Those of them for a batch that another message anchored before: an equivocation, or a stranger's. */
   readonly rivals: AnchorRow[];
-  /** Messages that are no batch anchor of this federation. */
+  /** Messages that name statements, as far as they are kept. */
+  readonly statements: StatementAnchorRow[];
+  /** Messages that are no anchor of this federation. */
   readonly skipped: number;
 }
 
@@ -35,6 +50,7 @@ export async function takeAnchors(
   const rows = new Map<string, AnchorRow>();
   const anchors: AnchorRow[] = [];
   const rivals: AnchorRow[] = [];
+  const statements: StatementAnchorRow[] = [];
   let skipped = 0;
   for (const message of messages) {
     const found = parseOwn(topic, message);
@@ -42,7 +58,12 @@ export async function takeAnchors(
       skipped++;
       continue;
     }
-    const row = rowOf(topic, message, found);
+    if (found.anchor.type !== 'batch') {
+      const row = statementRowOf(topic, message, found.text, found.anchor);
+      if (await isKept(store, statements, row)) statements.push(row);
+      continue;
+    }
+    const row = rowOf(topic, message, found.text, found.anchor);
     const key = anchorTable.key(row.node, row.batch, messageHash(found.text));
     const earlier = rows.get(key) ?? (await anchorTable.get(store, row.node, row.batch, messageHash(found.text)));
     if (earlier !== undefined) {
@@ -55,7 +76,10 @@ export async function takeAnchors(
   }
   const operations = [...rows.values()].map((row) => anchorTable.put(keyOf(row), row));
   operations.push(...rivals.map((row) => rivalAnchorTable.put(keyOf(row), row)));
-  return { operations, anchors, rivals, skipped };
+  operations.push(
+    ...statements.map((row) => statementAnchorTable.put([row.statement, Number(row.anchor.sequence)], row)),
+  );
+  return { operations, anchors, rivals, statements, skipped };
 }
 
 function keyOf({ node, batch, anchor }: AnchorRow): [string, number, string] {
@@ -65,38 +89,53 @@ function keyOf({ node, batch, anchor }: AnchorRow): [string, number, string] {
 function parseOwn(
   { federation }: TopicIdentity,
   { message }: LinkedMessage,
-): { readonly text: string; readonly anchor: BatchAnchor } | null {
+): { readonly text: string; readonly anchor: AnchorMessage } | null {
   try {
     const text = decodeUtf8(message);
     const anchor = parseAnchorMessage(text);
-    return anchor.type === 'batch' && anchor.federation === federation ? { text, anchor } : null;
+    return anchor.federation === federation ? { text, anchor } : null;
   } catch {
     return null;
   }
 }
 
-function rowOf(
-  { network, topicId }: TopicIdentity,
+function rowOf(topic: TopicIdentity, message: LinkedMessage, text: string, anchor: BatchAnchor): AnchorRow {
+  const { node, batch, envelope } = anchor;
+  return { node, batch, envelope, anchor: placeOf(topic, message, text), alsoAnchoredAt: [] };
+}
+
+function statementRowOf(
+  topic: TopicIdentity,
   message: LinkedMessage,
-  { text, anchor }: { readonly text: string; readonly anchor: BatchAnchor },
-): AnchorRow {
+  text: string,
+  { type, node, statement }: StatementAnchor,
+): StatementAnchorRow {
+  return { type, node, statement, anchor: placeOf(topic, message, text) };
+}
+
+function placeOf({ network, topicId }: TopicIdentity, message: LinkedMessage, text: string): AnchorRow['anchor'] {
   return {
-    node: anchor.node,
-    batch: anchor.batch,
-    envelope: anchor.envelope,
-    anchor: {
-      network,
-      topicId,
-      payer: message.payer,
-      sequence: String(message.sequence),
-      consensusTimestamp: message.consensusTimestamp,
-      transactionId: message.transactionId,
-      message: text,
-      previousRunningHash: message.previousRunningHash,
-      runningHash: writeSha384(message.runningHash),
-    },
-    alsoAnchoredAt: [],
+    network,
+    topicId,
+    payer: message.payer,
+    sequence: String(message.sequence),
+    consensusTimestamp: message.consensusTimestamp,
+    transactionId: message.transactionId,
+    message: text,
+    previousRunningHash: message.previousRunningHash,
+    runningHash: writeSha384(message.runningHash),
   };
+}
+
+/** Of the messages that name one statement the earliest are kept: whoever may write to the topic can repeat one. */
+async function isKept(
+  store: Store,
+  page: readonly StatementAnchorRow[],
+  { statement }: StatementAnchorRow,
+): Promise<boolean> {
+  let kept = page.filter((row) => row.statement === statement).length;
+  for await (const _ of statementAnchorTable.under(store, [statement], { limit: MAX_SIGHTINGS })) kept++;
+  return kept < MAX_SIGHTINGS;
 }
 
 function sighted(row: AnchorRow, { sequence, consensusTimestamp }: LinkedMessage): AnchorRow {

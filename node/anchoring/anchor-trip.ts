@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { type AnchorRow, readAnchor } from './anchors.ts';
+import { type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger-client.ts';
 import type { MirrorClient } from './mirror-client.ts';
-import { closeOperations, noteSubmitted, type OutboxRow, requeue, rowOperation } from './outbox.ts';
+import { closeOperations, isBatchRow, noteSubmitted, type OutboxRow, requeue, rowOperation } from './outbox.ts';
 import { backOff } from './pace.ts';
 import { Wake } from './wake.ts';
 
@@ -30,7 +30,7 @@ export interface TripPort {
   readonly poke: () => void;
   readonly noteContact: (outcome: 'answered' | 'silent', refusal: string | null) => void;
   readonly onSubmitted: (row: OutboxRow) => void;
-  readonly onConfirmed: (row: OutboxRow, anchor: AnchorRow) => void;
+  readonly onConfirmed: (row: OutboxRow, anchor: AnchorRow | StatementAnchorRow) => void;
 }
 
 /** Nodes refuse a transaction in the last seconds of its validity; sending it then is of no use. In seconds. */
@@ -41,7 +41,7 @@ const LOOK_MS = 1_000;
 const RESEND_MS = 4_000;
 
 /**
- * Carries one batch from its outbox row to a confirmed anchor, and never gives up before that or the signal.
+ * Carries one batch or statement from its outbox row to a confirmed anchor, and never gives up before that or the signal.
  *
  * Exactly once: at any time at most one transaction of the row can still reach the ledger. Its signed bytes are on the
  * disk before they are sent, are sent as often as needed, and are let go only when a mirror whose clock is past their
@@ -82,12 +82,20 @@ export class AnchorTrip {
 
   /** Whether the batch's very message stands on the topic, by whomever it was sent; then the row is closed. */
   async #confirmIfRead(): Promise<boolean> {
-    const { node, store, now, onConfirmed } = this.#port;
-    const anchor = await readAnchor(store, node, this.#row.batch, this.#row.message);
+    const { store, now, onConfirmed } = this.#port;
+    const anchor = await this.#readAnchor();
     if (anchor === undefined) return false;
     await store.write(closeOperations(this.#row, timestampOf(now())));
     onConfirmed(this.#row, anchor);
     return true;
+  }
+
+  /** A statement is anchored by whatever message names it; a batch by the one message that says all of it. */
+  #readAnchor(): Promise<AnchorRow | StatementAnchorRow | undefined> {
+    const row = this.#row;
+    const { node, store } = this.#port;
+    if (isBatchRow(row)) return readAnchor(store, node, row.batch, row.message);
+    return readStatementAnchor(store, row.statement);
   }
 
   async #freeze(): Promise<void> {
@@ -133,7 +141,7 @@ export class AnchorTrip {
       if (!(error instanceof LedgerError)) throw error;
       this.#failures++;
       noteContact('answered', error.code);
-      log.error({ batch: this.#row.batch, code: error.code }, 'the ledger refuses an anchor; trying again');
+      log.error({ ...subjectOf(this.#row), code: error.code }, 'the ledger refuses an anchor; trying again');
     }
   }
 
@@ -154,7 +162,7 @@ export class AnchorTrip {
     this.#lastReceipt = text;
     if (typeof receipt === 'string') return;
     this.#port.noteContact('answered', receipt.failed);
-    this.#port.log.error({ batch: this.#row.batch, code: receipt.failed }, 'an anchor failed at consensus');
+    this.#port.log.error({ ...subjectOf(this.#row), code: receipt.failed }, 'an anchor failed at consensus');
   }
 
   /** Past the validity: waits until a mirror knows for sure, and then lets the transaction go. */
@@ -165,7 +173,7 @@ export class AnchorTrip {
     if (fate.kind === 'dead') {
       const row = requeue(this.#row, timestampOf(now()));
       await store.write([rowOperation(row)]);
-      log.warn({ batch: row.batch, transactionId, result: fate.result }, 'a transaction died; anchoring anew');
+      log.warn({ ...subjectOf(row), transactionId, result: fate.result }, 'a transaction died; anchoring anew');
       this.#row = row;
       this.#failures = 0;
       return;
@@ -174,4 +182,9 @@ export class AnchorTrip {
     poke();
     await this.wake.wait(Math.max(LOOK_MS, backOff(this.#failures, this.#port.random())), signal);
   }
+}
+
+/** What a row is about, for the log. */
+export function subjectOf(row: OutboxRow): { readonly batch: number } | { readonly statement: string } {
+  return isBatchRow(row) ? { batch: row.batch } : { statement: row.statement };
 }

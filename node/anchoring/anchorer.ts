@@ -2,12 +2,21 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { AnchorTrip, type Freezing, type TripPort } from './anchor-trip.ts';
+import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
 import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
-import type { AnchorRow } from './anchors.ts';
+import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
 import type { LedgerClient } from './ledger-client.ts';
 import type { MirrorClient } from './mirror-client.ts';
-import { freeze, type OutboxRow, readNewestOpenRow, readOpenRows, readOutbox, rowOperation } from './outbox.ts';
+import {
+  freeze,
+  isBatchRow,
+  type OutboxRow,
+  readNewestOpenRow,
+  readOpenRows,
+  readOpenStatements,
+  readOutbox,
+  rowOperation,
+} from './outbox.ts';
 import { backOff } from './pace.ts';
 import type { Admission, SpendGuard } from './spend-guard.ts';
 import type { TopicReader } from './topic-reader.ts';
@@ -39,7 +48,7 @@ const LOOK_MS = 30_000;
 const MAX_HOLD_MS = 60_000;
 
 /**
- * Anchors the node's sealed batches, in order of their numbers, a bounded number at a time. Nothing is ever dropped: a
+ * Anchors the node's sealed batches and its statements, batches in order of their numbers, a bounded number at a time. Nothing is ever dropped: a
  * dead ledger, at boot or later, only makes the outbox longer.
  *
  * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` is moved by the loop alone.
@@ -52,6 +61,7 @@ export class Anchorer implements AsyncDisposable {
   /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
   #freezing: Promise<unknown> = Promise.resolve();
   #taken = 0;
+  readonly #takenStatements = new Set<string>();
   #loop: Promise<void> | undefined;
   #held = false;
   #contact: LedgerContact = { reachable: null, lastAnswerAt: null, refusal: null };
@@ -64,13 +74,13 @@ export class Anchorer implements AsyncDisposable {
     this.#loop ??= this.#run();
   }
 
-  /** A batch was sealed: its outbox row is on the disk. */
+  /** A batch was sealed, or a statement kept: its outbox row is on the disk. */
   noteSealed(): void {
     this.#wake.ring();
   }
 
   /** Anchors that the topic reader wrote. */
-  noteAnchors(anchors: readonly AnchorRow[]): void {
+  noteAnchors(anchors: readonly (AnchorRow | StatementAnchorRow)[]): void {
     const messages = new Set(anchors.map(({ anchor }) => anchor.message));
     for (const trip of this.#trips.keys()) if (messages.has(trip.message)) trip.wake.ring();
   }
@@ -125,11 +135,21 @@ export class Anchorer implements AsyncDisposable {
       this.#taken = row.batch;
       this.#depart(row);
     }
+    await this.#takeStatements();
+  }
+
+  async #takeStatements(): Promise<void> {
+    for (const row of await readOpenStatements(this.#options.store)) {
+      if (this.#trips.size >= MAX_IN_FLIGHT) return;
+      if (this.#takenStatements.has(row.statement)) continue;
+      this.#takenStatements.add(row.statement);
+      this.#depart(row);
+    }
   }
 
   #depart(row: OutboxRow): void {
     const trip = new AnchorTrip(this.#port(), row);
-    const run = this.#travel(trip, row.batch).finally(() => {
+    const run = this.#travel(trip, row).finally(() => {
       this.#trips.delete(trip);
       this.#wake.ring();
     });
@@ -137,7 +157,7 @@ export class Anchorer implements AsyncDisposable {
   }
 
   /** A trip fails where the store does, or the key cannot sign. It knows what is on the disk, and goes on from there. */
-  async #travel(trip: AnchorTrip, batch: number): Promise<void> {
+  async #travel(trip: AnchorTrip, row: OutboxRow): Promise<void> {
     const { signal } = this.#ending;
     for (let failures = 1; !signal.aborted; failures++) {
       try {
@@ -145,7 +165,7 @@ export class Anchorer implements AsyncDisposable {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        this.#options.log.error({ err: error, batch }, 'anchoring a batch stopped; going on from the disk');
+        this.#options.log.error({ err: error, ...subjectOf(row) }, 'anchoring stopped; going on from the disk');
         await trip.wake.wait(backOff(failures, this.#options.random()), signal);
       }
     }
@@ -165,8 +185,12 @@ export class Anchorer implements AsyncDisposable {
       freezeNext: (row) => this.#freezeInTurn(row),
       poke: () => reader.poke(),
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
-      onSubmitted: (row) => onSubmitted?.(row.batch),
-      onConfirmed: (row, anchor) => onConfirmed?.(row.batch, anchor),
+      onSubmitted: (row) => {
+        if (isBatchRow(row)) onSubmitted?.(row.batch);
+      },
+      onConfirmed: (row, anchor) => {
+        if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);
+      },
     };
   }
 

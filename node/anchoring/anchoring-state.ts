@@ -1,4 +1,4 @@
-import type { OutboxRow } from './outbox.ts';
+import type { BatchRow } from './outbox.ts';
 import type { SpendState } from './spend-guard.ts';
 import type { TopicReaderState } from './topic-reader.ts';
 
@@ -28,6 +28,6 @@ export interface AnchoringState {
 }
 
 /** Where one sealed batch stands. `delayed` is true while the spend guard holds it back. */
-export interface BatchStatus extends Pick<OutboxRow, 'batch' | 'status' | 'attempts' | 'history'> {
+export interface BatchStatus extends Pick<BatchRow, 'batch' | 'status' | 'attempts' | 'history'> {
   readonly delayed: boolean;
 }

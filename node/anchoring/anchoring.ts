@@ -3,22 +3,22 @@ import type { Logger } from 'pino';
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { batchAnchor, type StatementAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { anchorOfBatch, type AnchorRow } from './anchors.ts';
+import { anchorOfBatch, type AnchorRow, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
-import { outboxEntry, type OutboxRow, readOutbox } from './outbox.ts';
+import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry } from './outbox.ts';
 import { SpendGuard } from './spend-guard.ts';
-import { TopicReader } from './topic-reader.ts';
+import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
 /** How often `readTopic` looks whether the end was reached. In milliseconds. */
 const LOOK_MS = 50;
@@ -41,6 +41,8 @@ export interface AnchoringOptions {
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
+  /** Messages that name statements, new on this node's reading of the topic. */
+  readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
   /** Anchors for batches that another message had anchored before. */
   readonly onRival?: (rivals: readonly AnchorRow[]) => void;
 }
@@ -55,13 +57,17 @@ export interface Anchoring extends AsyncDisposable {
   readonly readTopic: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The row that must land in the write that seals a batch of this node. */
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
-  /** A batch was sealed: its outbox row is on the disk. */
+  /** The row that must land in the write that keeps a certificate, revocation or roster which this node brings in. */
+  readonly statementEntry: (type: StatementAnchor['type'], statement: Sha256Hash, at: Timestamp) => Operation;
+  /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
-  readonly outboxOf: (batch: number) => Promise<OutboxRow | undefined>;
+  readonly outboxOf: (batch: number) => Promise<BatchRow | undefined>;
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
   readonly status: (batch: number) => Promise<BatchStatus | undefined>;
   readonly state: () => Promise<AnchoringState>;
+  /** The first message on the topic that names a statement. */
+  readonly statementAnchor: (statement: Sha256Hash) => Promise<BundleAnchor | undefined>;
   /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
   readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
 }
@@ -72,9 +78,15 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   const mirror = new MirrorClient(config.mirrors);
   const ledger = options.ledger ?? new HederaClient(config);
   const guard = await SpendGuard.open(store, config.spend);
-  const reader: TopicReader = await openReader(options, mirror, (anchors) => {
-    anchorer.noteAnchors(anchors);
-    options.onAnchor?.(anchors);
+  const reader: TopicReader = await openReader(options, mirror, {
+    onAnchor(anchors) {
+      anchorer.noteAnchors(anchors);
+      options.onAnchor?.(anchors);
+    },
+    onStatement(statements) {
+      anchorer.noteAnchors(statements);
+      options.onStatement?.(statements);
+    },
   });
   const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
   return {
@@ -91,10 +103,15 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));
       return outboxEntry(envelope.batch, message, at);
     },
+    statementEntry(type, statement, at) {
+      const message = writeAnchorMessage({ v: 1, type, federation, node: options.node, statement });
+      return statementOutboxEntry(statement, message, at);
+    },
     noteSealed: () => anchorer.noteSealed(),
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),
     state: () => anchorer.state(),
+    statementAnchor: async (statement) => (await readStatementAnchor(store, statement))?.anchor,
     anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
     // The anchorer first: its trips still use the other two.
     async [Symbol.asyncDispose]() {
@@ -108,7 +125,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
 function openReader(
   { config, federation, store, now, random, log, onRival }: AnchoringOptions,
   mirror: MirrorClient,
-  onAnchor: (anchors: readonly AnchorRow[]) => void,
+  listeners: Pick<TopicReaderOptions, 'onAnchor' | 'onStatement'>,
 ): Promise<TopicReader> {
   const { network, topicId, readIntervalMs } = config;
   return TopicReader.open({
@@ -121,7 +138,7 @@ function openReader(
     random,
     log,
     ...(readIntervalMs === undefined ? {} : { intervalMs: readIntervalMs }),
-    onAnchor,
+    ...listeners,
     ...(onRival === undefined ? {} : { onRival }),
   });
 }

@@ -39,6 +39,31 @@ export const anchorTable = new Table('anchor', anchorCodec);
 /** (node, batch, message hash) → a message for a batch that another message had anchored before. */
 export const rivalAnchorTable = new Table('rival-anchor', anchorCodec);
 
+const StatementAnchorRowShape = Closed({
+  type: Type.Enum(['key', 'revocation', 'roster']),
+  node: NodeIdShape,
+  statement: Sha256Shape,
+  anchor: BundleAnchorShape,
+});
+/** A message that names a statement by its hash: whoever wrote it, the statement existed then. */
+export type StatementAnchorRow = Static<typeof StatementAnchorRowShape>;
+const compiledStatement = Compile(StatementAnchorRowShape);
+
+/** (statement hash, sequence) → a message that names the statement, the earliest of them only. */
+export const statementAnchorTable = new Table(
+  'statement-anchor',
+  jsonCodec((value: unknown): value is StatementAnchorRow => compiledStatement.Check(value)),
+);
+
+/** The first message on the topic that names a statement; undefined while the ledger has not been seen to show one. */
+export async function readStatementAnchor(
+  store: Store,
+  statement: Sha256Hash,
+): Promise<StatementAnchorRow | undefined> {
+  for await (const [, row] of statementAnchorTable.under(store, [statement], { limit: 1 })) return row;
+  return undefined;
+}
+
 export function messageHash(message: string): Sha256Hash {
   return hashText(nativeSuite, message);
 }

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Closed, CountShape, OrdinalShape, TimestampShape } from '../../protocol/shapes.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import { Closed, CountShape, OrdinalShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -16,8 +17,7 @@ export type OutboxStatus = 'queued' | 'prepared' | 'submitted' | 'confirmed';
 
 const StatusShape = Type.Enum(['queued', 'prepared', 'submitted', 'confirmed']);
 const TransactionIdShape = Type.Unsafe<TransactionId>(Type.String());
-const OutboxRowShape = Closed({
-  batch: OrdinalShape,
+const STEPS = {
   /** The anchor message, to the byte. */
   message: Type.String(),
   status: StatusShape,
@@ -30,28 +30,46 @@ const OutboxRowShape = Closed({
   history: Type.Array(
     Closed({ status: StatusShape, at: TimestampShape, transactionId: Type.Optional(TransactionIdShape) }),
   ),
-});
-export type OutboxRow = Static<typeof OutboxRowShape>;
+};
+const BatchRowShape = Closed({ batch: OrdinalShape, ...STEPS });
+/** `statement`: hash of the key certificate, revocation or roster. */
+const StatementRowShape = Closed({ statement: Sha256Shape, ...STEPS });
+export type BatchRow = Static<typeof BatchRowShape>;
+export type StatementRow = Static<typeof StatementRowShape>;
+/** What is on its way to the ledger. */
+export type OutboxRow = BatchRow | StatementRow;
 export type OutboxEvent = OutboxRow['history'][number];
 
-const compiled = Compile(OutboxRowShape);
-const rowCodec = jsonCodec((value: unknown): value is OutboxRow => compiled.Check(value));
+const compiledBatch = Compile(BatchRowShape);
+const compiledStatement = Compile(StatementRowShape);
+const batchCodec = jsonCodec((value: unknown): value is BatchRow => compiledBatch.Check(value));
+const statementRowCodec = jsonCodec((value: unknown): value is StatementRow => compiledStatement.Check(value));
 
 /** batch → row that is not confirmed yet. Holds what is under way and no history, so reading it costs no more with age. */
-export const outboxTable = new Table('outbox', rowCodec);
+export const outboxTable = new Table('outbox', batchCodec);
 /** batch → confirmed row, without its frozen bytes. */
-export const outboxClosedTable = new Table('outbox-closed', rowCodec);
+export const outboxClosedTable = new Table('outbox-closed', batchCodec);
+/** statement hash → row that is not confirmed yet. */
+export const statementOutboxTable = new Table('statement-outbox', statementRowCodec);
+/** statement hash → confirmed row, without its frozen bytes. */
+export const statementOutboxClosedTable = new Table('statement-outbox-closed', statementRowCodec);
 
 /** Statuses kept of a batch that dies again and again; the first and the latest ones stay. */
 const MAX_HISTORY = 64;
+/** Statements looked at at once. */
+const MAX_OPEN_STATEMENTS = 64;
 
 /**
  * The entry of a sealed batch. It lands in the sealing write itself: a batch that exists is a batch that will be
  * anchored, whatever stops in between.
  */
 export function outboxEntry(batch: number, message: string, at: Timestamp): Operation {
-  const history: OutboxEvent[] = [{ status: 'queued', at }];
-  return outboxTable.put([batch], { batch, message, status: 'queued', attempts: 0, transaction: null, history });
+  return outboxTable.put([batch], { batch, ...queued(message, at) });
+}
+
+/** The entry of a statement of this node. It lands in the write that keeps the statement. */
+export function statementOutboxEntry(statement: Sha256Hash, message: string, at: Timestamp): Operation {
+  return statementOutboxTable.put([statement], { statement, ...queued(message, at) });
 }
 
 /** Freezes a transaction for the row. Crash order: this write is synced before the first packet of it leaves. */
@@ -71,32 +89,55 @@ export function requeue(row: OutboxRow, at: Timestamp): OutboxRow {
 }
 
 export function rowOperation(row: OutboxRow): Operation {
-  return outboxTable.put([row.batch], row);
+  return isBatchRow(row) ? outboxTable.put([row.batch], row) : statementOutboxTable.put([row.statement], row);
 }
 
 /** Moves the row to the confirmed ones. The anchor that it rests on is on the disk before this write. */
 export function closeOperations(row: OutboxRow, at: Timestamp): Operation[] {
-  const confirmed = step(row, 'confirmed', at, row.transaction?.transactionId);
-  return [outboxTable.del(row.batch), outboxClosedTable.put([row.batch], { ...confirmed, transaction: null })];
+  const closed = { ...step(row, 'confirmed', at, row.transaction?.transactionId), transaction: null };
+  return isBatchRow(closed)
+    ? [outboxTable.del(closed.batch), outboxClosedTable.put([closed.batch], closed)]
+    : [statementOutboxTable.del(closed.statement), statementOutboxClosedTable.put([closed.statement], closed)];
 }
 
-export async function readOutbox(store: Store, batch: number): Promise<OutboxRow | undefined> {
+export function isBatchRow(row: OutboxRow): row is BatchRow {
+  return 'batch' in row;
+}
+
+export async function readOutbox(store: Store, batch: number): Promise<BatchRow | undefined> {
   return (await outboxTable.get(store, batch)) ?? (await outboxClosedTable.get(store, batch));
 }
 
 /** Unconfirmed rows with a higher batch number, in order. */
-export async function readOpenRows(store: Store, after: number, limit: number): Promise<OutboxRow[]> {
-  const rows: OutboxRow[] = [];
+export async function readOpenRows(store: Store, after: number, limit: number): Promise<BatchRow[]> {
+  const rows: BatchRow[] = [];
   for await (const [, row] of outboxTable.under(store, [], { after, limit })) rows.push(row);
   return rows;
 }
 
+/** Unconfirmed rows of statements: a node has few of them. */
+export async function readOpenStatements(store: Store): Promise<StatementRow[]> {
+  const rows: StatementRow[] = [];
+  for await (const [, row] of statementOutboxTable.under(store, [], { limit: MAX_OPEN_STATEMENTS })) rows.push(row);
+  return rows;
+}
+
 /** The unconfirmed row of the highest batch number. */
-export async function readNewestOpenRow(store: Store): Promise<OutboxRow | undefined> {
+export async function readNewestOpenRow(store: Store): Promise<BatchRow | undefined> {
   return (await outboxTable.last(store, []))?.[1];
 }
 
-function step(row: OutboxRow, status: OutboxStatus, at: Timestamp, transactionId?: TransactionId): OutboxRow {
+function queued(message: string, at: Timestamp) {
+  const history: OutboxEvent[] = [{ status: 'queued', at }];
+  return { message, status: 'queued', attempts: 0, transaction: null, history } as const;
+}
+
+function step<Row extends OutboxRow>(
+  row: Row,
+  status: OutboxStatus,
+  at: Timestamp,
+  transactionId?: TransactionId,
+): Row {
   const event: OutboxEvent = { status, at, ...(transactionId === undefined ? {} : { transactionId }) };
   const history = row.history.length < MAX_HISTORY ? row.history : row.history.toSpliced(1, 3);
   return { ...row, status, history: [...history, event] };

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { takeAnchors, type TopicIdentity } from './anchor-intake.ts';
-import type { AnchorRow } from './anchors.ts';
+import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
 import { type MirrorClient, PAGE_MESSAGES } from './mirror-client.ts';
 import { backOff } from './pace.ts';
 import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead, TopicHeadShape } from './topic-links.ts';
@@ -20,6 +20,8 @@ export interface TopicReaderOptions extends TopicIdentity {
   readonly intervalMs?: number;
   /** Told of every first occurrence, after it is on the disk. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
+  /** Told of messages that name statements, after they are on the disk. */
+  readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
   /** Told of anchors for a batch that another message anchored before, after they are on the disk. */
   readonly onRival?: (rivals: readonly AnchorRow[]) => void;
 }
@@ -154,16 +156,17 @@ export class TopicReader implements AsyncDisposable {
   }
 
   async #readFrom(mirror: string): Promise<number> {
-    const { store, network, topicId, onAnchor, onRival } = this.#options;
+    const { store, network, topicId, onAnchor, onStatement, onRival } = this.#options;
     const { signal } = this.#ending;
     const messages = await this.#options.mirror.messages(mirror, topicId, this.#head.sequence, signal);
     if (messages.length === 0) return 0;
     const { head, linked } = linkMessages(this.#head, topicId, messages);
-    const { operations, anchors, rivals, skipped } = await takeAnchors(store, this.#options, linked);
+    const { operations, anchors, rivals, statements, skipped } = await takeAnchors(store, this.#options, linked);
     await store.write([...operations, topicHeadTable.put([network, topicId], head)]);
     this.#head = head;
     this.#skipped += skipped;
     if (anchors.length > 0) onAnchor?.(anchors);
+    if (statements.length > 0) onStatement?.(statements);
     if (rivals.length > 0) onRival?.(rivals);
     return messages.length;
   }

@@ -7,6 +7,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
+import type { Operation } from '../store/operation.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
@@ -87,11 +88,11 @@ export class FederationKeys {
    * is known changes nothing; where it is another than the known one, and a quorum signed it too, it is kept as proof.
    * Throws `PeerStatementError`: `unknown-member` where rosters before it are missing.
    */
-  learnRoster(signed: SignedRoster): Promise<RosterOutcome> {
-    return this.#lanes.exclusive(ROSTER_LANE, () => this.#learnRoster(signed));
+  learnRoster(signed: SignedRoster, besides: readonly Operation[] = []): Promise<RosterOutcome> {
+    return this.#lanes.exclusive(ROSTER_LANE, () => this.#learnRoster(signed, besides));
   }
 
-  async #learnRoster(signed: SignedRoster): Promise<RosterOutcome> {
+  async #learnRoster(signed: SignedRoster, besides: readonly Operation[]): Promise<RosterOutcome> {
     const { version } = rosterFault(() => rosterStatement.parse(signed.statement));
     const known = this.#rosters.signed[version - 1];
     if (known?.statement === signed.statement) return 'known';
@@ -100,7 +101,7 @@ export class FederationKeys {
     }
     if (known !== undefined) return this.#keepRival(version, signed);
     const longer = rosterFault(() => this.#rosters.follow(nativeSuite, signed));
-    await this.#store.write([rosterTable.put([version], signed)]);
+    await this.#store.write([rosterTable.put([version], signed), ...besides]);
     this.#rosters = longer;
     for (const listener of this.#listeners) listener(longer.current);
     return 'added';
@@ -113,25 +114,28 @@ export class FederationKeys {
     return 'rival';
   }
 
-  /** Checks and keeps a certificate. Returns whether it changed anything. Throws `PeerStatementError`. */
-  async learnCertificate(signed: SignedStatement): Promise<boolean> {
+  /**
+   * Checks and keeps a certificate, with rows that hold when it does. Returns whether it changed anything. Throws
+   * `PeerStatementError`.
+   */
+  async learnCertificate(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
     const { certificate } = peerFault(() => this.directory.addCertificate(signed));
     const { node, keyId } = certificate;
     // Of two for one key the directory keeps the earlier, whichever came first; so does the store.
     const standing = this.directory.get(node, keyId)?.signed;
     const known = await certificateTable.get(this.#store, node, keyId);
     if (standing === undefined || known?.statement === standing.statement) return false;
-    await this.#store.write([certificateTable.put([node, keyId], standing)]);
+    await this.#store.write([certificateTable.put([node, keyId], standing), ...besides]);
     return true;
   }
 
-  /** Checks and keeps a revocation. Returns whether it changed anything. Throws `PeerStatementError`. */
-  async learnRevocation(signed: SignedStatement): Promise<boolean> {
+  /** The same for a revocation. */
+  async learnRevocation(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
     const { node, keyId } = peerFault(() => this.directory.addRevocation(signed));
     const standing = this.directory.revocation(node, keyId)?.signed;
     const known = await revocationTable.get(this.#store, node, keyId);
     if (standing === undefined || known?.statement === standing.statement) return false;
-    await this.#store.write([revocationTable.put([node, keyId], standing)]);
+    await this.#store.write([revocationTable.put([node, keyId], standing), ...besides]);
     return true;
   }
 

@@ -1,13 +1,11 @@
-import { utf8 } from '../../protocol/bytes.ts';
-import { hashBytes } from '../../protocol/hash.ts';
 import { batchAnchor, parseAnchorMessage, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from '../anchoring/anchors.ts';
-import { linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { placeFaults } from './anchor-place.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
-import { countRows, readRows, reasonOf } from './rows.ts';
+import { countRows, readRows } from './rows.ts';
 
 type Anchor = AnchorRow['anchor'];
 /** The anchor furthest along each topic, by the key of the topic's head. */
@@ -36,7 +34,8 @@ export const anchorCheck: TableCheck = {
   },
 };
 
-function checkAnchor({ report, keys }: Check, table: typeof anchorTable, key: string, row: AnchorRow): void {
+function checkAnchor(check: Check, table: typeof anchorTable, key: string, row: AnchorRow): void {
+  const { report } = check;
   const { node, batch, envelope, anchor, alsoAnchoredAt } = row;
   const problem = (detail: string) => report.problem(table.name, key, detail);
   if (key !== table.key(node, batch, messageHash(anchor.message))) {
@@ -47,32 +46,13 @@ function checkAnchor({ report, keys }: Check, table: typeof anchorTable, key: st
     if (said.type !== 'batch' || said.node !== node || said.batch !== batch || said.envelope !== envelope) {
       problem('says something else than its message');
     }
-    if (keys !== null && said.federation !== keys.rosters.federation) problem('is of another federation');
-    checkLink(anchor);
-  } catch (error) {
-    problem(reasonOf(error));
+  } catch {
+    // Named below.
   }
-  const isOfRoster = ({ ledger }: { ledger: { network: string; topicId: string } }) =>
-    ledger.network === anchor.network && ledger.topicId === anchor.topicId;
-  if (keys !== null && !keys.rosters.rosters.some(isOfRoster)) problem('stands on no ledger topic of the rosters');
+  for (const fault of placeFaults(check, anchor)) problem(fault);
   const sequences = [anchor.sequence, ...alsoAnchoredAt.map(({ sequence }) => sequence)].map(Number);
   const isOrdered = sequences.every((sequence, i) => i === 0 || sequence > (sequences[i - 1] ?? 0));
   if (!isOrdered || alsoAnchoredAt.length > MAX_SIGHTINGS) problem('its later sightings are out of order');
-}
-
-/** Throws `LinkError` where the running hash does not follow from the message and the one before. */
-function checkLink(anchor: Anchor): void {
-  const sequence = Number(anchor.sequence);
-  const before: TopicHead = {
-    sequence: sequence - 1,
-    runningHash: anchor.previousRunningHash,
-    consensusTimestamp: null,
-  };
-  const { payer, consensusTimestamp } = anchor;
-  const message = utf8(anchor.message);
-  const runningHash = hashBytes(anchor.runningHash);
-  const linked = { sequence, consensusTimestamp, payer, message, runningHash, transactionId: null };
-  linkMessages(before, anchor.topicId, [linked]);
 }
 
 async function countAgainstEnvelope({ store, report, keys }: Check, { node, batch, anchor }: AnchorRow): Promise<void> {

@@ -1,7 +1,7 @@
 import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import { readAnchor } from '../anchoring/anchors.ts';
 import { isTransactionId } from '../anchoring/ledger-client.ts';
-import { outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
+import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
 import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
@@ -32,8 +32,8 @@ export const outboxCheck: TableCheck = {
 async function checkBatch(
   check: Check,
   batch: number,
-  open: RowCursor<OutboxRow>,
-  closed: RowCursor<OutboxRow>,
+  open: RowCursor<BatchRow>,
+  closed: RowCursor<BatchRow>,
 ): Promise<void> {
   const openKey = outboxTable.key(batch);
   const closedKey = outboxClosedTable.key(batch);
@@ -49,7 +49,7 @@ async function checkBatch(
   if (closedRow !== undefined) await checkRow(check, outboxClosedTable.name, closedKey, batch, closedRow);
 }
 
-async function checkRow(check: Check, table: string, key: string, batch: number, row: OutboxRow): Promise<void> {
+async function checkRow(check: Check, table: string, key: string, batch: number, row: BatchRow): Promise<void> {
   const { report, store, keys, own } = check;
   if (row.batch !== batch) report.problem(table, key, `speaks of batch ${row.batch}`);
   for (const fault of stateFaults(row, table === outboxClosedTable.name)) report.problem(table, key, fault);
@@ -67,7 +67,7 @@ async function checkRow(check: Check, table: string, key: string, batch: number,
 }
 
 /** An anchor row that does not read was reported with the anchors. */
-async function hasAnchor({ store }: Check, own: NonNullable<Check['own']>, row: OutboxRow): Promise<boolean> {
+async function hasAnchor({ store }: Check, own: NonNullable<Check['own']>, row: BatchRow): Promise<boolean> {
   try {
     return (await readAnchor(store, own, row.batch, row.message)) !== undefined;
   } catch {
@@ -76,7 +76,7 @@ async function hasAnchor({ store }: Check, own: NonNullable<Check['own']>, row: 
 }
 
 /** `queued` holds no transaction, `prepared` and `submitted` one, and only closed rows are `confirmed`. */
-function stateFaults({ status, transaction, attempts, history }: OutboxRow, isClosed: boolean): string[] {
+export function stateFaults({ status, transaction, attempts, history }: OutboxRow, isClosed: boolean): string[] {
   const faults: string[] = [];
   if ((status === 'confirmed') !== isClosed) faults.push(`is ${status} in the wrong table`);
   const isFrozen = status === 'prepared' || status === 'submitted';

@@ -12,6 +12,7 @@ import { KEY_TABLES } from './check-keys.ts';
 import { linkedCheck } from './check-linked.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
+import { statementAnchorCheck } from './check-statement-anchors.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
@@ -26,6 +27,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   equivocationCheck,
   anchorCheck,
   outboxCheck,
+  statementAnchorCheck,
   guardCheck,
   accountCheck,
   agentCheck,
