@@ -127,6 +127,12 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           log.warn({ err: error, batch }, 'a confirmation was not passed on');
         });
       },
+      onStatement(statements) {
+        const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
+        federation.noteLedgerRosters(rosters).catch((error: unknown) => {
+          log.error({ err: error }, 'what the ledger says of rosters could not be taken');
+        });
+      },
     }),
   );
   const transport = createTransport({
@@ -144,6 +150,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...rooms,
       self,
       signer: own.signer,
+      ledger: anchoring,
       transport,
       ownChainWaitMs: config.peerWaitMs,
       besidesOwn: {

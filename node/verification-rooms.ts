@@ -48,7 +48,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const sources = {
     store,
     anchorOf: anchoring.anchorOf.bind(anchoring),
-    cosignaturesOf: cosignatures.of.bind(cosignatures),
+    cosignaturesOf: cosignatures.counted.bind(cosignatures),
   };
   const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
   const exchange = new RecordExchange({

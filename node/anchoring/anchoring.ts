@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import type { Envelope } from '../../protocol/statement/envelope.ts';
 import { batchAnchor, type StatementAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -10,7 +11,7 @@ import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { anchorOfBatch, type AnchorRow, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
+import { anchorOfBatch, type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
@@ -68,6 +69,8 @@ export interface Anchoring extends AsyncDisposable {
   readonly state: () => Promise<AnchoringState>;
   /** The first message on the topic that names a statement. */
   readonly statementAnchor: (statement: Sha256Hash) => Promise<BundleAnchor | undefined>;
+  /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
+  readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<BundleAnchor | undefined>;
   /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
   readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
 }
@@ -112,6 +115,10 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     status: (batch) => anchorer.status(batch),
     state: () => anchorer.state(),
     statementAnchor: async (statement) => (await readStatementAnchor(store, statement))?.anchor,
+    async envelopeAnchor(envelope, text) {
+      const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, text));
+      return (await readAnchor(store, envelope.node, envelope.batch, message))?.anchor;
+    },
     anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
     // The anchorer first: its trips still use the other two.
     async [Symbol.asyncDispose]() {

@@ -6,6 +6,7 @@ import { ChainAssembler, type ChainBesides, ChainContradictionError } from './ch
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
+import type { LedgerView } from './ledger-view.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
@@ -19,6 +20,7 @@ export interface CatchUpOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
+  readonly ledger: LedgerView;
   readonly transport: Pick<Transport, 'request'>;
   readonly lanes: Lanes<NodeId>;
   readonly now: () => number;
@@ -27,7 +29,7 @@ export interface CatchUpOptions {
   readonly onBatch: (batch: StoredBatch, from: NodeId) => Promise<void>;
   /** Told of a chain whose origin contradicts itself. */
   readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
-  /** A peer's page stands on a key that nobody has certified here yet. */
+  /** A peer's page stands on a key that nobody has certified here yet, or on a roster that is not known. */
   readonly onUnknownKey: (peer: NodeId) => void;
   /** Rows that go beside those of a node's chain. */
   readonly besides?: (node: NodeId) => ChainBesides | undefined;
@@ -147,8 +149,11 @@ export class CatchUp implements AsyncDisposable {
     } else if (error instanceof PeerStatementError && (error.fault === 'forged' || error.fault === 'malformed')) {
       log.warn({ err: error, node, peer }, 'a peer served a page that does not hold');
       this.#rest(node, peer, DISTRUST_MS);
+    } else if (error instanceof PeerStatementError && error.fault === 'late') {
+      log.info({ err: error, node, peer }, 'a removed node has batches that come too late');
+      this.#rest(node, peer, DISTRUST_MS);
     } else {
-      if (error instanceof PeerStatementError && error.fault === 'unknown-key') onUnknownKey(peer);
+      if (error instanceof PeerStatementError) onUnknownKey(peer);
       log.debug({ err: error, node, peer }, 'a page did not arrive');
       this.#rest(node, peer, REST_MS);
     }

@@ -17,6 +17,8 @@ import type { Chains } from './chains.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { PageItem } from './page-forms.ts';
+import { requireStanding } from './chain-end.ts';
+import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
 
@@ -51,6 +53,7 @@ export interface AssemblerOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
+  readonly ledger: LedgerView;
   readonly besides?: ChainBesides | undefined;
 }
 
@@ -76,6 +79,7 @@ export class ChainAssembler {
   readonly #store: Store;
   readonly #keys: FederationKeys;
   readonly #chains: Chains;
+  readonly #ledger: LedgerView;
   readonly #besides: ChainBesides | undefined;
   #open: OpenBatch;
   #envelope: StoredBatch | undefined;
@@ -84,11 +88,12 @@ export class ChainAssembler {
   #unwritten: PartialGroup[] = [];
   readonly #unwrittenIds = new Set<RecordId>();
 
-  private constructor({ node, store, keys, chains, besides }: AssemblerOptions, open: OpenBatch) {
+  private constructor({ node, store, keys, chains, ledger, besides }: AssemblerOptions, open: OpenBatch) {
     this.#node = node;
     this.#store = store;
     this.#keys = keys;
     this.#chains = chains;
+    this.#ledger = ledger;
     this.#besides = besides;
     this.#open = open;
   }
@@ -141,6 +146,7 @@ export class ChainAssembler {
     if (envelope.node !== this.#node || envelope.batch !== head.batch + 1) {
       throw new PeerStatementError('malformed', `batch ${envelope.node}/${envelope.batch} was not asked for`);
     }
+    await requireStanding(this.#keys.rosters, this.#ledger, envelope, signed.statement);
     if (envelope.prev !== head.hash || envelope.first !== head.next) {
       throw new ChainContradictionError(`batch ${envelope.batch} of ${this.#node} does not follow the one held`, [
         signed,

@@ -1,5 +1,6 @@
 import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import type { Envelope } from '../../protocol/statement/envelope.ts';
 import { type Cosignature, cosignatureStatement } from '../../protocol/statement/cosignature.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
@@ -13,6 +14,7 @@ import type { FederationKeys } from './federation-keys.ts';
 import { Lanes } from '../lanes.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
+import { mayWitness, passUnwitnessed } from './witness-terms.ts';
 
 /** (node, batch, witness) → cosignature. */
 export const cosignatureTable = new Table('cosignature', statementCodec);
@@ -44,7 +46,7 @@ export class Cosignatures {
     return cosignatures;
   }
 
-  /** Batch up to which a witness's cosignatures of a chain are all here. */
+  /** Batch up to which a witness's cosignatures of a chain are all here, as far as its batches were its to witness. */
   watermark(node: NodeId, witness: NodeId): number {
     return this.#watermarks.get(`${node}/${witness}`) ?? 0;
   }
@@ -87,13 +89,26 @@ export class Cosignatures {
     return found;
   }
 
+  /** Those by members whom the batch's roster names: no other may witness it. */
+  async counted({ node, batch, roster }: Envelope): Promise<SignedStatement[]> {
+    const named = this.#keys.rosters.version(roster);
+    const found = await this.of(node, batch);
+    return found.filter(({ statement }) => mayWitness(named, cosignatureStatement.parse(statement).witness));
+  }
+
   /** A witness's cosignatures of a chain from batch `from` on, in order. */
   async *from(node: NodeId, witness: NodeId, from: number): AsyncGenerator<SignedStatement> {
     for (let batch = from; batch <= this.watermark(node, witness); batch++) {
       const signed = await cosignatureTable.get(this.#store, node, batch, witness);
-      if (signed === undefined) return;
-      yield signed;
+      const passed = signed === undefined ? await this.#pass(node, witness, batch - 1) : batch;
+      if (passed < batch) return;
+      if (signed !== undefined) yield signed;
+      batch = passed;
     }
+  }
+
+  #pass(node: NodeId, witness: NodeId, from: number): Promise<number> {
+    return passUnwitnessed(this.#store, this.#keys.rosters, node, witness, from);
   }
 
   /** Whether it was new. The first one of a witness for a batch stays. */
@@ -102,6 +117,7 @@ export class Cosignatures {
     return this.#lanes.exclusive(key, async () => {
       if ((await cosignatureTable.get(this.#store, node, batch, witness)) !== undefined) return false;
       let upTo = this.watermark(node, witness);
+      if (batch > upTo + 1) upTo = await this.#pass(node, witness, upTo);
       if (batch === upTo + 1) {
         upTo = batch;
         while ((await cosignatureTable.get(this.#store, node, upTo + 1, witness)) !== undefined) upTo++;

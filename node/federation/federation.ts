@@ -1,17 +1,19 @@
 import type { Logger } from 'pino';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/statement/envelope.ts';
 import type { SignedRoster } from '../../protocol/keys/roster.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
+import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
-import type { FederationKeys, RosterOutcome } from './federation-keys.ts';
+import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
@@ -19,6 +21,8 @@ import { Lanes } from '../lanes.ts';
 import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain } from './own-chain.ts';
 import { pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
+import type { LedgerView } from './ledger-view.ts';
+import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Topic, Transport, Verdict } from './transport/contract.ts';
@@ -32,9 +36,13 @@ export interface FederationOptions {
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
+  /** This node's own reading of the ledger. */
+  readonly ledger: LedgerView;
   readonly transport: Transport;
   readonly now: () => number;
   readonly headExchangeMs?: number;
+  /** How long a member that a roster drops stays connected, in milliseconds. */
+  readonly leaveMs?: number;
   /** How long a start waits to hear of the own chain, in milliseconds. */
   readonly ownChainWaitMs?: number;
   readonly log: Logger;
@@ -118,6 +126,7 @@ export class Federation implements AsyncDisposable {
     });
     this.#rosters = new RosterExchange({
       ...options,
+      book: keys.book,
       announce: (version) => this.#publish({ type: 'roster', version }),
       exchangeAll: () => this.#heads.exchangeAll(),
       onRemoved: () => this.#ownChain.noteRemoval(),
@@ -147,6 +156,7 @@ export class Federation implements AsyncDisposable {
       }),
     );
     await transport.start();
+    await this.#rosters.settle();
     heads.start();
   }
 
@@ -165,9 +175,15 @@ export class Federation implements AsyncDisposable {
     return this.#ownChain.halted;
   }
 
-  /** Takes the next roster, from an operator. Throws `PeerStatementError` where it does not hold. */
-  learnRoster(signed: SignedRoster): Promise<RosterOutcome> {
-    return this.#rosters.learn(signed);
+  /** Takes the next roster, from an operator, with rows beside it. Throws `PeerStatementError` where it does not hold. */
+  learnRoster(signed: SignedRoster, besides: readonly Operation[] = []): Promise<RosterOutcome> {
+    return this.#rosters.learn(signed, besides);
+  }
+
+  /** The ledger names rosters: it may decide between two, or speak of one that is not known here. */
+  async noteLedgerRosters(rosters: readonly Sha256Hash[]): Promise<void> {
+    await this.#rosters.settle();
+    if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
   }
 
   /** Tells the federation of a new key certificate of this node. */
@@ -188,8 +204,8 @@ export class Federation implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    this.#rosters[Symbol.dispose]();
     for (const stop of this.#stopListening) stop();
+    await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();
     await this.#options.transport[Symbol.asyncDispose]();

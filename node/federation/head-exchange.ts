@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { rosterHash, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -12,6 +12,7 @@ import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
 import { decodeItem, type PageRequest, pageRequest, type Status, status } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import type { RosterOutcome } from './roster-book.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */
@@ -33,7 +34,7 @@ export interface HeadExchangeOptions {
   readonly onRival: (node: NodeId, peer: NodeId, batch: number) => Promise<void>;
   readonly onProof: (proof: Equivocation) => Promise<void>;
   /** Takes a roster. Throws `PeerStatementError`. */
-  readonly onSignedRoster: (roster: SignedRoster) => Promise<unknown>;
+  readonly onSignedRoster: (roster: SignedRoster) => Promise<RosterOutcome>;
   /** All that a peer said was compared. */
   readonly onExchanged: (peer: NodeId) => void;
 }
@@ -78,13 +79,14 @@ export class HeadExchange implements AsyncDisposable {
   /** What this node answers a peer that asks. */
   status(): Status {
     const { keys, chains, cosignatures, equivocations } = this.#options;
-    const members = keys.rosters.current.members.map((member) => member.node);
+    // Of those who left too: what they made and witnessed stays.
+    const nodes = keys.rosters.nodes;
     return {
       heads: [...chains.all()].flatMap(([node, { batch, hash }]) =>
         hash === null ? [] : [{ node, batch, envelope: hash }],
       ),
-      cosigned: members.flatMap((node) =>
-        members.flatMap((witness) => {
+      cosigned: nodes.flatMap((node) =>
+        nodes.flatMap((witness) => {
           const batch = cosignatures.watermark(node, witness);
           return batch === 0 ? [] : [{ node, witness, batch }];
         }),
@@ -111,7 +113,7 @@ export class HeadExchange implements AsyncDisposable {
     if (theirs.keys.some((hash) => !known.has(hash))) await this.pullKeys(peer);
     // Before any lead is followed: a chain with two stories is not to be cosigned.
     if (theirs.equivocations.some(({ node, batch }) => !equivocations.knows(node, batch))) await this.#pullProofs(peer);
-    for (const head of theirs.heads) if (keys.isMember(head.node)) await this.#compare(peer, head);
+    for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
     onExchanged(peer);
     for (const { node, witness, batch } of theirs.cosigned) await this.#pullCosignatures(peer, node, witness, batch);
   }
@@ -141,19 +143,34 @@ export class HeadExchange implements AsyncDisposable {
     return ours !== undefined && rosterHash(nativeSuite, ours) !== theirs;
   }
 
-  /** Pulls rosters up to a version; from that version itself where it is known here, since theirs is another. */
+  /**
+   * Pulls rosters up to a version, from the first that is not ours. Where the first one follows another than ours, the
+   * two parted before it: then from one version earlier, until they meet.
+   */
   async #pullRosters(peer: NodeId, upTo: number): Promise<void> {
     const { keys, onSignedRoster } = this.#options;
-    for (let from = Math.min(keys.rosters.current.version + 1, upTo); from <= upTo;) {
-      const before = from;
-      for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'rosters', from }))) {
-        const item = decodeItem(frame);
-        if (item.kind !== 'roster') continue;
-        await this.#unlessRefused(peer, async () => void (await onSignedRoster(item.roster)));
-        from++;
+    let from = Math.min(keys.rosters.current.version + 1, upTo);
+    for (let brought = true; brought && from <= upTo;) {
+      const page = await this.#rosterPage(peer, from);
+      const [first] = page;
+      if (first === undefined) return;
+      if (from > 2 && rosterStatement.parse(first.statement).previous !== hashOfRoster(keys, from - 1)) {
+        from--;
+        continue;
       }
-      if (from === before) return;
+      brought = false;
+      for (const roster of page) {
+        await this.#unlessRefused(peer, async () => {
+          if ((await onSignedRoster(roster)) === 'added') brought = true;
+        });
+      }
+      from += page.length;
     }
+  }
+
+  async #rosterPage(peer: NodeId, from: number): Promise<SignedRoster[]> {
+    const frames = await this.#collect(peer, 'batches', pageRequest.encode({ want: 'rosters', from }));
+    return frames.map(decodeItem).flatMap((item) => (item.kind === 'roster' ? [item.roster] : []));
   }
 
   async pullKeys(peer: NodeId): Promise<void> {
@@ -186,7 +203,7 @@ export class HeadExchange implements AsyncDisposable {
 
   async #pullCosignatures(peer: NodeId, node: NodeId, witness: NodeId, upTo: number): Promise<void> {
     const { cosignatures, keys } = this.#options;
-    if (!keys.isMember(node) || !keys.isMember(witness)) return;
+    if (keys.rosters.member(node) === undefined || keys.rosters.member(witness) === undefined) return;
     for (let held = cosignatures.watermark(node, witness); held < upTo;) {
       const request: PageRequest = { want: 'cosignatures', node, witness, from: held + 1 };
       for (const frame of await this.#collect(peer, 'batches', pageRequest.encode(request))) {
@@ -209,4 +226,9 @@ export class HeadExchange implements AsyncDisposable {
 
 function hashOf(batch: StoredBatch | undefined): Sha256Hash | undefined {
   return batch && hashText(nativeSuite, batch.signed.statement);
+}
+
+function hashOfRoster({ rosters }: FederationKeys, version: number): Sha256Hash | undefined {
+  const roster = rosters.signed[version - 1];
+  return roster && rosterHash(nativeSuite, roster);
 }

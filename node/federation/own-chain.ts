@@ -15,7 +15,7 @@ const LOOK_MS = 20;
 /** Pause between two attempts to get what peers have proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
 
-/** `removed`: the roster does not name this node any more. */
+/** `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. */
 export type HaltReason = 'behind' | 'forked' | 'removed';
 
 export interface OwnChainOptions {
@@ -152,7 +152,7 @@ export class OwnChain {
   #halt(reason: HaltReason): void {
     if (this.#halted !== null) return;
     this.#halted = reason;
-    this.#options.log.fatal({ reason }, 'this node signs nothing more: its peers hold another history of its chain');
+    this.#options.log.fatal({ reason }, 'this node signs nothing more');
     this.#options.onHalt(reason);
   }
 }

@@ -1,8 +1,8 @@
 /**
  * `malformed` and `forged` are the sender's fault whatever else is true; `unknown-key` and `unknown-member` may be
- * cured by a certificate or roster that has not arrived yet.
+ * cured by a certificate or roster that has not arrived yet; `late` is what a node did after it was removed.
  */
-export type StatementFault = 'malformed' | 'forged' | 'unknown-key' | 'unknown-member';
+export type StatementFault = 'malformed' | 'forged' | 'unknown-key' | 'unknown-member' | 'late';
 
 export class PeerStatementError extends Error {
   override readonly name = 'PeerStatementError';

@@ -8,6 +8,7 @@ import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { Lanes } from '../lanes.ts';
+import { mayWitness, passUnwitnessed } from './witness-terms.ts';
 
 export interface WitnessOptions {
   readonly self: NodeId;
@@ -51,10 +52,12 @@ export class Witness {
     const { self, store, signer, keys, chains, cosignatures, equivocations, now, watch, onCosigned } = this.#options;
     // What is signed before the key's certificate begins would never count.
     if (node === self || keys.directory.get(self, signer.keyId) === undefined) return;
-    const from = cosignatures.watermark(node, self) + 1;
+    const from = (await passUnwitnessed(store, keys.rosters, node, self, cosignatures.watermark(node, self))) + 1;
     for (let number = from; number <= chains.head(node).batch; number++) {
       const batch = await readBatch(store, node, number);
       if (batch === undefined) return;
+      // What a roster stands under that does not name this node is not its to witness.
+      if (!mayWitness(keys.rosters.version(batch.envelope.roster), self)) continue;
       await watch(batch.signed);
       if (equivocations.taints(node, number)) return;
       // It may be here already, from a peer: made by this node before it lost its store.

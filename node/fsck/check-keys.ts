@@ -2,7 +2,8 @@ import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { certificateTable, revocationTable, rivalRosterTable, rosterTable } from '../federation/federation-keys.ts';
+import { certificateTable, revocationTable } from '../federation/federation-keys.ts';
+import { rivalRosterTable, rosterTable } from '../federation/roster-book.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Table } from '../store/table.ts';
 import type { ProvenKeys } from './check.ts';
@@ -49,15 +50,23 @@ async function readRosters(source: RowSource): Promise<SignedRoster[]> {
   return rosters;
 }
 
-/** A rival is signed by the quorum that could, and is another than the one that is in force. */
+/**
+ * A rival is signed by the quorum that could, of the roster that it follows: one in force, or a rival. Rows come in order
+ * of versions.
+ */
 async function checkRivals(source: RowSource, rosters: RosterChain): Promise<void> {
+  const chains = rosters.rosters.map(({ version }) => rosters.upTo(nativeSuite, version));
   for await (const { key, value } of readRows(source, rivalRosterTable)) {
     if (value === undefined) continue;
     try {
-      const { version } = rosterStatement.parse(value.statement);
-      rosters.upTo(nativeSuite, version - 1).follow(nativeSuite, value);
-      if (rivalRosterTable.key(version) !== key) throw new RangeError('stands under another key');
+      const { version, previous } = rosterStatement.parse(value.statement);
+      const before = chains.find(({ hash }) => hash === previous);
+      if (before === undefined) throw new RangeError('follows no roster that is here');
+      const chain = before.follow(nativeSuite, value);
+      if (rivalRosterTable.key(version, chain.hash) !== key) throw new RangeError('stands under another key');
       if (rosters.signed[version - 1]?.statement === value.statement) throw new RangeError('is no rival');
+      chains.push(chain);
+      source.report.count('rivalRosters');
     } catch (error) {
       source.report.problem(rivalRosterTable.name, key, reasonOf(error));
     }

@@ -5,6 +5,7 @@ import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { inclusionPath } from '../../protocol/merkle/tree.ts';
+import type { Envelope } from '../../protocol/statement/envelope.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
@@ -17,7 +18,7 @@ import type { Store } from '../store/store.ts';
 export interface EvidenceSources {
   readonly store: Store;
   readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
-  readonly cosignaturesOf: (node: NodeId, batch: number) => Promise<readonly SignedStatement[]>;
+  readonly cosignaturesOf: (envelope: Envelope) => Promise<readonly SignedStatement[]>;
 }
 
 /** All that this node holds about one record: a bundle without keys, rosters and disclosure, and what it was read from. */
@@ -86,7 +87,7 @@ async function batchEvidence(
   const hash = hashText(nativeSuite, signed.statement);
   const [path, found, anchor] = await Promise.all([
     readBatchPath(store, envelope, record.seq),
-    cosignaturesOf(envelope.node, envelope.batch),
+    cosignaturesOf(envelope),
     anchorOf(envelope.node, envelope.batch, hash),
   ]);
   // A cosignature of a rival envelope is evidence against the node, not for this record.

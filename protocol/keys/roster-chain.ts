@@ -63,13 +63,17 @@ export class RosterChain {
 
   /**
    * The chain with one roster more, which a quorum of the current members signed. A node keeps its identity key for
-   * ever, and the key its node. Throws `RosterError`.
+   * ever, the key its node, and the federation its ledger topic. Throws `RosterError`.
    */
   follow(suite: Suite, next: SignedRoster): RosterChain {
     const roster = parseRoster(next);
     requirePlace(roster, this.current.version + 1, this.hash);
     requireSignatures(suite, next, this.current, this.current.quorum);
     for (const member of roster.members) this.#requireSameIdentity(member);
+    const { network, topicId } = this.current.ledger;
+    if (roster.ledger.network !== network || roster.ledger.topicId !== topicId) {
+      throw new RosterError('malformed', 'a federation keeps its ledger topic: its anchors have one order');
+    }
     const hashes = { genesis: this.genesis, hash: rosterHash(suite, next) };
     return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
   }
@@ -132,6 +136,9 @@ function parseRoster(entry: SignedRoster): Roster {
   const identityKeys = new Set(roster.members.map((member) => member.identityKey));
   if (identityKeys.size !== roster.members.length) {
     throw new RosterError('malformed', 'two members with one identity key would vote twice');
+  }
+  if (new Set(roster.members.map((member) => member.peerId)).size !== roster.members.length) {
+    throw new RosterError('malformed', 'two members with one peer id');
   }
   if (!roster.members.every((member) => isPublicKey(member.identityKey))) {
     throw new RosterError('malformed', 'an identity key is not an ML-DSA-65 public key');

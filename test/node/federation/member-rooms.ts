@@ -20,6 +20,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
 import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
@@ -91,6 +92,7 @@ export class MemberRooms implements AsyncDisposable {
       transport,
       now: Date.now,
       log: silent,
+      ledger: EMPTY_LEDGER,
       ownChainWaitMs: 200,
       besidesOwn: NO_ROWS,
       onHalt: () => {},

@@ -4,6 +4,7 @@ import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
+import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from './member-rooms.ts';
 
@@ -87,6 +88,7 @@ export class Pulling implements AsyncDisposable {
       store,
       keys,
       chains,
+      ledger: EMPTY_LEDGER,
       transport,
       lanes: new Lanes(),
       now: () => this.now,

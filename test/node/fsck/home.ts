@@ -35,6 +35,7 @@ import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
+import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
 
@@ -193,7 +194,7 @@ async function pullChain(
   const equivocations = await Equivocations.open(from, keys);
   const server = new PageServer({ store: from, cosignatures, equivocations, keys });
   const chains = await Chains.open(to, [US]);
-  const assembler = await ChainAssembler.recover({ node: US, store: to, keys, chains });
+  const assembler = await ChainAssembler.recover({ node: US, store: to, keys, chains, ledger: EMPTY_LEDGER });
   const held: StoredBatch[] = [];
   for (let before = -1; before < held.length;) {
     before = held.length;
