@@ -33,7 +33,7 @@ interface AccountRoomsOptions {
   readonly log: Logger;
   readonly config: Pick<NodeConfig, 'mail' | 'signUp'>;
   /** Address of the key-authenticated API. */
-  readonly nodeUrl: string;
+  readonly nodeUrl: () => string;
 }
 
 /** Opens the rooms around accounts. A change of an account and its line in the audit log are one write. */

@@ -30,9 +30,9 @@ import { VERSION } from './version.ts';
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
   const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
+  const { baseUrl } = context;
   const { topicId } = keys.rosters.current.ledger;
-  const region = keys.rosters.member(config.id)?.region ?? config.id;
-  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
+  const region = () => keys.rosters.member(config.id)?.region ?? config.id;
   const recorder = recorderOf(context, topicId);
   const decisions: DecisionRooms = {
     recorder,
@@ -73,16 +73,15 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
 }
 
 /** The routes, the pages of their problems, and the document of them all. */
-function withDocument(routes: readonly Route[], baseUrl: string): readonly Route[] {
+function withDocument(routes: readonly Route[], baseUrl: () => string): readonly Route[] {
   const all = [...routes, problemRoute()];
   return [...all, openApiRoute(all, { version: VERSION, baseUrl })];
 }
 
 function recorderOf(
-  { intake, idempotency, keys, config, view, confirmations, evidence, room }: NodeContext,
+  { intake, idempotency, baseUrl, view, confirmations, evidence, room }: NodeContext,
   topic: string,
 ): Recorder {
-  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
   const find = async (id: RecordId) => {
     const found = await evidence(id);
     if (found === undefined) throw new RangeError(`${id} is not in the store`);
@@ -94,7 +93,7 @@ function recorderOf(
     idempotency,
     requireStorage: () => room.requireRoom(),
     topic,
-    verifyUrl: (id) => `${baseUrl}/v1/verify/${id}`,
+    verifyUrl: (id) => `${baseUrl()}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,
     async waitFor(record, milliseconds, signal) {
       const confirmed = confirmations.wait(record.seq, milliseconds, signal);

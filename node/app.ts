@@ -55,10 +55,10 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function appOptions({ log, metrics, config, keys }: NodeContext) {
+function appOptions({ log, metrics, baseUrl }: NodeContext) {
   return {
     log,
-    baseUrl: keys.rosters.member(config.id)?.baseUrl ?? '',
+    baseUrl,
     observe: metrics.observeAnswer.bind(metrics),
   };
 }
@@ -92,7 +92,6 @@ async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
   return new PaidGate({
     ...context,
     ...till,
-    baseUrl: appOptions(context).baseUrl,
     behindProxy: config.http.behindProxy,
     requireStorage: () => room.requireRoom(),
   });

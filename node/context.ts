@@ -62,6 +62,8 @@ export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, Ver
   readonly governance: GovernanceRooms;
   readonly sealer: Sealer;
   readonly anchoring: Anchoring;
+  /** Public address of this node as the roster in force has it, without a slash at its end. */
+  readonly baseUrl: () => string;
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
@@ -93,7 +95,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
-  const nodeUrl = `${keys.rosters.member(self)?.baseUrl ?? ''}/verify`;
+  const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
+  const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(
     await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }),
   );
@@ -236,6 +239,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     governance,
     sealer,
     anchoring,
+    baseUrl,
     chains,
     cosignatures,
     equivocations,

@@ -15,7 +15,6 @@ export function paidRoutes(context: NodeContext): readonly Route[] {
   return routes.map((route) => route(rooms));
 }
 
-function paidRooms({ config, keys }: NodeContext): PaidRooms {
-  const baseUrl = keys.rosters.member(config.id)?.baseUrl ?? '';
-  return { verifyUrl: (id: RecordId): string => `${baseUrl}/v1/verify/${id}` };
+function paidRooms({ baseUrl }: NodeContext): PaidRooms {
+  return { verifyUrl: (id: RecordId): string => `${baseUrl()}/v1/verify/${id}` };
 }

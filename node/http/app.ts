@@ -15,8 +15,8 @@ export interface AppOptions {
   /** What stands before paid routes. Needed where there are any. */
   readonly paidGate?: Pick<PaidGate, 'answer'>;
   readonly routes: readonly (Route | OperatorRoute)[];
-  /** Public address of the node, without a slash at its end. */
-  readonly baseUrl: string;
+  /** Public address of the node as the roster in force has it, without a slash at its end. */
+  readonly baseUrl: () => string;
   readonly log: Logger;
   /** Told of every answer: route pattern, status, seconds. */
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
@@ -92,7 +92,7 @@ async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Cont
     }
     context.status = problem.status;
     for (const [name, value] of Object.entries(problem.headers)) context.set(name, value);
-    context.body = JSON.stringify(problemBody(problem, { baseUrl, instance: context.path, requestId }));
+    context.body = JSON.stringify(problemBody(problem, { baseUrl: baseUrl(), instance: context.path, requestId }));
     context.type = PROBLEM_CONTENT_TYPE;
   }
   observe(context.method, routeOf(context), context.status, (performance.now() - started) / 1000);

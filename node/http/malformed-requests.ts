@@ -16,7 +16,7 @@ const HOST = 'host';
  * request cannot be told from its body. Whole requests that came before it on the connection are answered first.
  * Everything else goes to `handler`.
  */
-export function answerRequests(server: Server, handler: RequestListener, baseUrl: string): void {
+export function answerRequests(server: Server, handler: RequestListener, baseUrl: () => string): void {
   /** By connection: the response to the last request that came on it. */
   const latest = new WeakMap<Duplex, ServerResponse>();
   const answer: RequestListener = (request, response) => {
@@ -25,18 +25,18 @@ export function answerRequests(server: Server, handler: RequestListener, baseUrl
     if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const fault = faultOf(request);
     if (fault === null) void handler(request, response);
-    else send(response, written(new Problem('request-malformed', fault), baseUrl));
+    else send(response, written(new Problem('request-malformed', fault), baseUrl()));
   };
   server.on('request', answer);
   // An expectation other than 100-continue is not met, and may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', answer);
   server.on('clientError', (error: Error, socket: Duplex) => {
     if (!socket.writable || codeOf(error) === 'ECONNRESET') socket.destroy();
-    else answerLast(socket, latest.get(socket), written(problemOf(error), baseUrl));
+    else answerLast(socket, latest.get(socket), written(problemOf(error), baseUrl()));
   });
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => {});
-    socket.end(textOf(written(new Problem('method-not-allowed', 'CONNECT is not allowed here.'), baseUrl)));
+    socket.end(textOf(written(new Problem('method-not-allowed', 'CONNECT is not allowed here.'), baseUrl())));
   });
 }
 

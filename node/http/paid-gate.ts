@@ -27,8 +27,8 @@ export interface PaidGateOptions {
   readonly auditLog: Pick<AuditLog, 'note'>;
   /** Address that is paid. */
   readonly payTo: string;
-  /** Public address of the node, without a slash at its end. */
-  readonly baseUrl: string;
+  /** Public address of the node as the roster in force has it, without a slash at its end. */
+  readonly baseUrl: () => string;
   readonly behindProxy: boolean;
   /** Throws where the node has no room for what a paid call leaves. */
   readonly requireStorage: () => void;
@@ -99,7 +99,7 @@ export class PaidGate {
       // Nothing of an answer to HEAD is delivered, so none is sold.
       shown: context.method === 'HEAD' ? '' : context.get(PAYMENT_SIGNATURE_HEADER),
       caller: await this.#callerOf(context, address),
-      url: this.#options.baseUrl + context.path,
+      url: this.#options.baseUrl() + context.path,
     };
   }
 

@@ -42,7 +42,7 @@ export interface Listener extends AsyncDisposable {
 export async function listen(
   handler: RequestListener,
   { host, port, tls, behindProxy }: HttpConfig,
-  baseUrl: string,
+  baseUrl: () => string,
 ): Promise<Listener> {
   const server =
     tls === null ? createHttpServer(OPTIONS) : createHttpsServer({ ...OPTIONS, ...(await tlsOptions(tls)) });

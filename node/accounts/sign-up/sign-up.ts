@@ -24,7 +24,7 @@ export interface SignUpOptions {
   /** False where the operator turned sign-up off. */
   readonly isOpen: boolean;
   /** Address of the key-authenticated API. */
-  readonly nodeUrl: string;
+  readonly nodeUrl: () => string;
 }
 
 /** Name of a key that a sign-up made. */
@@ -67,12 +67,12 @@ export class SignUp {
     // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
     const to = known?.email ?? email;
     if (known !== undefined && !(await this.#isUntouched(known.id))) {
-      await deliver(mailer, accountExistsMail(to, known.id, nodeUrl));
+      await deliver(mailer, accountExistsMail(to, known.id, nodeUrl()));
       return;
     }
     const account = known?.id ?? newAccountId();
     const apiKey = newKeyText();
-    await deliver(mailer, keyMail(to, account, apiKey, nodeUrl));
+    await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
     await book.change(() =>
       known === undefined ? this.#newAccount(account, email, digest, apiKey) : this.#freshKey(account, apiKey),
     );

@@ -10,7 +10,7 @@ export interface AgentRouteRooms {
   readonly recorder: Recorder;
   readonly agents: Agents;
   /** Public address of the node, without a slash at its end. */
-  readonly baseUrl: string;
+  readonly baseUrl: () => string;
 }
 
 export const ALGORITHM = 'ML-DSA-65';

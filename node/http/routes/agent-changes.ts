@@ -56,7 +56,7 @@ export function rotateAgentRoute({ recorder, agents, baseUrl }: AgentRouteRooms)
     },
     answer: ({ record, kept, envelope: { success, attestationId, status, submittedAt, warnings } }) => ({
       success,
-      ...identityOf(baseUrl, record),
+      ...identityOf(baseUrl(), record),
       ...keyMembers(record),
       previousKeyId: kept.previousKeyId ?? null,
       rotatedAt: submittedAt,
@@ -88,7 +88,7 @@ export function deactivateAgentRoute({ recorder, agents, baseUrl }: AgentRouteRo
     },
     answer: ({ record, envelope: { success, attestationId, status, submittedAt, warnings } }) => ({
       success,
-      ...identityOf(baseUrl, record),
+      ...identityOf(baseUrl(), record),
       agentStatus: 'deactivated',
       deactivatedAt: submittedAt,
       keyId: record.claims.agentKeyId ?? null,

@@ -31,7 +31,7 @@ export function agentRoute({ agents, baseUrl }: AgentRouteRooms): KeyRoute {
       requireAgentReach(caller, agentId);
       const agent = await agents.require(caller.account.id, agentId);
       const particulars = await agents.particulars(agent);
-      const { did, didDocumentUrl } = agentAddress(baseUrl, agentId);
+      const { did, didDocumentUrl } = agentAddress(baseUrl(), agentId);
       const current = currentKey(agent);
       const body: AgentAnswer = {
         success: true,
@@ -79,7 +79,7 @@ export function didDocumentRoute({ agents, baseUrl }: AgentRouteRooms): FreeRout
       const agentId = agentParameter(params);
       const agent = await agents.find(agentId);
       if (agent === undefined) throw new Problem('agent-not-found', 'There is no agent of this id on this node.');
-      return { body: documentText(agent, baseUrl), headers: DOCUMENT_HEADERS };
+      return { body: documentText(agent, baseUrl()), headers: DOCUMENT_HEADERS };
     },
   };
 }

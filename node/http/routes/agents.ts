@@ -49,7 +49,7 @@ function registerAgentRoute({ recorder, agents, baseUrl }: AgentRouteRooms): Key
     },
     answer: ({ record, envelope: { success, attestationId, status, submittedAt, warnings } }) => ({
       success,
-      ...identityOf(baseUrl, record),
+      ...identityOf(baseUrl(), record),
       ...keyMembers(record),
       createdAt: submittedAt,
       attestationId,

@@ -4,7 +4,7 @@ import type { Health } from '../../metrics/health-monitor.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface HealthSources {
-  readonly region: string;
+  readonly region: () => string;
   readonly node: string;
   readonly version: string;
   readonly now: () => number;
@@ -34,7 +34,7 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
         body: {
           status: accepts ? 'ok' : 'unavailable',
           ts: timestampOf(now()),
-          region,
+          region: region(),
           node,
           version,
           checks: { ...checks },

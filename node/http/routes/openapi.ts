@@ -9,7 +9,10 @@ const DocumentShape = Type.Object(
 const EXAMPLE = { openapi: OPENAPI_VERSION, info: { title: 'Meridian', version: '1.0.0' }, servers: [], paths: {} };
 
 /** `GET /openapi.json`: the OpenAPI 3.1 document of these routes and of itself. */
-export function openApiRoute(routes: readonly Route[], options: DocumentOptions): FreeRoute {
+export function openApiRoute(
+  routes: readonly Route[],
+  { baseUrl, ...options }: Omit<DocumentOptions, 'baseUrl'> & { readonly baseUrl: () => string },
+): FreeRoute {
   const route: FreeRoute = {
     method: 'GET',
     path: '/openapi.json',
@@ -19,8 +22,17 @@ export function openApiRoute(routes: readonly Route[], options: DocumentOptions)
       answer: { shape: DocumentShape, example: EXAMPLE },
       problems: [],
     },
-    answer: async () => ({ body, headers: { 'Content-Type': 'application/json' } }),
+    async answer() {
+      // Made anew only after the node has moved.
+      const address = baseUrl();
+      if (address !== written.address) written = write(address);
+      return { body: written.body, headers: { 'Content-Type': 'application/json' } };
+    },
   };
-  const body = JSON.stringify(openApiDocument([...routes, route], options));
+  const write = (address: string) => ({
+    address,
+    body: JSON.stringify(openApiDocument([...routes, route], { ...options, baseUrl: address })),
+  });
+  let written = write(baseUrl());
   return route;
 }

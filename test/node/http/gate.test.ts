@@ -46,7 +46,7 @@ const app = createApp({
     behindProxy: true,
   }),
   routes,
-  baseUrl: 'https://eu.example',
+  baseUrl: () => 'https://eu.example',
   log: pino({ level: 'silent' }),
   observe: () => {},
 });

@@ -41,7 +41,7 @@ function statuses(text: string): number[] {
 }
 
 async function withServer(handler: RequestListener, use: (server: Listener) => Promise<void>): Promise<void> {
-  await using server = await listen(handler, HTTP, 'https://eu.example');
+  await using server = await listen(handler, HTTP, () => 'https://eu.example');
   await use(server);
 }
 

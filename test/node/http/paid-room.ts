@@ -70,7 +70,7 @@ export class PaidRoom implements AsyncDisposable {
       accounts: tenants,
       auditLog: { note: (_account, facts) => void promise.then(({ used }) => used.push(facts)) },
       payTo: PAY_TO,
-      baseUrl: BASE_URL,
+      baseUrl: () => BASE_URL,
       behindProxy: false,
       requireStorage() {
         if (opened.isFull) throw new Problem('storage-full', 'full');
@@ -80,12 +80,12 @@ export class PaidRoom implements AsyncDisposable {
       gate: { free: (_context, _route, answer) => answer(), keyed: () => Promise.reject(new Error('no keyed route')) },
       paidGate: gate,
       routes: routesOf(() => opened),
-      baseUrl: BASE_URL,
+      baseUrl: () => BASE_URL,
       log: pino({ level: 'silent' }),
       observe: () => undefined,
     });
     const http = { host: '127.0.0.1', port: 0, tls: null, behindProxy: false };
-    const opened: PaidRoom = new PaidRoom(room, await listen(app.callback(), http, BASE_URL));
+    const opened: PaidRoom = new PaidRoom(room, await listen(app.callback(), http, () => BASE_URL));
     resolve(opened);
     return opened;
   }

@@ -27,14 +27,14 @@ async function agree(port: number, maxVersion: SecureVersion): Promise<string> {
 }
 
 test('with a certificate only TLS 1.3 is spoken', async () => {
-  await using server = await listen(greet, { host: '127.0.0.1', port: 0, tls, behindProxy: false }, BASE);
+  await using server = await listen(greet, { host: '127.0.0.1', port: 0, tls, behindProxy: false }, () => BASE);
   assert.is(await agree(server.port, 'TLSv1.3'), 'TLSv1.3');
   assert.match(await agree(server.port, 'TLSv1.2'), 'ALERT_PROTOCOL_VERSION');
 });
 
 test('a port that is taken is an error, not a silence', async () => {
-  await using server = await listen(greet, { host: '127.0.0.1', port: 0, tls: null, behindProxy: false }, BASE);
-  const second = listen(greet, { host: '127.0.0.1', port: server.port, tls: null, behindProxy: false }, BASE);
+  await using server = await listen(greet, { host: '127.0.0.1', port: 0, tls: null, behindProxy: false }, () => BASE);
+  const second = listen(greet, { host: '127.0.0.1', port: server.port, tls: null, behindProxy: false }, () => BASE);
   const error: unknown = await second.catch((thrown: unknown) => thrown);
   assert.is(error instanceof Error && 'code' in error && error.code, 'EADDRINUSE');
 });
@@ -44,7 +44,7 @@ test('an idle connection does not hold up the end; an answer under way is finish
   const slow: RequestListener = (_request, response) => {
     finish = () => response.end('done');
   };
-  const server = await listen(slow, { host: '127.0.0.1', port: 0, tls: null, behindProxy: false }, BASE);
+  const server = await listen(slow, { host: '127.0.0.1', port: 0, tls: null, behindProxy: false }, () => BASE);
   const agent = new Agent({ keepAlive: true });
   const request = httpRequest({ host: '127.0.0.1', port: server.port, agent }).end();
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -60,7 +60,11 @@ test('an idle connection does not hold up the end; an answer under way is finish
 });
 
 test('an answer that never comes is cut off soon after the end was asked for', async () => {
-  const server = await listen(() => {}, { host: '127.0.0.1', port: 0, tls: null, behindProxy: false }, BASE);
+  const server = await listen(
+    () => {},
+    { host: '127.0.0.1', port: 0, tls: null, behindProxy: false },
+    () => BASE,
+  );
   const request = httpRequest({ host: '127.0.0.1', port: server.port }).end();
   const failed = once(request, 'error');
   await new Promise((resolve) => setTimeout(resolve, 50));

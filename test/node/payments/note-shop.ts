@@ -46,7 +46,7 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
     ...till,
     accounts: { authenticate: async () => 'unknown' },
     auditLog: { note: () => undefined },
-    baseUrl,
+    baseUrl: () => baseUrl,
     behindProxy: false,
     requireStorage: () => undefined,
   });
@@ -54,8 +54,8 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
     free: () => Promise.reject(new Error('nothing is free')),
     keyed: () => Promise.reject(new Error('no keyed route')),
   };
-  const app = createApp({ gate, paidGate, routes: [route], baseUrl, log, observe: () => undefined });
-  return listen(app.callback(), { host: '127.0.0.1', port, tls: null, behindProxy: false }, baseUrl);
+  const app = createApp({ gate, paidGate, routes: [route], baseUrl: () => baseUrl, log, observe: () => undefined });
+  return listen(app.callback(), { host: '127.0.0.1', port, tls: null, behindProxy: false }, () => baseUrl);
 }
 
 /** The header that pays for a note at a shop's port. */

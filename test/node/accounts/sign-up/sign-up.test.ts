@@ -44,7 +44,7 @@ function signUpOf(room: AccountRoom, { isOpen = true, now = () => 0, ...setting 
     mailer: sender,
     limits,
     isOpen,
-    nodeUrl: NODE_URL,
+    nodeUrl: () => NODE_URL,
   });
   /** From an internet address of its own unless one is given. */
   return (email: string, from = `192.0.2.${++callers % 250}`) => signUp.request(email, from);
