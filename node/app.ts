@@ -38,7 +38,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   sealer.start();
   anchoring.start();
   context.purges.start();
-  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts), gate: operatorGate });
+  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate: operatorGate });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
   const heads = starting.use(dailyHeads(context));
   heads.start();

@@ -19,6 +19,7 @@ import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
 import { certifyOwnKey, requireMembership } from './federation/own-membership.ts';
+import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
@@ -33,6 +34,7 @@ import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
+import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
@@ -47,6 +49,8 @@ export interface Overrides {
   readonly now?: () => number;
   readonly random?: () => number;
   readonly payments?: PaymentMeans;
+  /** Stands between the store and its disk. */
+  readonly gate?: CommitGate;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -69,6 +73,7 @@ export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, Ver
   readonly equivocations: Equivocations;
   readonly transport: Transport;
   readonly federation: Federation;
+  readonly rosterVotes: RosterVotes;
   /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
   readonly resumeChain: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;
@@ -82,7 +87,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const now = overrides.now ?? Date.now;
   await using opening = new AsyncDisposableStack();
   const own = await readNodeKeys(config.home);
-  const store = opening.use(await Store.open(join(config.home, 'store')));
+  const store = opening.use(await Store.open(join(config.home, 'store'), { gate: overrides.gate }));
   const purges = opening.use(new DuePurges(store, log));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;
@@ -245,6 +250,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     equivocations,
     transport,
     federation,
+    rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
     resumeChain,
     confirmations,
     room,

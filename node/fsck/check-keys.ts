@@ -1,15 +1,17 @@
 import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { decodeBase64url } from '../../protocol/bytes.ts';
+import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
 import { certificateTable, revocationTable } from '../federation/federation-keys.ts';
 import { rivalRosterTable, rosterTable } from '../federation/roster-book.ts';
+import { rosterVoteTable } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Table } from '../store/table.ts';
 import type { ProvenKeys } from './check.ts';
 import { readRows, reasonOf, type RowSource } from './rows.ts';
 
-export const KEY_TABLES = [rosterTable, rivalRosterTable, certificateTable, revocationTable];
+export const KEY_TABLES = [rosterTable, rivalRosterTable, rosterVoteTable, certificateTable, revocationTable];
 
 /**
  * Rosters from genesis on, each authorised by the one before, and the certificates and revocations under their identity
@@ -25,6 +27,7 @@ export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
   }
   source.report.count('rosters', rosters.rosters.length);
   await checkRivals(source, rosters);
+  await checkVotes(source, rosters);
   const directory = new KeyDirectory(nativeSuite, () => rosters);
   await checkStatements(source, certificateTable, (signed) => {
     const { node, keyId } = directory.addCertificate(signed).certificate;
@@ -69,6 +72,24 @@ async function checkRivals(source: RowSource, rosters: RosterChain): Promise<voi
       source.report.count('rivalRosters');
     } catch (error) {
       source.report.problem(rivalRosterTable.name, key, reasonOf(error));
+    }
+  }
+}
+
+/** A vote is a roster of its version, signed by one who was a member. */
+async function checkVotes(source: RowSource, rosters: RosterChain): Promise<void> {
+  for await (const { key, value } of readRows(source, rosterVoteTable)) {
+    if (value === undefined) continue;
+    try {
+      const { version } = rosterStatement.parse(value.statement);
+      if (rosterVoteTable.key(version) !== key) throw new RangeError('stands under another key');
+      const isSigned = rosters.nodes.some((node) => {
+        const identityKey = rosters.member(node)?.identityKey ?? '';
+        return signatureHolds(nativeSuite, rosterStatement, value, decodeBase64url(identityKey));
+      });
+      if (!isSigned) throw new RangeError('is signed by no member');
+    } catch (error) {
+      source.report.problem(rosterVoteTable.name, key, reasonOf(error));
     }
   }
 }

@@ -1,8 +1,13 @@
-import type { Accounts } from '../accounts/accounts.ts';
+import type { NodeContext } from '../context.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { accountRoutes } from './account-routes.ts';
+import { rosterRoutes } from './roster-routes.ts';
 
 /** What an operator may ask of a running node. Reached through the socket in the node's home alone. */
-export function operatorRoutes(accounts: Accounts): readonly OperatorRoute[] {
-  return [...accountRoutes(accounts)];
+export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
+  const { accounts, config, keys, rosterVotes } = context;
+  return [
+    ...accountRoutes(accounts),
+    ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),
+  ];
 }

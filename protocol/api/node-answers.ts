@@ -53,7 +53,9 @@ export const FederationAnswerShape = Closed({
   federation: Type.String(),
   fingerprint: Sha256Shape,
   name: Type.String(),
-  roster: Closed({ version: OrdinalShape, quorum: OrdinalShape }),
+  roster: Closed({ version: OrdinalShape, hash: Sha256Shape, quorum: OrdinalShape }),
+  /** Rosters that a quorum signed beside the ones in force. */
+  rivalRosters: Type.Array(Closed({ version: OrdinalShape, hash: Sha256Shape })),
   ledger: Closed({ network: Type.String(), topicId: EntityIdShape }),
   members: Type.Array(MemberShape),
   catchingUp: Type.Array(NodeIdShape),
@@ -65,7 +67,8 @@ export const FEDERATION_EXAMPLE = {
   federation: '9f86d081',
   fingerprint: EXAMPLE_HASH,
   name: 'meridian',
-  roster: { version: 1, quorum: 3 },
+  roster: { version: 1, hash: EXAMPLE_HASH, quorum: 3 },
+  rivalRosters: [],
   ledger: { network: 'mainnet', topicId: EXAMPLE_TOPIC },
   members: [
     {

@@ -53,29 +53,41 @@ export class RosterChain {
   static open(suite: Suite, signed: readonly SignedRoster[]): RosterChain {
     const [first] = signed;
     if (first === undefined) throw new RosterError('empty', 'no genesis roster');
-    const roster = parseRoster(first);
-    requirePlace(roster, 1, null);
+    const roster = RosterChain.judgeGenesis(first.statement);
     requireSignatures(suite, first, roster, roster.members.length);
     const hash = rosterHash(suite, first);
     const genesis = new RosterChain([roster], [first], { genesis: hash, hash });
     return signed.slice(1).reduce((chain, next) => chain.follow(suite, next), genesis);
   }
 
-  /**
-   * The chain with one roster more, which a quorum of the current members signed. A node keeps its identity key for
-   * ever, the key its node, and the federation its ledger topic. Throws `RosterError`.
-   */
+  /** The genesis roster of a statement, whoever signed it. Throws `RosterError`. */
+  static judgeGenesis(statement: string): Roster {
+    const roster = parseRoster(statement);
+    requirePlace(roster, 1, null);
+    return roster;
+  }
+
+  /** The chain with one roster more, which a quorum of the current members signed. Throws `RosterError`. */
   follow(suite: Suite, next: SignedRoster): RosterChain {
-    const roster = parseRoster(next);
-    requirePlace(roster, this.current.version + 1, this.hash);
+    const roster = this.judgeNext(next.statement);
     requireSignatures(suite, next, this.current, this.current.quorum);
+    const hashes = { genesis: this.genesis, hash: rosterHash(suite, next) };
+    return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
+  }
+
+  /**
+   * The roster of a statement that may follow the current one, whoever signed it. A node keeps its identity key for ever,
+   * the key its node, and the federation its ledger topic. Throws `RosterError`.
+   */
+  judgeNext(statement: string): Roster {
+    const roster = parseRoster(statement);
+    requirePlace(roster, this.current.version + 1, this.hash);
     for (const member of roster.members) this.#requireSameIdentity(member);
     const { network, topicId } = this.current.ledger;
     if (roster.ledger.network !== network || roster.ledger.topicId !== topicId) {
       throw new RosterError('malformed', 'a federation keeps its ledger topic: its anchors have one order');
     }
-    const hashes = { genesis: this.genesis, hash: rosterHash(suite, next) };
-    return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
+    return roster;
   }
 
   /** The chain as it was at a version. Throws `RosterError` where it has none. */
@@ -124,10 +136,10 @@ function requirePlace(roster: Roster, version: number, previous: Sha256Hash | nu
   throw new RosterError('broken-chain', `roster ${version} does not follow the one before`);
 }
 
-function parseRoster(entry: SignedRoster): Roster {
+function parseRoster(statement: string): Roster {
   let roster: Roster;
   try {
-    roster = rosterStatement.parse(entry.statement);
+    roster = rosterStatement.parse(statement);
   } catch (error) {
     throw new RosterError('malformed', error instanceof Error ? error.message : 'unreadable roster');
   }
@@ -157,8 +169,11 @@ function isPublicKey(text: Base64url): boolean {
   }
 }
 
-/** Every signature present must hold, be by a member of `judges`, and be the member's only one. */
-function requireSignatures(suite: Suite, entry: SignedRoster, judges: Roster, needed: number): void {
+/**
+ * Who signed a roster: every signature present must hold, be by a member of `judges`, and be the member's only one.
+ * Throws `RosterError`.
+ */
+export function rosterSigners(suite: Suite, entry: SignedRoster, judges: Roster): ReadonlySet<NodeId> {
   const signers = new Set<NodeId>();
   for (const { node, signature } of entry.signatures) {
     const member = judges.members.find((candidate) => candidate.node === node);
@@ -170,7 +185,11 @@ function requireSignatures(suite: Suite, entry: SignedRoster, judges: Roster, ne
     }
     signers.add(node);
   }
-  if (signers.size < needed) {
-    throw new RosterError('too-few-signatures', `${signers.size} of ${needed} roster signatures`);
-  }
+  return signers;
+}
+
+function requireSignatures(suite: Suite, entry: SignedRoster, judges: Roster, needed: number): void {
+  const signers = rosterSigners(suite, entry, judges);
+  if (signers.size >= needed) return;
+  throw new RosterError('too-few-signatures', `${signers.size} of ${needed} roster signatures`);
 }

@@ -33,14 +33,15 @@ export function federationRoute(sources: FederationSources): FreeRoute {
     },
     async answer() {
       const { self, keys, equivocations, catchingUp } = sources;
-      const { genesis, federation, current } = keys.rosters;
+      const { genesis, federation, current, hash } = keys.rosters;
       return {
         body: {
           node: self,
           federation,
           fingerprint: genesis,
           name: current.name,
-          roster: { version: current.version, quorum: current.quorum },
+          roster: { version: current.version, hash, quorum: current.quorum },
+          rivalRosters: keys.book.rivals.map((rival) => ({ ...rival })),
           ledger: { ...current.ledger },
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],

@@ -1,0 +1,100 @@
+import type { Context } from 'koa';
+import { type Sha256Hash } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { Anchoring } from '../anchoring/anchoring.ts';
+import type { Federation } from '../federation/federation.ts';
+import { PeerStatementError } from '../federation/peer-statement-error.ts';
+import type { RosterBook } from '../federation/roster-book.ts';
+import { RosterVoteError, type RosterVotes } from '../federation/roster-votes.ts';
+import { readJsonBody } from '../http/body.ts';
+import { fieldError, Problem } from '../http/problem.ts';
+import type { OperatorRoute } from '../http/route.ts';
+import { validator } from '../http/validation.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { PublishRosterShape, SignRosterShape } from './roster-forms.ts';
+
+export interface RosterRouteRooms {
+  readonly self: NodeId;
+  readonly book: RosterBook;
+  readonly votes: RosterVotes;
+  readonly federation: Pick<Federation, 'learnRoster'>;
+  readonly anchoring: Pick<Anchoring, 'statementEntry' | 'statementAnchor' | 'noteSealed'>;
+  readonly now: () => number;
+}
+
+/** A roster of 256 members that all of them signed. */
+const MAX_BYTES = 4 << 20;
+
+const validateSign = validator(SignRosterShape);
+const validatePublish = validator(PublishRosterShape);
+
+/** The federation's rosters as an operator reads, signs and publishes them. */
+export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] {
+  return [
+    route('GET', '/rosters', () => rostersAnswer(rooms)),
+    route('POST', '/rosters/sign', async (context) => {
+      const { statement, insists = false } = validateSign(await bodyOf(context));
+      return { ...(await refusable('statement', () => rooms.votes.sign(statement, insists))) };
+    }),
+    route('POST', '/rosters', async (context) => publish(rooms, validatePublish(await bodyOf(context)).roster)),
+  ];
+}
+
+async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promise<JsonObject> {
+  const { signed } = book.chain;
+  const anchors = await Promise.all(signed.map((one) => anchoring.statementAnchor(rosterHash(nativeSuite, one))));
+  return {
+    node: self,
+    rosters: signed.map(({ statement, signatures }) => ({
+      statement,
+      signatures: signatures.map((one) => ({ ...one })),
+    })),
+    anchored: anchors.map((anchor) => anchor?.consensusTimestamp ?? null),
+    rivals: book.rivals.map((rival) => ({ ...rival })),
+  };
+}
+
+/** Crash order: the row that has the roster anchored lands in the write that puts it in force. */
+async function publish({ federation, anchoring, now }: RosterRouteRooms, signed: SignedRoster): Promise<JsonObject> {
+  const hash: Sha256Hash = rosterHash(nativeSuite, signed);
+  const entry = anchoring.statementEntry('roster', hash, timestampOf(now()));
+  const outcome = await refusable('roster', () => federation.learnRoster(signed, [entry]));
+  if (outcome === 'rival')
+    throw refusal('roster', 'another roster of that version is in force; this one is kept as proof');
+  anchoring.noteSealed();
+  return { outcome, version: rosterStatement.parse(signed.statement).version, hash };
+}
+
+/** What rosters are refused for, in the words of the API. */
+async function refusable<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PeerStatementError || error instanceof RosterVoteError) throw refusal(field, error.message);
+    throw error;
+  }
+}
+
+function refusal(field: string, message: string): Problem {
+  return new Problem('invalid-field', message, { errors: [fieldError([field], 'roster', message)] });
+}
+
+async function bodyOf(context: Context): Promise<JsonObject> {
+  return (await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value;
+}
+
+function route(
+  method: OperatorRoute['method'],
+  path: string,
+  answer: (context: Context) => Promise<JsonObject>,
+): OperatorRoute {
+  return {
+    method,
+    path,
+    access: 'free',
+    answer: async ({ context }) => ({ body: { success: true, ...(await answer(context)) } }),
+  };
+}
