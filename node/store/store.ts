@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
+import { type CommitGate, openGate } from './commit.ts';
 import type { Operation } from './operation.ts';
 import { purge } from './purge.ts';
 import { ReadEpochs } from './read-epochs.ts';
@@ -27,6 +28,12 @@ export interface RangeOptions {
   readonly limit?: number;
 }
 
+export interface StoreOptions {
+  readonly createIfMissing?: boolean;
+  /** What every write passes. Default: nothing is in its way. */
+  readonly gate?: CommitGate | undefined;
+}
+
 /** LevelDB's own 4 MiB default stalls writers for most of a second; see the bench. In bytes. */
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 64 << 20;
@@ -45,6 +52,7 @@ const RENEWAL_ROOM_BYTES = 1 << 20;
 export class Store implements AsyncDisposable {
   readonly directory: string;
   readonly #level: Level<string, Uint8Array>;
+  readonly #gate: CommitGate;
   readonly #lane = new WriteLane((operations) => this.#apply(operations));
   readonly #reads = new ReadEpochs();
   #writes = 0;
@@ -55,13 +63,14 @@ export class Store implements AsyncDisposable {
   /** Set while the database is closed for that. */
   #renewing: Promise<void> | undefined;
 
-  private constructor(directory: string, level: Level<string, Uint8Array>) {
+  private constructor(directory: string, level: Level<string, Uint8Array>, gate: CommitGate) {
     this.directory = directory;
     this.#level = level;
+    this.#gate = gate;
   }
 
   /** Throws `StoreError` `locked` where another process has it open, `unreadable` where LevelDB refuses it. */
-  static async open(directory: string, options: { readonly createIfMissing?: boolean } = {}): Promise<Store> {
+  static async open(directory: string, options: StoreOptions = {}): Promise<Store> {
     try {
       // Before LevelDB, which opens itself as soon as it is made, makes the folder for everyone.
       await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -73,7 +82,7 @@ export class Store implements AsyncDisposable {
         createIfMissing: options.createIfMissing ?? true,
       });
       await level.open();
-      return new Store(directory, level);
+      return new Store(directory, level, options.gate ?? openGate);
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       const locked = cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
@@ -159,7 +168,8 @@ export class Store implements AsyncDisposable {
     if (this.#failed !== undefined) await this.#recover(this.#failed);
     if (operations.length === 0) return;
     try {
-      await this.#level.batch([...operations], { sync: true });
+      const sync = () => this.#level.batch([...operations], { sync: true });
+      await this.#gate({ directory: this.directory, operations, sync });
     } catch (error) {
       this.#failed = [...new Set(operations.map(({ key }) => key))];
       throw new StoreError('write-failed', `the store refused a write: ${String(error)}`, error);
