@@ -35,7 +35,6 @@ import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRoom
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
-import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
