@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { Table } from '../store/table.ts';
 import type { RosterBook } from './roster-book.ts';
 import { TransportError } from './transport/errors.ts';
-import { Members } from './transport/members.ts';
+import { requireReadable } from './transport/members.ts';
 
 /** (version) → the roster of that version which this node signed last, with its signature. */
 export const rosterVoteTable = new Table('roster-vote', statementCodec);
@@ -66,7 +66,7 @@ export class RosterVotes {
     try {
       const roster = chain.judgeNext(statement);
       // Addresses that no transport can read would keep the roster from being applied.
-      new Members(this.#self, roster.members);
+      requireReadable(roster.members);
       return roster;
     } catch (error) {
       if (!(error instanceof RosterError || error instanceof TransportError)) throw error;

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { type Sha256Hash } from '../../protocol/hash.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
@@ -50,10 +50,10 @@ async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promi
     node: self,
     rosters: signed.map(({ statement, signatures }) => ({
       statement,
-      signatures: signatures.map((one) => ({ ...one })),
+      signatures: signatures.map(({ node, signature }) => ({ node, signature })),
     })),
     anchored: anchors.map((anchor) => anchor?.consensusTimestamp ?? null),
-    rivals: book.rivals.map((rival) => ({ ...rival })),
+    rivals: book.rivals.map(({ version, hash }) => ({ version, hash })),
   };
 }
 

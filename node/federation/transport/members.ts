@@ -76,6 +76,11 @@ export class Members {
   }
 }
 
+/** Throws `malformed` on members that no transport could reach: a peer id or an address that cannot be read. */
+export function requireReadable(members: readonly TransportMember[]): void {
+  for (const member of members) parseMember(member);
+}
+
 function parseMember({ node, peerId, multiaddrs }: TransportMember): Member {
   try {
     const id = peerIdFromString(peerId);

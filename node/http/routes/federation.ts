@@ -41,7 +41,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           fingerprint: genesis,
           name: current.name,
           roster: { version: current.version, hash, quorum: current.quorum },
-          rivalRosters: keys.book.rivals.map((rival) => ({ ...rival })),
+          rivalRosters: keys.book.rivals.map(({ version, hash: rival }) => ({ version, hash: rival })),
           ledger: { ...current.ledger },
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],

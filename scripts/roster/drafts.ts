@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type NodeId, entityId, nodeId } from '../../protocol/ids.ts';
+import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
+import { type Member, type Roster, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { encodeSignature } from '../../protocol/statement/statement.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { TransportError } from '../../node/federation/transport/errors.ts';
+import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
+import { requireReadable } from '../../node/federation/transport/members.ts';
+import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
+import { nativeSigner } from '../../node/keys/native-suite.ts';
+import { UsageError } from '../key/usage-error.ts';
+
+/** How the rosters after a change differ from those before. */
+export interface Change {
+  readonly add: readonly Member[];
+  readonly remove: readonly string[];
+  readonly move: readonly Member[];
+  readonly quorum: number | undefined;
+}
+
+/** What a node brings to a roster. Makes the keys that its home has not got yet. */
+export async function memberOf(
+  home: string,
+  node: string,
+  place: Pick<Member, 'region' | 'baseUrl' | 'multiaddrs'>,
+): Promise<Member> {
+  const directory = join(home, 'keys');
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  for (const purpose of KEY_FILE_PURPOSES) {
+    if (!existsSync(keyFilePath(directory, purpose))) await createKeyFile(directory, purpose);
+  }
+  const member: Member = {
+    node: idOf(node),
+    ...place,
+    peerId: await peerIdOfSeed(await readKeyFile(directory, 'peer')),
+    identityKey: encodeSignature(nativeSigner(await readKeyFile(directory, 'identity')).publicKey),
+  };
+  requirePlace(member);
+  return member;
+}
+
+/** An unsigned genesis roster. Throws `UsageError`. */
+export function genesisDraft(
+  members: readonly Member[],
+  terms: { readonly name: string; readonly quorum: number; readonly network: string; readonly topic: string },
+): SignedRoster {
+  const { name, quorum, network, topic } = terms;
+  return draftOf(
+    {
+      v: 1,
+      type: 'roster',
+      name,
+      version: 1,
+      previous: null,
+      quorum,
+      members: [...members],
+      ledger: { network, topicId: orUsage(() => entityId(topic)) },
+      issuedAt: timestampOf(Date.now()),
+    },
+    (statement) => RosterChain.judgeGenesis(statement),
+  );
+}
+
+/** An unsigned roster that follows the one in force. Throws `UsageError`. */
+export function nextDraft(chain: RosterChain, { add, remove, move, quorum }: Change): SignedRoster {
+  const { current } = chain;
+  const strange = [...remove, ...move.map(({ node }) => node)].find(
+    (node) => !current.members.some((member) => member.node === node),
+  );
+  if (strange !== undefined) throw new UsageError(`${strange} is no member`);
+  const members = current.members
+    .filter(({ node }) => !remove.includes(node))
+    .map((member) => move.find(({ node }) => node === member.node) ?? member);
+  const next: Roster = {
+    ...current,
+    version: current.version + 1,
+    previous: chain.hash,
+    quorum: quorum ?? current.quorum,
+    members: [...members, ...add],
+    issuedAt: timestampOf(Date.now()),
+  };
+  return draftOf(next, (statement) => chain.judgeNext(statement));
+}
+
+function draftOf(roster: Roster, judge: (statement: string) => Roster): SignedRoster {
+  for (const member of roster.members) requirePlace(member);
+  const statement = orUsage(() => rosterStatement.write(roster));
+  orUsage(() => judge(statement));
+  orUsage(() => requireReadable(roster.members));
+  return { statement, signatures: [] };
+}
+
+function requirePlace({ node, baseUrl }: Pick<Member, 'node' | 'baseUrl'>): void {
+  const url = URL.parse(baseUrl);
+  const isAddress = url !== null && (url.protocol === 'https:' || url.protocol === 'http:');
+  if (!isAddress || baseUrl.endsWith('/')) {
+    throw new UsageError(`${node}: ${baseUrl} is no https address without a slash at its end`);
+  }
+}
+
+function idOf(node: string): NodeId {
+  return orUsage(() => nodeId(node));
+}
+
+/** What a roster may not say is a mistake of the command line. */
+function orUsage<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RosterError || error instanceof TransportError || error instanceof RangeError) {
+      throw new UsageError(error.message);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import type { Static } from 'typebox';
+import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { RostersAnswerShape } from '../../node/operator/roster-forms.ts';
+import { ask } from '../key/ask.ts';
+import { findTargets, type Target } from '../key/targets.ts';
+import { UsageError } from '../key/usage-error.ts';
+import type { Flags } from './arguments.ts';
+import { readChain } from './files.ts';
+
+export type RostersAnswer = Static<typeof RostersAnswerShape>;
+
+/** The rosters in force as a file has them, or as a running node does, which also says what the ledger shows. */
+export interface Rosters {
+  readonly chain: RosterChain;
+  readonly answer: RostersAnswer | null;
+}
+
+/** The running node that the flags name. Throws `UsageError` unless they name one. */
+export async function targetOf({ home, node }: Flags): Promise<Target> {
+  if ((home === undefined) === (node === undefined)) throw new UsageError('name a running node by --home or by --node');
+  const [target] = await findTargets(home, node === undefined ? [] : [node]);
+  if (target === undefined) throw new UsageError('there is no such node');
+  return target;
+}
+
+/** Throws `UsageError`, `OperatorError`, or the error of a connection. */
+export async function rostersOf(flags: Flags): Promise<Rosters> {
+  if (flags.roster !== undefined) return { chain: await readChain(flags.roster), answer: null };
+  const answer = await askRosters(await targetOf(flags));
+  return { chain: RosterChain.open(nativeSuite, answer.rosters), answer };
+}
+
+export function askRosters(target: Target): Promise<RostersAnswer> {
+  return ask(target, { method: 'GET', path: '/rosters', answer: RostersAnswerShape });
+}
+
+/** Whether a node runs in the home, or left its socket there. */
+export function hasSocket(home: string): boolean {
+  return existsSync(join(home, 'operator.sock'));
+}
