@@ -18,7 +18,6 @@ import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
-import { certifyOwnKey, requireMembership } from './federation/own-membership.ts';
 import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
@@ -26,7 +25,8 @@ import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts
 import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
-import { readNodeKeys } from './keys/node-keys.ts';
+import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
+import type { OwnKeys } from './keys/own-keys.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
@@ -74,6 +74,7 @@ export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, Ver
   readonly transport: Transport;
   readonly federation: Federation;
   readonly rosterVotes: RosterVotes;
+  readonly ownKeys: OwnKeys;
   /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
   readonly resumeChain: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;
@@ -86,12 +87,12 @@ export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, Ver
 export async function openContext(config: NodeConfig, log: Logger, overrides: Overrides = {}): Promise<NodeContext> {
   const now = overrides.now ?? Date.now;
   await using opening = new AsyncDisposableStack();
-  const own = await readNodeKeys(config.home);
+  const own = await openSecrets(config, log);
   const store = opening.use(await Store.open(join(config.home, 'store'), { gate: overrides.gate }));
   const purges = opening.use(new DuePurges(store, log));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;
-  requireMembership(self, keys, own.identity);
+  const signing = openSigningKey(config, own, keys);
 
   const members = keys.rosters.current.members;
   const chains = await Chains.open(store, keys.rosters.nodes);
@@ -157,7 +158,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     new Federation({
       ...rooms,
       self,
-      signer: own.signer,
+      ...signing.terms(now),
       ledger: anchoring,
       transport,
       ownChainWaitMs: config.peerWaitMs,
@@ -175,7 +176,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     await Sealer.open({
       ...rooms,
       node: self,
-      signer: own.signer,
+      ...signing.terms(now),
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
       rosterVersion: () => keys.rosters.current.version,
@@ -187,7 +188,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     await Intake.open({
       ...rooms,
       node: self,
-      signer: own.signer,
+      ...signing.terms(now),
       vault,
       projections: OWN_PROJECTIONS,
       counters,
@@ -205,15 +206,13 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     means: overrides.payments ?? (await openPaymentMeans(config, log)),
   });
   opening.use(money.till);
+  const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation }));
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
       await anchoring.readTopic(READ_TOPIC_MS, signal);
     }
-    const certificate = await certifyOwnKey(self, keys, own, intake.recorded + 1, now(), (statement, at) =>
-      anchoring.statementEntry('key', statement, at),
-    );
-    if (certificate !== undefined) await federation.announceKey(certificate);
+    await ownKeys.settle();
     await federation.witnessBacklog();
   };
 
@@ -251,6 +250,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     transport,
     federation,
     rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
+    ownKeys,
     resumeChain,
     confirmations,
     room,

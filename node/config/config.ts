@@ -12,6 +12,8 @@ export interface NodeConfig {
   readonly id: NodeId;
   /** Folder of all that the node keeps: `store/`, `keys/`, `operator.sock`. */
   readonly home: string;
+  /** File with the passphrase of the key files; null where they are not encrypted. */
+  readonly keyPassphraseFile: string | null;
   /** File with the federation's signed rosters, from genesis on. */
   readonly rosterFile: string;
   readonly http: HttpConfig;
@@ -63,6 +65,7 @@ export function configOf(environment: Environment): NodeConfig {
   return {
     id: parse(environment, 'NODE_ID', nodeId),
     home: required(environment, 'NODE_HOME'),
+    keyPassphraseFile: environment.NODE_KEY_PASSPHRASE_FILE ?? null,
     rosterFile: required(environment, 'ROSTER'),
     http,
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),

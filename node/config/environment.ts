@@ -3,6 +3,7 @@ export const VARIABLES = [
   'NODE_ENV',
   'NODE_ID',
   'NODE_HOME',
+  'NODE_KEY_PASSPHRASE_FILE',
   'ROSTER',
   'HTTP_HOST',
   'HTTP_PORT',

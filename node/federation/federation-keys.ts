@@ -1,5 +1,6 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
+import type { Revocation } from '../../protocol/keys/revocation.ts';
 import type { SignedRoster } from '../../protocol/keys/roster.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { NodeId } from '../../protocol/ids.ts';
@@ -22,6 +23,7 @@ export class FederationKeys {
   readonly #store: Store;
   readonly book: RosterBook;
   readonly directory: KeyDirectory;
+  readonly #revocationListeners = new Set<(revocation: Revocation) => void>();
 
   private constructor(store: Store, book: RosterBook) {
     this.#store = store;
@@ -55,9 +57,9 @@ export class FederationKeys {
   async learnCertificate(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
     const { certificate } = peerFault(() => this.directory.addCertificate(signed));
     const { node, keyId } = certificate;
+    const known = await certificateTable.get(this.#store, node, keyId);
     // Of two for one key the directory keeps the earlier, whichever came first; so does the store.
     const standing = this.directory.get(node, keyId)?.signed;
-    const known = await certificateTable.get(this.#store, node, keyId);
     if (standing === undefined || known?.statement === standing.statement) return false;
     await this.#store.write([certificateTable.put([node, keyId], standing), ...besides]);
     return true;
@@ -66,11 +68,18 @@ export class FederationKeys {
   /** The same for a revocation. */
   async learnRevocation(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
     const { node, keyId } = peerFault(() => this.directory.addRevocation(signed));
-    const standing = this.directory.revocation(node, keyId)?.signed;
     const known = await revocationTable.get(this.#store, node, keyId);
-    if (standing === undefined || known?.statement === standing.statement) return false;
-    await this.#store.write([revocationTable.put([node, keyId], standing), ...besides]);
+    const standing = this.directory.revocation(node, keyId);
+    if (standing === undefined || known?.statement === standing.signed.statement) return false;
+    await this.#store.write([revocationTable.put([node, keyId], standing.signed), ...besides]);
+    for (const listener of this.#revocationListeners) listener(standing.revocation);
     return true;
+  }
+
+  /** Calls `listener` with every revocation that is new or earlier than the one known. Returns what ends that. */
+  onRevocation(listener: (revocation: Revocation) => void): () => void {
+    this.#revocationListeners.add(listener);
+    return () => this.#revocationListeners.delete(listener);
   }
 
   /** Hashes of all certificates and revocations known: what two peers compare. */

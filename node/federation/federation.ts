@@ -31,7 +31,8 @@ import { Witness } from './witness.ts';
 export interface FederationOptions {
   readonly self: NodeId;
   readonly store: Store;
-  readonly signer: Signer;
+  /** The key that signs at the moment. */
+  readonly signer: () => Signer;
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
@@ -186,9 +187,9 @@ export class Federation implements AsyncDisposable {
     if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
   }
 
-  /** Tells the federation of a new key certificate of this node. */
-  announceKey(signed: SignedStatement): Promise<void> {
-    return this.#publish({ type: 'certificate', signed });
+  /** Tells the federation of a new key certificate or revocation of this node. */
+  announceKey(type: 'certificate' | 'revocation', signed: SignedStatement): Promise<void> {
+    return this.#publish({ type, signed });
   }
 
   /** Cosigns what was stored before this node's key was certified, or by a run that ended before it cosigned. */

@@ -13,7 +13,8 @@ import { mayWitness, passUnwitnessed } from './witness-terms.ts';
 export interface WitnessOptions {
   readonly self: NodeId;
   readonly store: Store;
-  readonly signer: Signer;
+  /** The key that signs at the moment. */
+  readonly signer: () => Signer;
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
@@ -49,9 +50,8 @@ export class Witness {
   }
 
   async #cosign(node: NodeId): Promise<void> {
-    const { self, store, signer, keys, chains, cosignatures, equivocations, now, watch, onCosigned } = this.#options;
-    // What is signed before the key's certificate begins would never count.
-    if (node === self || keys.directory.get(self, signer.keyId) === undefined) return;
+    const { self, store, keys, chains, cosignatures, equivocations, now, watch, onCosigned } = this.#options;
+    if (node === self) return;
     const from = (await passUnwitnessed(store, keys.rosters, node, self, cosignatures.watermark(node, self))) + 1;
     for (let number = from; number <= chains.head(node).batch; number++) {
       const batch = await readBatch(store, node, number);
@@ -62,6 +62,12 @@ export class Witness {
       if (equivocations.taints(node, number)) return;
       // It may be here already, from a peer: made by this node before it lost its store.
       if (cosignatures.watermark(node, self) >= number) continue;
+      const signer = this.#options.signer();
+      // What is signed before the key's certificate begins, or after its revocation, would never count.
+      const { directory } = keys;
+      if (directory.get(self, signer.keyId) === undefined || directory.revocation(self, signer.keyId) !== undefined) {
+        return;
+      }
       await onCosigned(await cosignatures.witness(batch, self, signer, now()));
     }
   }

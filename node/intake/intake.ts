@@ -20,7 +20,8 @@ import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.t
 export interface IntakeOptions {
   readonly node: NodeId;
   readonly store: Store;
-  readonly signer: Signer;
+  /** The key that signs at the moment. */
+  readonly signer: () => Signer;
   readonly vault: PayloadVault;
   readonly now: () => number;
   /** What is derived from each of this node's records; its rows land in their write. */
@@ -156,7 +157,7 @@ export class Intake implements AsyncDisposable {
     const heads = new TentativeHeads(this.#heads, before?.heads);
     try {
       const { node, signer } = this.#options;
-      const group = await buildGroup(node, signer, drafts, first, this.#clock(), heads);
+      const group = await buildGroup(node, signer(), drafts, first, this.#clock(), heads);
       this.#signerFailing = false;
       return group;
     } catch (error) {

@@ -19,7 +19,8 @@ const RETRY_MS = 500;
 export interface SealerOptions {
   readonly node: NodeId;
   readonly store: Store;
-  readonly signer: Signer;
+  /** The key that signs at the moment. */
+  readonly signer: () => Signer;
   readonly now: () => number;
   /** Longest time that a record waits for its batch, in milliseconds. */
   readonly intervalMs: number;
@@ -79,6 +80,11 @@ export class Sealer implements AsyncDisposable {
   /** Records that wait to be sealed. */
   get waiting(): number {
     return this.#open.tree.size;
+  }
+
+  /** First record that is in no batch on the disk. */
+  get unsealedFrom(): number {
+    return this.#head.next;
   }
 
   start(): void {
@@ -149,7 +155,8 @@ export class Sealer implements AsyncDisposable {
   }
 
   async #sign({ first, tree }: OpenBatch): Promise<StoredBatch> {
-    const { node, signer, now, rosterVersion } = this.#options;
+    const { node, now, rosterVersion } = this.#options;
+    const signer = this.#options.signer();
     const envelope: Envelope = {
       v: 1,
       type: 'batch',

@@ -85,7 +85,7 @@ async function openIntake(directory: string, signer: Signer, stores: AsyncDispos
   const opened = await Intake.open({
     node: nodeId('eu'),
     store,
-    signer,
+    signer: () => signer,
     vault,
     now: Date.now,
     projections: [],

@@ -38,10 +38,11 @@ export const sealing: Part = {
   async run(options): Promise<Result> {
     await using store = await Store.open(join(options.home, 'store'));
     const sealed = { resolve: () => {} };
+    const signer = nativeSigner(new Uint8Array(randomBytes(SEED_BYTES)));
     await using sealer = await Sealer.open({
       node: nodeId('eu'),
       store,
-      signer: nativeSigner(new Uint8Array(randomBytes(SEED_BYTES))),
+      signer: () => signer,
       now: Date.now,
       intervalMs: 3_600_000,
       rosterVersion: () => 1,

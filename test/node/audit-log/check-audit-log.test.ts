@@ -34,7 +34,7 @@ test.before(async () => {
   await using intake = await Intake.open({
     node: NODE,
     store,
-    signer,
+    signer: () => signer,
     vault,
     now,
     projections: [auditHeadProjection],

@@ -88,7 +88,7 @@ export class MemberRooms implements AsyncDisposable {
     const federation: Federation = new Federation({
       ...parts,
       self: node,
-      signer: key.signer,
+      signer: () => key.signer,
       transport,
       now: Date.now,
       log: silent,

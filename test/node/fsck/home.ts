@@ -139,7 +139,7 @@ async function ownChain(
     await Sealer.open({
       node,
       store,
-      signer: own.signer,
+      signer: () => own.signer,
       now,
       intervalMs: 3_600_000,
       rosterVersion: () => 1,
@@ -152,7 +152,7 @@ async function ownChain(
     await Intake.open({
       node,
       store,
-      signer: own.signer,
+      signer: () => own.signer,
       vault: new PayloadVault(own.payloadKey),
       now,
       projections: [],

@@ -51,7 +51,7 @@ export class IntakeRoom implements AsyncDisposable {
     const intake = await Intake.open({
       node: NODE,
       store,
-      signer: options.signer ?? signer,
+      signer: () => options.signer ?? signer,
       vault,
       now: options.now ?? Date.now,
       projections: [],

@@ -46,7 +46,7 @@ export class UsageRoom implements AsyncDisposable {
     const intake = await Intake.open({
       node: NODE,
       store,
-      signer,
+      signer: () => signer,
       vault,
       now,
       projections: [],

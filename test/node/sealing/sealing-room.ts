@@ -43,7 +43,7 @@ export class SealingRoom implements AsyncDisposable {
     const sealer = await Sealer.open({
       node: NODE,
       store,
-      signer,
+      signer: () => signer,
       now: Date.now,
       intervalMs: NEVER_MS,
       rosterVersion: () => 1,
@@ -55,7 +55,7 @@ export class SealingRoom implements AsyncDisposable {
     const intake = await Intake.open({
       node: NODE,
       store,
-      signer,
+      signer: () => signer,
       vault,
       now: Date.now,
       projections: [],

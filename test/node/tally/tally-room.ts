@@ -38,7 +38,7 @@ export class TallyRoom implements AsyncDisposable {
     const intake = await Intake.open({
       node: NODE,
       store,
-      signer,
+      signer: () => signer,
       vault,
       now: options.now ?? Date.now,
       projections: [],
