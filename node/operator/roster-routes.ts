@@ -62,8 +62,7 @@ async function publish({ federation, anchoring, now }: RosterRouteRooms, signed:
   const hash: Sha256Hash = rosterHash(nativeSuite, signed);
   const entry = anchoring.statementEntry('roster', hash, timestampOf(now()));
   const outcome = await refusable('roster', () => federation.learnRoster(signed, [entry]));
-  if (outcome === 'rival')
-    throw refusal('roster', 'another roster of that version is in force; this one is kept as proof');
+  if (outcome === 'rival') throw refusal('roster', 'another roster of that version is in force; this is kept as proof');
   anchoring.noteSealed();
   return { outcome, version: rosterStatement.parse(signed.statement).version, hash };
 }

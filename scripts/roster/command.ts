@@ -99,7 +99,7 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
     if (flags.out !== undefined) return publishToFile(signed, flags, flags.out, terminal);
     const question = { method: 'POST', path: '/rosters', answer: PublishRosterAnswerShape } as const;
     const { statement, signatures } = signed;
-    const roster = { statement, signatures: signatures.map((signature) => ({ ...signature })) };
+    const roster = { statement, signatures: signatures.map(({ node, signature }) => ({ node, signature })) };
     const answer = await ask(await targetOf(flags), { ...question, body: { roster } });
     terminal.out(`roster ${answer.version} ${answer.hash} is in force (${answer.outcome}); the node tells the others`);
     return 0;

@@ -1,0 +1,61 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { requireStanding } from '../../../node/federation/chain-end.ts';
+import type { LedgerView } from '../../../node/federation/ledger-view.ts';
+import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { rosterHash } from '../../../protocol/keys/roster.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
+import { fastFederation } from './member-rooms.ts';
+
+const federation = await fastFederation();
+const founders = federation.members.map(({ member }) => member);
+const before = await federation.sealBatch('jp', [{}], { witnesses: [] });
+const dropping = await federation.addRoster({ members: founders.filter(({ node }) => node !== 'jp') }, [
+  'us',
+  'eu',
+  'ca',
+]);
+const drop = rosterHash(nativeSuite, dropping);
+const after = await federation.sealBatch('jp', [{}], { witnesses: [] });
+
+/** A ledger on which the batch, and the roster that drops its node, have these sequence numbers. */
+function ledgerOf(places: { readonly batch?: number; readonly drop?: number }): LedgerView {
+  const at = (place: number | undefined) => (place === undefined ? undefined : { ...before.anchor, sequence: String(place) });
+  return {
+    envelopeAnchor: async () => at(places.batch),
+    statementAnchor: async (roster) => (roster === drop ? at(places.drop) : undefined),
+  };
+}
+
+async function judge({ envelope, signed }: Pick<TestBatch, 'envelope' | 'signed'>, ledger: LedgerView): Promise<string> {
+  try {
+    await requireStanding(federation.chain, ledger, envelope, signed.statement);
+    return 'taken';
+  } catch (error) {
+    return error instanceof PeerStatementError ? error.fault : String(error);
+  }
+}
+
+test('a batch of a removed node is taken where the ledger shows it before the roster that drops the node', async () => {
+  assert.is(before.envelope.roster, 1);
+  assert.is(await judge(before, ledgerOf({ batch: 9, drop: 10 })), 'taken');
+  assert.is(await judge(before, ledgerOf({ batch: 9 })), 'taken');
+  assert.is(await judge(before, ledgerOf({ batch: 10, drop: 9 })), 'late');
+  assert.is(await judge(before, ledgerOf({ drop: 10 })), 'late');
+  assert.is(await judge(before, EMPTY_LEDGER), 'unknown-member', 'not before the ledger has spoken');
+});
+
+test('a batch under a roster that does not name its node is never taken, one under an unknown roster not yet', async () => {
+  assert.is(after.envelope.roster, 2);
+  assert.is(await judge(after, ledgerOf({ batch: 1, drop: 10 })), 'late');
+  const ahead = { ...before, envelope: { ...before.envelope, roster: 7 } };
+  assert.is(await judge(ahead, ledgerOf({ batch: 1 })), 'unknown-member');
+});
+
+test('a member that stays needs no ledger', async () => {
+  assert.is(await judge(await federation.sealBatch('us', [{}], { witnesses: [] }), EMPTY_LEDGER), 'taken');
+});
+
+test.run();
