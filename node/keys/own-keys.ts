@@ -83,6 +83,11 @@ export class OwnKeys implements AsyncDisposable {
     });
   }
 
+  /** The key that signs. */
+  get keyId(): Sha256Hash {
+    return this.#options.signing.keyId;
+  }
+
   /** Replaces the signing key. What is being signed meanwhile is signed by the old one, which stays good. */
   rotate(): Promise<KeyCertificate> {
     return this.#lanes.exclusive(LANE, () => this.#rotate());

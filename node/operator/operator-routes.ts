@@ -2,6 +2,7 @@ import type { NodeContext } from '../context.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { accountRoutes } from './account-routes.ts';
 import { rosterRoutes } from './roster-routes.ts';
+import { signingKeyRoutes } from './signing-key-routes.ts';
 
 /** What an operator may ask of a running node. Reached through the socket in the node's home alone. */
 export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
@@ -9,5 +10,6 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
   return [
     ...accountRoutes(accounts),
     ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),
+    ...signingKeyRoutes({ ...context, self: config.id }),
   ];
 }

@@ -1,0 +1,55 @@
+import Type from 'typebox';
+import { RevocationShape } from '../../protocol/keys/revocation.ts';
+import { SignedStatementShape } from '../../protocol/statement/statement.ts';
+import {
+  Closed,
+  ConsensusTimestampShape,
+  NodeIdShape,
+  OrdinalShape,
+  Sha256Shape,
+  TimestampShape,
+} from '../../protocol/shapes.ts';
+
+/** What an operator asks about the node's signing keys, and what is answered. Both ends of the socket read these forms. */
+const success = Type.Literal(true);
+const anchored = Type.Union([ConsensusTimestampShape, Type.Null()]);
+
+/** `GET /signing-keys`. */
+export const SigningKeysAnswerShape = Closed({
+  success,
+  node: NodeIdShape,
+  /** The key that signs. */
+  inUse: Sha256Shape,
+  /** All keys that the node ever certified. `anchored`: when the ledger named the certificate, or the revocation. */
+  keys: Type.Array(
+    Closed({
+      keyId: Sha256Shape,
+      validFrom: TimestampShape,
+      seqFrom: OrdinalShape,
+      anchored,
+      revoked: Type.Union([
+        Closed({ compromisedSince: TimestampShape, reason: Type.String(), issuedAt: TimestampShape, anchored }),
+        Type.Null(),
+      ]),
+    }),
+  ),
+});
+/** `GET /revocations`: of all members, as they were signed. */
+export const RevocationsAnswerShape = Closed({ success, revocations: Type.Array(SignedStatementShape) });
+/** `POST /signing-keys/rotate`. */
+export const RotateSigningKeyShape = Closed({});
+export const RotateSigningKeyAnswerShape = Closed({ success, node: NodeIdShape, before: Sha256Shape, keyId: Sha256Shape });
+/** `POST /signing-keys/revoke`. Without `keyId` the key in use; without `compromisedSince` from now on. */
+export const RevokeSigningKeyShape = Closed({
+  keyId: Type.Optional(Sha256Shape),
+  compromisedSince: Type.Optional(TimestampShape),
+  reason: RevocationShape.properties.reason,
+});
+export const RevokeSigningKeyAnswerShape = Closed({
+  success,
+  node: NodeIdShape,
+  keyId: Sha256Shape,
+  compromisedSince: TimestampShape,
+  /** The key that signs in its place; null where it was not in use. */
+  replacedBy: Type.Union([Sha256Shape, Type.Null()]),
+});

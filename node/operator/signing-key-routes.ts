@@ -1,0 +1,109 @@
+import type { Context } from 'koa';
+import { hashText } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import type { CertifiedKey } from '../../protocol/keys/key-directory.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { Anchoring } from '../anchoring/anchoring.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
+import { readJsonBody } from '../http/body.ts';
+import { fieldError, Problem } from '../http/problem.ts';
+import type { OperatorRoute } from '../http/route.ts';
+import { validator } from '../http/validation.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { OwnKeyError, type OwnKeyFault } from '../keys/own-key-error.ts';
+import type { OwnKeys } from '../keys/own-keys.ts';
+import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
+
+export interface SigningKeyRooms {
+  readonly self: NodeId;
+  readonly keys: Pick<FederationKeys, 'directory' | 'statements'>;
+  readonly ownKeys: Pick<OwnKeys, 'keyId' | 'rotate' | 'revoke'>;
+  readonly anchoring: Pick<Anchoring, 'statementAnchor'>;
+  readonly now: () => number;
+}
+
+const MAX_BYTES = 64 << 10;
+const FIELD_OF: Readonly<Record<OwnKeyFault, string>> = { 'unknown-key': 'keyId', 'in-future': 'compromisedSince' };
+
+const validateRotate = validator(RotateSigningKeyShape);
+const validateRevoke = validator(RevokeSigningKeyShape);
+
+/** The node's signing keys as its operator reads, replaces and revokes them. */
+export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute[] {
+  const { self, keys, ownKeys, now } = rooms;
+  return [
+    route('GET', '/signing-keys', () => keysAnswer(rooms)),
+    route('GET', '/revocations', async () => ({
+      revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
+    })),
+    route('POST', '/signing-keys/rotate', async (context) => {
+      validateRotate(await bodyOf(context));
+      const before = ownKeys.keyId;
+      return { node: self, before, keyId: (await ownKeys.rotate()).keyId };
+    }),
+    route('POST', '/signing-keys/revoke', async (context) => {
+      const request = validateRevoke(await bodyOf(context));
+      const { keyId = ownKeys.keyId, compromisedSince = timestampOf(now()), reason } = request;
+      const { revocation, replacedBy } = await refusable(() => ownKeys.revoke(keyId, compromisedSince, reason));
+      return { node: self, keyId, compromisedSince: revocation.compromisedSince, replacedBy };
+    }),
+  ];
+}
+
+async function keysAnswer(rooms: SigningKeyRooms): Promise<JsonObject> {
+  const { self, keys, ownKeys } = rooms;
+  const own = keys.directory.all().filter(({ certificate }) => certificate.node === self);
+  return {
+    node: self,
+    inUse: ownKeys.keyId,
+    keys: await Promise.all(own.map((key) => keyAnswer(rooms, key))),
+  };
+}
+
+async function keyAnswer(rooms: SigningKeyRooms, { certificate, signed }: CertifiedKey): Promise<JsonObject> {
+  const { keyId, validFrom, seqFrom } = certificate;
+  const revoked = rooms.keys.directory.revocation(rooms.self, keyId);
+  const anchored = await anchoredAt(rooms, signed.statement);
+  if (revoked === undefined) return { keyId, validFrom, seqFrom, anchored, revoked: null };
+  const { compromisedSince, reason, issuedAt } = revoked.revocation;
+  const revocationAnchored = await anchoredAt(rooms, revoked.signed.statement);
+  return {
+    keyId,
+    validFrom,
+    seqFrom,
+    anchored,
+    revoked: { compromisedSince, reason, issuedAt, anchored: revocationAnchored },
+  };
+}
+
+async function anchoredAt({ anchoring }: SigningKeyRooms, statement: string): Promise<string | null> {
+  return (await anchoring.statementAnchor(hashText(nativeSuite, statement)))?.consensusTimestamp ?? null;
+}
+
+async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof OwnKeyError)) throw error;
+    const field = FIELD_OF[error.fault];
+    throw new Problem('invalid-field', error.message, { errors: [fieldError([field], error.fault, error.message)] });
+  }
+}
+
+async function bodyOf(context: Context): Promise<JsonObject> {
+  return (await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value;
+}
+
+function route(
+  method: OperatorRoute['method'],
+  path: string,
+  answer: (context: Context) => Promise<JsonObject>,
+): OperatorRoute {
+  return {
+    method,
+    path,
+    access: 'free',
+    answer: async ({ context }) => ({ body: { success: true, ...(await answer(context)) } }),
+  };
+}
