@@ -1,0 +1,282 @@
+import { spawnSync } from 'node:child_process';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { attest } from '../../fixtures/load.ts';
+import { ClusterProcesses } from '../../fixtures/processes.ts';
+import { until } from '../../fixtures/test-node.ts';
+import { rosterCommand } from '../../../scripts/roster/command.ts';
+import { parseJson } from '../../../protocol/json/parse.ts';
+import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
+
+const FOUNDERS = ['us', 'eu', 'ca', 'sg', 'jp'];
+const RECORDS = 30;
+const PATIENCE_MS = 30_000;
+/** What the issue of a removal may take to reach everyone. */
+const REMOVAL_MS = 60_000;
+const SCRIPTS = join(import.meta.dirname, '../../../scripts');
+
+const cluster = await ClusterProcesses.create();
+/** Records by the node that made them. */
+const made = new Map<string, string[]>();
+
+async function get(node: string, path: string): Promise<JsonObject> {
+  const response = await fetch(`http://127.0.0.1:${cluster.node(node).httpPort}${path}`, {
+    headers: { 'x-api-key': cluster.demoKeys.bench },
+  });
+  const body = parseJson(await response.text(), { maxDepth: 64 });
+  if (!isJsonObject(body)) throw new Error(`${node}${path} answered no object`);
+  return body;
+}
+
+async function post(node: string): Promise<{ readonly status: number; readonly body: JsonObject }> {
+  const target = { nodeUrl: `http://127.0.0.1:${cluster.node(node).httpPort}/verify`, apiKey: cluster.demoKeys.bench };
+  const outcome = await attest(target, { sourceId: 'loans', data: { input: { made: made.size }, output: 'yes' } });
+  const body = parseJson(outcome?.text ?? '{}', { maxDepth: 64 });
+  return { status: outcome?.status ?? 0, body: isJsonObject(body) ? body : {} };
+}
+
+async function record(node: string, count: number): Promise<string> {
+  let last = '';
+  for (let i = 0; i < count; i++) {
+    const { status, body } = await post(node);
+    if (typeof body.attestationId !== 'string') throw new Error(`${node} answered ${status}`);
+    last = body.attestationId;
+    made.set(node, [...(made.get(node) ?? []), last]);
+  }
+  return last;
+}
+
+interface View {
+  readonly version: unknown;
+  readonly rivals: number;
+  readonly members: ReadonlyMap<string, JsonObject>;
+}
+
+async function viewOf(node: string): Promise<View> {
+  const { roster, members, rivalRosters } = await get(node, '/v1/federation');
+  const list = Array.isArray(members) ? members.filter(isJsonObject) : [];
+  return {
+    version: isJsonObject(roster) ? roster.version : null,
+    rivals: Array.isArray(rivalRosters) ? rivalRosters.length : -1,
+    members: new Map(list.map((member) => [String(member.node), member])),
+  };
+}
+
+/** Waits until these nodes have a roster of this version in force; returns the seconds. */
+async function inForce(version: number, nodes: readonly string[]): Promise<string> {
+  const began = performance.now();
+  for (const node of nodes) {
+    await until(`${node} to have roster ${version}`, async () => (await viewOf(node)).version === version, PATIENCE_MS);
+  }
+  return ((performance.now() - began) / 1000).toFixed(2);
+}
+
+async function verified(nodes: readonly string[], id: string): Promise<void> {
+  for (const node of nodes) {
+    await until(
+      `${node} to verify ${id}`,
+      async () => {
+        const verdict = await get(node, `/v1/verify/${id}`);
+        return verdict.verified === true && verdict.witnessed === true;
+      },
+      PATIENCE_MS,
+    );
+  }
+}
+
+/** Runs `npm run roster` in this process. */
+async function roster(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
+  const lines: string[] = [];
+  const code = await rosterCommand(args, { out: (line) => lines.push(line), err: (line) => lines.push(line) });
+  return { code, text: lines.join('\n') };
+}
+
+async function mustRun(...args: readonly string[]): Promise<string> {
+  const { code, text } = await roster(...args);
+  assert.is(code, 0, text);
+  return text;
+}
+
+function file(name: string): string {
+  return join(cluster.home, name);
+}
+
+function home(node: string): string {
+  return cluster.nodeHome(node);
+}
+
+/** What a node brings to a roster, as its operator makes it. */
+async function memberFile(id: string, change: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { region, baseUrl, peerAddress } = cluster.node(id);
+  const out = file(`member-${id}.json`);
+  const flags = { home: home(id), node: id, region, 'base-url': baseUrl, peer: peerAddress, out, ...change };
+  await mustRun('member', ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`));
+  return out;
+}
+
+/** Drafts the next roster, has these nodes sign it and the first of them publish it. */
+async function change(name: string, signers: readonly string[], ...flags: readonly string[]): Promise<string> {
+  const [first = ''] = signers;
+  const proposal = file(name);
+  await mustRun('propose', ...flags, '--home', home(first), '--out', proposal);
+  for (const signer of signers) await roster('sign', proposal, '--home', home(signer));
+  await mustRun('publish', proposal, '--home', home(first));
+  return proposal;
+}
+
+function verifyOffline(bundle: string): number | null {
+  const args = [join(SCRIPTS, 'verify.ts'), bundle, '--roster', cluster.rosterFile, '--require-quorum'];
+  return spawnSync(process.execPath, args, { encoding: 'utf8' }).status;
+}
+
+test.before(async () => {
+  await Promise.all(FOUNDERS.map((id) => cluster.startNode(id)));
+  await cluster.grantKeys(FOUNDERS);
+  for (const node of ['eu', 'jp']) await record(node, RECORDS);
+});
+
+test.after(() => cluster[Symbol.asyncDispose]());
+
+test('a sixth node, and a second one in a region, join the running federation and serve', async () => {
+  cluster.planNode('za', 'ZA/Johannesburg');
+  cluster.planNode('eu2', 'EU/Dublin');
+  const [za, eu2] = [await memberFile('za'), await memberFile('eu2')];
+  const proposal = file('join.json');
+  await mustRun('propose', '--add', za, '--add', eu2, '--home', home('us'), '--out', proposal);
+  // Two operators sign copies of the file apart, a third one later; nobody sends a key.
+  const copy = file('join-copy.json');
+  await copyFile(proposal, copy);
+  assert.is((await roster('sign', proposal, '--home', home('us'))).code, 1, 'signatures are missing');
+  assert.is((await roster('sign', copy, '--home', home('eu'))).code, 1);
+  assert.is((await roster('publish', proposal, copy, '--home', home('us'))).code, 1, 'two of three');
+  assert.is((await roster('sign', copy, '--home', home('za'))).code, 1, 'who joins has no vote');
+  assert.is((await roster('sign', copy, '--home', home('ca'))).code, 1);
+  await mustRun('publish', proposal, copy, '--home', home('us'));
+  const applied = await inForce(2, FOUNDERS);
+  const rosters = file('roster-2.json');
+  await mustRun('show', '--home', home('us'), '--out', rosters);
+  const began = performance.now();
+  for (const id of ['za', 'eu2']) await cluster.startNode(id, { ROSTER: rosters });
+  await cluster.grantKeys(['za', 'eu2']);
+  const old = made.get('eu')?.at(-1) ?? '';
+  await verified(['za', 'eu2'], old);
+  const caughtUp = ((performance.now() - began) / 1000).toFixed(1);
+  const all = [...FOUNDERS, 'za', 'eu2'];
+  for (const node of ['za', 'eu2']) {
+    const id = await record(node, 5);
+    await verified(all, id);
+  }
+  await verified(['za', 'eu2'], await record('eu', 1));
+  console.log(`roster in force on all five ${applied} s after its publication; newcomers serve after ${caughtUp} s`);
+});
+
+test('old and new bundles verify offline, each by the roster that its batch names', async () => {
+  for (const node of ['eu', 'za', 'eu2']) {
+    const [id = ''] = made.get(node) ?? [];
+    const bundle = file(`bundle-${node}.json`);
+    await writeFile(bundle, JSON.stringify(await get(node, `/v1/bundles/${id}`)));
+    assert.is(verifyOffline(bundle), 0, node);
+  }
+});
+
+test('a member that moves is answered for, and dialled, under its new addresses without any restart but its own', async () => {
+  const { httpPort, peerAddress } = cluster.node('sg');
+  const moved = `http://localhost:${httpPort}`;
+  const listen = peerAddress.replace(/\d+$/, (port) => String(Number(port) + 20));
+  const card = await memberFile('sg', { 'base-url': moved, peer: listen });
+  await change('move.json', ['us', 'ca', 'jp'], '--move', card);
+  await inForce(3, [...FOUNDERS, 'za', 'eu2']);
+  await until('sg to answer under its new address', async () => {
+    return String((await post('sg')).body.verifyUrl).startsWith(`${moved}/v1/verify/`);
+  });
+  assert.match(JSON.stringify(await get('sg', '/openapi.json')), `"url":"${moved}"`);
+  assert.match(String((await get('sg', '/v1/nowhere')).type), `${moved}/problems/`);
+  await cluster.end('sg');
+  await cluster.startNode('sg', { PEER_LISTEN: listen });
+  for (const node of ['us', 'jp', 'za']) {
+    await until(`${node} to reach sg`, async () => {
+      const { members } = await viewOf(node);
+      return members.get('sg')?.connected === true && members.get('sg')?.baseUrl === moved;
+    });
+  }
+  await verified(['us', 'eu2'], await record('sg', 1));
+});
+
+test('an old roster shown again changes nothing, a second one of its version is kept as proof and loses', async () => {
+  const nodes = [...FOUNDERS, 'za', 'eu2'];
+  assert.match(await mustRun('publish', file('join.json'), file('join-copy.json'), '--home', home('jp')), 'known');
+  const anchored = async () => (await roster('show', '--home', home('us'), '--json')).text;
+  await until('the anchor of roster 3', async () => {
+    const value = parseJson(await anchored(), { maxDepth: 64 });
+    return isJsonObject(value) && Array.isArray(value.anchored) && value.anchored[2] !== null;
+  });
+  // Signed from the files, behind the backs of the running nodes, which would refuse.
+  const rival = file('rival.json');
+  await mustRun('propose', '--quorum', '2', '--roster', file('roster-2.json'), '--out', rival);
+  assert.is((await roster('sign', rival, '--home', home('eu'))).code, 1, 'a running node does not sign what is past');
+  for (const node of ['eu', 'us', 'ca']) {
+    await roster('sign', rival, '--home', home(node), '--roster', file('roster-2.json'));
+  }
+  const { code, text } = await roster('publish', rival, '--home', home('ca'));
+  assert.equal([code, /kept as proof/.test(text)], [1, true], text);
+  assert.equal((await viewOf('ca')).rivals, 1);
+  for (const node of nodes) assert.is((await viewOf(node)).version, 3);
+});
+
+test('a removed node is disconnected everywhere within a minute, signs nothing more, and its records stay', async () => {
+  await cluster.end('jp');
+  await verified(['us'], made.get('za')?.at(-1) ?? '');
+  const rest = ['us', 'eu', 'ca', 'sg', 'eu2'];
+  const began = performance.now();
+  await change('remove.json', ['us', 'eu', 'eu2'], '--remove', 'za');
+  await inForce(4, rest);
+  await until(
+    'za to be alone',
+    async () => [...(await viewOf('za')).members.values()].every(({ node, connected }) => node === 'za' || !connected),
+    REMOVAL_MS,
+  );
+  const gone = performance.now();
+  for (const node of rest) assert.not.ok((await viewOf(node)).members.has('za'));
+  await until('za to accept nothing', async () => (await post('za')).status === 503);
+  console.log(`removed and alone after ${((gone - began) / 1000).toFixed(1)} s`);
+  for (const node of rest) {
+    const verdict = await get(node, `/v1/verify/${made.get('za')?.at(-1)}`);
+    assert.equal([verdict.verified, verdict.witnessed], [true, true], node);
+  }
+  await cluster.end('za');
+  await assertFails(() => cluster.startNode('za', { ROSTER: file('roster-2.json') }), 'za starts without membership');
+});
+
+test('a node that was away during two roster changes comes back to the third', async () => {
+  await change('quorum.json', ['us', 'eu', 'ca', 'sg'], '--quorum', '4');
+  await inForce(5, ['us', 'eu', 'ca', 'sg', 'eu2']);
+  const id = await record('eu2', 1);
+  const began = performance.now();
+  await cluster.startNode('jp');
+  const started = performance.now();
+  await inForce(5, ['jp']);
+  const seconds = ((performance.now() - started) / 1000).toFixed(2);
+  await verified(['jp'], id);
+  await verified(['us', 'eu2'], await record('jp', 1));
+  console.log(`jp is back under roster 5 ${seconds} s after its start (${((started - began) / 1000).toFixed(1)} s)`);
+});
+
+test('every store is whole', async () => {
+  for (const node of ['jp', 'eu2']) {
+    await cluster.end(node);
+    const fsck = spawnSync(process.execPath, [join(SCRIPTS, 'fsck.ts'), home(node)], { encoding: 'utf8' });
+    assert.is(fsck.status, 0, fsck.stdout + fsck.stderr);
+  }
+});
+
+async function assertFails(work: () => Promise<unknown>, what: string): Promise<void> {
+  const outcome = await work().then(
+    () => 'done',
+    () => 'failed',
+  );
+  assert.is(outcome, 'failed', what);
+}
+
+test.run();
