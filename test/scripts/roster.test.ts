@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { rosterCommand } from '../../scripts/roster/command.ts';
+import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
+
+const NODES = ['us', 'eu', 'ca'];
+const directory = await mkdtemp(join(tmpdir(), 'roster-'));
+test.after(() => rm(directory, { recursive: true, force: true }));
+
+function at(name: string): string {
+  return join(directory, name);
+}
+
+async function run(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
+  const lines: string[] = [];
+  const code = await rosterCommand(args, { out: (line) => lines.push(line), err: (line) => lines.push(line) });
+  return { code, text: lines.join('\n') };
+}
+
+async function exitOf(...args: readonly string[]): Promise<number> {
+  return (await run(...args)).code;
+}
+
+function member(id: string, port = 4201): Promise<{ readonly code: number; readonly text: string }> {
+  const flags = ['--home', at(id), '--node', id, '--region', 'Test', '--base-url', `https://${id}.example`];
+  return run('member', ...flags, '--peer', `/dns4/${id}.example/tcp/${port}`, '--out', at(`${id}.json`));
+}
+
+async function chainOf(name: string): Promise<RosterChain> {
+  return RosterChain.open(nativeSuite, parseRosterFile(await readFile(at(name), 'utf8')));
+}
+
+test('a federation is founded by files alone: every member signs in its own home', async () => {
+  for (const id of NODES) assert.is((await member(id)).code, 0);
+  const terms = ['--name', 'test', '--quorum', '2', '--network', 'testnet', '--topic', '0.0.7'];
+  const files = NODES.map((id) => at(`${id}.json`));
+  assert.is(await exitOf('init', ...files, ...terms, '--out', at('genesis.json')), 0);
+  assert.is(await exitOf('sign', at('genesis.json'), '--home', at('us')), 1, 'two are missing');
+  assert.is(await exitOf('publish', at('genesis.json'), '--out', at('roster.json')), 1);
+  assert.is(await exitOf('sign', at('genesis.json'), '--home', at('eu')), 1);
+  assert.is(await exitOf('sign', at('genesis.json'), '--home', at('ca')), 0);
+  assert.is(await exitOf('publish', at('genesis.json'), '--out', at('roster.json')), 0);
+  assert.equal((await chainOf('roster.json')).nodes, NODES);
+  const { text } = await run('show', at('roster.json'));
+  assert.match(text, 'founded by us eu ca  signed by us eu ca');
+});
+
+test('making a member again changes no key', async () => {
+  const before = await readFile(at('us.json'), 'utf8');
+  await member('us');
+  assert.is(await readFile(at('us.json'), 'utf8'), before);
+});
+
+test('a later roster needs a quorum; the file says whose signatures it has', async () => {
+  await member('za');
+  assert.is(await exitOf('propose', '--add', at('za.json'), '--roster', at('roster.json'), '--out', at('next.json')), 0);
+  const source = ['--roster', at('roster.json')];
+  assert.is(await exitOf('sign', at('next.json'), '--home', at('za'), ...source), 1, 'no vote on its own joining');
+  assert.is(await exitOf('sign', at('next.json'), '--home', at('us'), ...source), 1);
+  assert.match((await run('show', at('next.json'), ...source)).text, 'signed by us: 1 of 2');
+  assert.is(await exitOf('sign', at('next.json'), '--home', at('us'), ...source), 1, 'signing twice is one vote');
+  assert.is(await exitOf('publish', at('next.json'), ...source, '--out', at('roster-2.json')), 1);
+  assert.is(await exitOf('sign', at('next.json'), '--home', at('ca'), ...source), 0);
+  assert.match((await run('show', at('next.json'), ...source)).text, 'change: +za');
+  assert.is(await exitOf('publish', at('next.json'), ...source, '--out', at('roster-2.json')), 0);
+  assert.equal((await chainOf('roster-2.json')).nodes, [...NODES, 'za']);
+  assert.is(await exitOf('publish', at('next.json'), '--roster', at('roster-2.json'), '--out', at('again.json')), 1);
+});
+
+test('a signature that does not hold is named, and is not published', async () => {
+  const proposal: unknown = JSON.parse(await readFile(at('next.json'), 'utf8'));
+  const text = JSON.stringify(proposal).replace('"node":"ca"', '"node":"eu"');
+  await writeFile(at('forged.json'), text);
+  const { code: exit, text: said } = await run('show', at('forged.json'), '--roster', at('roster.json'));
+  assert.is(exit, 1);
+  assert.match(said, 'the roster signature of eu does not hold');
+});
+
+test('what cannot be a roster is not drafted', async () => {
+  const source = ['--roster', at('roster.json')];
+  const refusals: readonly [args: string[], why: RegExp][] = [
+    [['propose', '--remove', 'zz', ...source], /zz is no member/],
+    [['propose', '--add', at('us.json'), ...source], /named twice/],
+    [['propose', '--quorum', '3', ...source], /must fit besides the origin/],
+    [['propose', '--quorum', 'many', ...source], /--quorum is the number/],
+    [['propose', '--add', at('nowhere.json'), ...source], /ENOENT/],
+    [['propose', '--add', at('roster.json'), ...source], /is not a member/],
+    [['propose', '--roster', at('us.json')], /is not an array of signed rosters/],
+    [['propose', '--insist', ...source], /propose takes no --insist/],
+    [['sign', at('next.json')], /--home is missing/],
+    [['publish'], /name a proposal/],
+    [['abolish'], /there is no command abolish/],
+    [[], /which command/],
+  ];
+  for (const [args, why] of refusals) {
+    const { code: exit, text } = await run(...args);
+    assert.is(exit, 2, args.join(' '));
+    assert.match(text, why);
+  }
+  const bad = ['--home', at('us'), '--node', 'us', '--region', 'Test', '--peer', '/dns4/x/tcp/1'];
+  for (const url of ['us.example', 'ftp://us.example', 'https://us.example/']) {
+    assert.is(await exitOf('member', ...bad, '--base-url', url), 2, url);
+  }
+});
+
+test('nobody answers for a node that does not run', async () => {
+  const { code: exit, text } = await run('show', '--home', at('us'));
+  assert.equal([exit, text], [1, 'roster: the node does not run']);
+});
+
+test.run();
