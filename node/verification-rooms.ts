@@ -35,7 +35,7 @@ interface VerificationRoomsOptions {
   readonly keys: FederationKeys;
   readonly log: Logger;
   readonly transport: Transport;
-  readonly anchoring: Pick<Anchoring, 'anchorOf' | 'outboxOf'>;
+  readonly anchoring: Pick<Anchoring, 'anchorOf' | 'contradicts' | 'outboxOf'>;
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
   readonly vault: PayloadVault;
@@ -73,6 +73,6 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
   const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
   const status = async (found: Evidence) => (await view.of(found)).status;
-  const verifier = new Verifier({ keys, evidence, linked, payload, status, now });
+  const verifier = new Verifier({ keys, evidence, linked, payload, status, now, contradicts: anchoring.contradicts });
   return { verifier, view, evidence, linked, payload };
 }

@@ -18,6 +18,7 @@ import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
 import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry } from './outbox.ts';
+import { contradictsReading } from './own-reading.ts';
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
@@ -71,6 +72,8 @@ export interface Anchoring extends AsyncDisposable {
   readonly statementAnchor: (statement: Sha256Hash) => Promise<BundleAnchor | undefined>;
   /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
   readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<BundleAnchor | undefined>;
+  /** Whether an anchor that somebody brought is none by this node's own reading of the topic. Throws on no anchor message. */
+  readonly contradicts: (anchor: BundleAnchor) => Promise<boolean>;
   /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
   readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
 }
@@ -119,6 +122,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, text));
       return (await readAnchor(store, envelope.node, envelope.batch, message))?.anchor;
     },
+    contradicts: (anchor) => contradictsReading(store, reader.state().head, anchor),
     anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
     // The anchorer first: its trips still use the other two.
     async [Symbol.asyncDispose]() {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Bundle, parseBundle, type Proof } from '../../protocol/bundle/bundle.ts';
+import { type Bundle, type BundleAnchor, parseBundle, type Proof } from '../../protocol/bundle/bundle.ts';
 import { type JudgedLinked, judgeLinked } from '../../protocol/bundle/judge-linked.ts';
-import { openBundle } from '../../protocol/bundle/opened-bundle.ts';
+import { type OpenedBundle, openBundle } from '../../protocol/bundle/opened-bundle.ts';
 import type { Federation } from '../../protocol/bundle/opened-proof.ts';
 import type { AnchoringStatus, Finding, PayloadState, Verdict } from '../../protocol/bundle/verdict.ts';
 import { judge } from '../../protocol/bundle/verify.ts';
@@ -31,6 +31,8 @@ export interface VerifierOptions {
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** Anchoring status of a record as this node knows it. */
   readonly status: (evidence: Evidence) => Promise<AnchoringStatus>;
+  /** Whether an anchor is none by this node's own reading of the ledger. */
+  readonly contradicts: (anchor: BundleAnchor) => Promise<boolean>;
   readonly now: () => number;
 }
 
@@ -43,6 +45,12 @@ const DAMAGED_PAYLOAD: Finding = {
   check: 'payloadHashMatch',
   code: 'payload-mismatch',
   detail: 'the stored payload is not the one that was encrypted',
+};
+
+const UNREAD_ANCHOR: Finding = {
+  check: 'bundleBinding',
+  code: 'anchor-mismatch',
+  detail: 'the ledger, as this node has read it, does not show the anchor message there',
 };
 
 /** Verifies records from the stored bytes, and bundles that anyone brings, by the same checks and evidence rules. */
@@ -72,7 +80,7 @@ export class Verifier {
     const federation: Federation = { rosters: keys.rosters, keys: keys.directory };
     const proofs = [...linked.evidence, ...linked.incidents].map((found) => found.bundle);
     const judged = await this.#judgeEach(proofs, federation);
-    const opened = openBundle(this.#suite, bundle, federation);
+    const opened = openBundle(this.#suite, bundle, { federation });
     const verdict = judge(this.#suite, opened, judged, { at: timestampOf(now()) });
     const { leafRederived, payloadHashMatch, proofWalk, bundleBinding, sigValid } = verdict.checks;
     const onLedger = known === 'anchored' || known === 'confirmed';
@@ -102,13 +110,25 @@ export class Verifier {
     }
   }
 
-  /** Verdict on a bundle, pinned to this node's federation. Throws `BundleError` where it is malformed. */
+  /**
+   * Verdict on a bundle, pinned to this node's federation, with the revocations that this node knows and by its own
+   * reading of the ledger. Throws `BundleError` where it is malformed.
+   */
   async verifyBundle(value: JsonValue): Promise<Verdict> {
     const bundle = parseBundle(value);
-    const pin = this.#options.keys.rosters.genesis;
-    const opened = openBundle(this.#suite, bundle);
+    const { keys, now } = this.#options;
+    const pin = keys.rosters.genesis;
+    const { revocations } = keys.statements();
+    const opened = openBundle(this.#suite, bundle, { revocations });
     const judged = await this.#judgeEach(bundle.linked ?? [], opened, pin);
-    return judge(this.#suite, opened, judged, { pin, at: timestampOf(this.#options.now()) });
+    const findings = [...opened.findings, ...(await this.#anchorFindings(opened))];
+    return judge(this.#suite, { ...opened, findings }, judged, { pin, at: timestampOf(now()) });
+  }
+
+  /** A bundle's own word on when it reached consensus is not enough for one who reads the ledger. */
+  async #anchorFindings({ bundle: { anchor }, anchorMessage }: OpenedBundle): Promise<readonly Finding[]> {
+    if (anchor === null || anchorMessage === null) return [];
+    return (await this.#options.contradicts(anchor)) ? [UNREAD_ANCHOR] : [];
   }
 
   /** Judges linked records one by one; other requests get their turn in between. */

@@ -1,5 +1,6 @@
 import { KeyDirectory, KeyError } from '../keys/key-directory.ts';
 import { RosterChain } from '../keys/roster-chain.ts';
+import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Bundle } from './bundle.ts';
 import { type Federation, type OpenedProof, openProof } from './opened-proof.ts';
@@ -13,25 +14,48 @@ export interface OpenedBundle extends OpenedProof {
   readonly bundle: Bundle;
 }
 
+/** What the verifier knows beside the bundle. */
+export interface KnownBeside {
+  /** Rosters and keys that it has checked already, in the place of the bundle's. */
+  readonly federation?: Federation;
+  /** Revocations: whoever made the bundle may have left them out. One that does not hold in its rosters is passed over. */
+  readonly revocations?: readonly SignedStatement[];
+}
+
 /**
- * Opens a bundle under the rosters and keys that it carries, or in their place under those that the verifier has checked
- * already. What does not read becomes a finding.
+ * Opens a bundle under the rosters and keys that it carries, and what the verifier knows. What does not read becomes a
+ * finding.
  */
-export function openBundle(suite: Suite, bundle: Bundle, known?: Federation): OpenedBundle {
+export function openBundle(suite: Suite, bundle: Bundle, known: KnownBeside = {}): OpenedBundle {
   const findings: Finding[] = [];
-  const federation = known ?? openFederation(suite, bundle, findings);
+  const federation = known.federation ?? openFederation(suite, bundle, findings, known.revocations ?? []);
   const opened = openProof(suite, bundle, federation);
   return { ...opened, bundle, findings: [...findings, ...opened.findings] };
 }
 
-function openFederation(suite: Suite, bundle: Bundle, findings: Finding[]): Federation {
+function openFederation(
+  suite: Suite,
+  bundle: Bundle,
+  findings: Finding[],
+  revocations: readonly SignedStatement[],
+): Federation {
   try {
     const rosters = RosterChain.open(suite, bundle.rosters);
-    return { rosters, keys: openKeys(suite, bundle, rosters, findings) };
+    const keys = openKeys(suite, bundle, rosters, findings);
+    for (const signed of revocations) addKnown(keys, signed);
+    return { rosters, keys };
   } catch (error) {
     const detail = error instanceof Error ? error.message : 'unreadable rosters';
     findings.push({ check: 'sigValid', code: 'roster-invalid', detail });
     return { rosters: null, keys: null };
+  }
+}
+
+function addKnown(keys: KeyDirectory, signed: SignedStatement): void {
+  try {
+    keys.addRevocation(signed);
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
   }
 }
 

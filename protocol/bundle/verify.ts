@@ -1,6 +1,7 @@
 import { checkAgent } from '../evidence/agent.ts';
 import { evaluate } from '../evidence/rules.ts';
 import type { Sha256Hash } from '../hash.ts';
+import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Timestamp } from '../time.ts';
 import type { Bundle } from './bundle.ts';
@@ -16,6 +17,8 @@ import type { AnchoringStatus, Check, Checks, Finding, Verdict } from './verdict
 export interface VerifyOptions {
   /** Hash of the genesis roster that the verifier trusts. Without it a bundle is only consistent with itself. */
   readonly pin?: Sha256Hash;
+  /** Revocations that the verifier knows of, beside those that the bundle carries. */
+  readonly revocations?: readonly SignedStatement[];
   /** When the evidence is evaluated, for the verdict to say so. */
   readonly at?: Timestamp;
 }
@@ -26,7 +29,8 @@ export interface VerifyOptions {
  * where all that it needs was there and held.
  */
 export function verifyBundle(suite: Suite, bundle: Bundle, options: VerifyOptions = {}): Verdict {
-  const opened = openBundle(suite, bundle);
+  const { revocations = [] } = options;
+  const opened = openBundle(suite, bundle, { revocations });
   const linked = (bundle.linked ?? []).map((proof) => judgeLinked(suite, proof, opened, options.pin));
   return judge(suite, opened, linked, options);
 }
