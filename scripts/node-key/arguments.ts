@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util';
+import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
+import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
+import { UsageError } from '../key/usage-error.ts';
+
+export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--json]
+
+  show          the node's signing keys: which signs, since when, which were revoked, when the ledger named them
+  rotate        another signing key from the next group on; the node runs on
+  revoke        [--key KEY_ID] [--since TIME] --reason TEXT
+                withdraws a signing key, the one in use unless --key names one. What it signed counts where its batch
+                reached consensus before --since (default: now). A key in use is replaced first
+  revocations   all revocations that the node knows, as a JSON array for npm run verify -- --revocations
+  encrypt       --home DIR --passphrase-file FILE
+                puts the key files of a stopped node under a passphrase. NODE_KEY_PASSPHRASE_FILE names the file of the
+                one that they are under already, if any
+
+  --node ID     a node of the local cluster
+  --home DIR    instead: the home of a node on this machine (NODE_HOME)
+
+It speaks to a running node over operator.sock; the identity key signs there and leaves the node never.
+Exit: 0 done · 1 refused, or the node does not answer · 2 wrong usage`;
+
+const COMMANDS = ['show', 'rotate', 'revoke', 'revocations', 'encrypt'] as const;
+
+export type Command =
+  | { readonly name: 'show' | 'rotate' | 'revocations' }
+  | { readonly name: 'revoke'; readonly key?: Sha256Hash; readonly since?: Timestamp; readonly reason: string }
+  | { readonly name: 'encrypt'; readonly passphraseFile: string };
+
+export interface Arguments {
+  readonly command: Command;
+  readonly node: string | undefined;
+  readonly home: string | undefined;
+  readonly json: boolean;
+}
+
+const OPTIONS = {
+  node: { type: 'string' },
+  home: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  key: { type: 'string' },
+  since: { type: 'string' },
+  reason: { type: 'string' },
+  'passphrase-file': { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+type Flags = ReturnType<typeof read>['values'];
+
+/** Null where help was asked for. Throws `UsageError`. */
+export function readArguments(args: readonly string[]): Arguments | null {
+  const { values: flags, positionals } = read(args);
+  if (flags.help) return null;
+  const [name, ...rest] = positionals;
+  const { node, home, json } = flags;
+  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+  if (rest.length > 0) throw new UsageError(`what is ${rest.join(' ')}?`);
+  return { command: commandOf(name, flags), node, home, json };
+}
+
+function read(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'unreadable arguments');
+  }
+}
+
+function commandOf(name: string | undefined, flags: Flags): Command {
+  const known = COMMANDS.find((candidate) => candidate === name);
+  if (known === undefined) throw new UsageError(`a command is one of ${COMMANDS.join(' ')}`);
+  if (known === 'revoke') return revokeOf(flags);
+  if (known !== 'encrypt') return { name: known };
+  const { home, 'passphrase-file': passphraseFile } = flags;
+  if (home === undefined || passphraseFile === undefined) {
+    throw new UsageError('encrypt takes --home and --passphrase-file');
+  }
+  return { name: known, passphraseFile };
+}
+
+function revokeOf({ key, since, reason }: Flags): Command {
+  if (reason === undefined) throw new UsageError('revoke takes --reason');
+  if (key !== undefined && !isSha256Hash(key)) throw new UsageError('--key is a key id, sha256:…');
+  return {
+    name: 'revoke',
+    reason,
+    ...(key === undefined ? {} : { key }),
+    ...(since === undefined ? {} : { since: timeOf(since) }),
+  };
+}
+
+function timeOf(text: string): Timestamp {
+  try {
+    return timestampOf(readRfc3339(text));
+  } catch (error) {
+    if (error instanceof TimeError) throw new UsageError(`--since is ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Static } from 'typebox';
+import { readEnvironment } from '../../node/config/environment.ts';
+import { encryptHome } from '../../node/keys/encrypt-home.ts';
+import { KeyFileError } from '../../node/keys/key-file.ts';
+import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
+import {
+  RevocationsAnswerShape,
+  RevokeSigningKeyAnswerShape,
+  RotateSigningKeyAnswerShape,
+  SigningKeysAnswerShape,
+} from '../../node/operator/signing-key-forms.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
+import { ask, outcomeOf, type Outcome } from '../key/ask.ts';
+import { findTargets, type Target } from '../key/targets.ts';
+import { UsageError } from '../key/usage-error.ts';
+import { type Command, readArguments, USAGE } from './arguments.ts';
+
+/** 0 done · 1 refused, or no answer · 2 wrong usage. */
+export type NodeKeyExit = 0 | 1 | 2;
+
+export interface Terminal {
+  out(line: string): void;
+  err(line: string): void;
+}
+
+/** The `node-key` command: a node's own keys. */
+export async function nodeKeyCommand(args: readonly string[], terminal: Terminal): Promise<NodeKeyExit> {
+  try {
+    const asked = readArguments(args);
+    if (asked === null) {
+      terminal.out(USAGE);
+      return 0;
+    }
+    const { command, home, node, json } = asked;
+    const [target] = await findTargets(home, node === undefined ? [] : [node]);
+    if (target === undefined) throw new UsageError('there is no such node');
+    if (command.name === 'encrypt') return await encrypt(target, command.passphraseFile, terminal);
+    const outcome = await outcomeOf(target, answerOf(target, command));
+    if (!outcome.ok) return refused(outcome, terminal);
+    terminal.out(json || command.name === 'revocations' ? outcome.answer.json : outcome.answer.words);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    terminal.err(`node-key: ${error.message}\n\n${USAGE}`);
+    return 2;
+  }
+}
+
+interface Told {
+  readonly words: string;
+  readonly json: string;
+}
+
+type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' }>;
+
+async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
+  switch (command.name) {
+    case 'show': {
+      const answer = await ask(target, { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape });
+      return told(answer, tableOf(answer));
+    }
+    case 'revocations': {
+      const answer = await ask(target, { method: 'GET', path: '/revocations', answer: RevocationsAnswerShape });
+      return { words: '', json: JSON.stringify(answer.revocations) };
+    }
+    case 'rotate': {
+      const question = { method: 'POST', path: '/signing-keys/rotate', answer: RotateSigningKeyAnswerShape } as const;
+      const answer = await ask(target, { ...question, body: {} });
+      return told(answer, `${answer.node} signs with ${answer.keyId}\nbefore it with ${answer.before}, which stays good`);
+    }
+    case 'revoke': {
+      const question = { method: 'POST', path: '/signing-keys/revoke', answer: RevokeSigningKeyAnswerShape } as const;
+      const answer = await ask(target, { ...question, body: revocationOf(command) });
+      return told(answer, revokedWords(answer));
+    }
+  }
+}
+
+function revocationOf({ key, since, reason }: Extract<Command, { readonly name: 'revoke' }>): JsonObject {
+  return {
+    reason,
+    ...(key === undefined ? {} : { keyId: key }),
+    ...(since === undefined ? {} : { compromisedSince: since }),
+  };
+}
+
+function revokedWords({ node, keyId, compromisedSince, replacedBy }: Static<typeof RevokeSigningKeyAnswerShape>): string {
+  return [
+    `${node} revoked ${keyId}`,
+    `what it signed counts where its batch reached consensus before ${compromisedSince}; attest again what did later`,
+    ...(replacedBy === null ? [] : [`${replacedBy} signs in its place`]),
+  ].join('\n');
+}
+
+/** One key a line, the newest last. */
+function tableOf({ inUse, keys }: Static<typeof SigningKeysAnswerShape>): string {
+  return keys
+    .toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
+    .map(({ keyId, validFrom, seqFrom, anchored, revoked }) => {
+      const state = revoked === null ? '' : `  revoked, compromised since ${revoked.compromisedSince}: ${revoked.reason}`;
+      const ledger = anchored === null ? 'not on the ledger yet' : `on the ledger ${anchored}`;
+      return `${keyId === inUse ? '*' : ' '} ${keyId}  from ${validFrom}, record ${seqFrom}, ${ledger}${state}`;
+    })
+    .join('\n');
+}
+
+async function encrypt(target: Target, file: string, terminal: Terminal): Promise<NodeKeyExit> {
+  const question = { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape } as const;
+  if ((await outcomeOf(target, ask(target, question))).ok) {
+    terminal.err('node-key: the node runs; stop it first');
+    return 1;
+  }
+  try {
+    const { NODE_KEY_PASSPHRASE_FILE: standing } = readEnvironment();
+    const before = standing === undefined ? null : await readPassphrase(standing);
+    const written = await encryptHome(target.node, before, await readPassphrase(file));
+    terminal.out(written.length === 0 ? 'all key files are under that passphrase already' : written.join('\n'));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof KeyFileError) && !(error instanceof PassphraseError)) throw error;
+    terminal.err(`node-key: ${error.message}`);
+    return 1;
+  }
+}
+
+function told(answer: object, words: string): Told {
+  return { words, json: JSON.stringify(answer) };
+}
+
+function refused(outcome: Extract<Outcome<unknown>, { readonly ok: false }>, terminal: Terminal): NodeKeyExit {
+  terminal.err(`node-key: ${outcome.node}: ${outcome.error}`);
+  return 1;
+}
