@@ -93,7 +93,7 @@ test('problems are printed with table and key, exit 1', async () => {
   }
   const { exit, out } = await run(copy);
   assert.is(exit, 1);
-  assert.match(out, /^problem: roster: the store has rows and no valid roster\n/);
+  assert.match(out, /^problem: roster: the store has rows and no valid roster\n/m);
   assert.match(out, /\n\d+ problems, in/);
 });
 

@@ -1,13 +1,45 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { rivalRosterTable } from '../../../node/federation/roster-book.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { rosterHash } from '../../../protocol/keys/roster.ts';
 import { type Damage, put, fsckAfter, problemsOf, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
-import { copyTo, drop, edit, move, resign, swap } from './mutations.ts';
+import { copyTo, drop, edit, move, resign, swap, text } from './mutations.ts';
 
 const DAMAGES: readonly Damage[] = [
   { what: 'the roster is dropped', mutate: drop('roster/', 0), found: ['roster', /no valid roster/] },
   { what: 'a signature of the roster is changed', mutate: edit('roster/', 0, resign), found: ['roster', /signature/] },
+  {
+    what: 'a signature of a rival roster is changed',
+    mutate: edit('rival-roster/', 0, resign),
+    found: ['rival-roster', /signature/],
+  },
+  {
+    what: 'a rival roster stands under another key',
+    mutate: move('rival-roster/', 0, (key) => `${key.slice(0, -1)}x`),
+    found: ['rival-roster', /another key/],
+  },
+  {
+    what: 'the roster in force is its own rival',
+    mutate: async (rows) => {
+      const [, second] = await rows.at('roster/', 1);
+      const { statement }: { statement: string } = JSON.parse(text(second));
+      return [put(rivalRosterTable.key(2, rosterHash(nativeSuite, { statement })), second)];
+    },
+    found: ['rival-roster', /no rival/],
+  },
+  {
+    what: 'the signature of a vote is changed',
+    mutate: edit('roster-vote/', 0, resign),
+    found: ['roster-vote', /signed by no member/],
+  },
+  {
+    what: 'a vote stands under another version',
+    mutate: move('roster-vote/', 0, (key) => `${key.slice(0, -1)}3`),
+    found: ['roster-vote', /another key/],
+  },
   { what: 'a certificate is dropped', mutate: drop('certificate/us', 0), found: ['group', /no certificate of us/] },
   {
     what: 'the signature of a certificate is changed',

@@ -38,6 +38,7 @@ import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
+import { addRosters } from './home-rosters.ts';
 
 export const EU = nodeId('eu');
 export const US = nodeId('us');
@@ -244,6 +245,7 @@ async function addOddities(
   const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
   await (await Equivocations.open(store, keys)).learn({ first: last.signed, second });
+  await addRosters(store, keys, EU, keysOf(members, EU));
 }
 
 async function eraseOne(store: Store): Promise<void> {
