@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, StoreError } from '../store/store.ts';
 import { ChainAssembler, type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
@@ -13,6 +13,8 @@ import type { Transport } from './transport/contract.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
 const REST_MS = 5_000;
+/** Pause after this node's own store refused what a peer served. In milliseconds. */
+const OWN_FAULT_MS = 500;
 /** Rest of a peer that served something false. In milliseconds. */
 const DISTRUST_MS = 60_000;
 
@@ -152,6 +154,9 @@ export class CatchUp implements AsyncDisposable {
     } else if (error instanceof PeerStatementError && error.fault === 'late') {
       log.info({ err: error, node, peer }, 'a removed node has batches that come too late');
       this.#rest(node, peer, DISTRUST_MS);
+    } else if (error instanceof StoreError) {
+      log.error({ err: error, node, peer }, 'a page could not be stored; asking again');
+      this.#rest(node, peer, OWN_FAULT_MS);
     } else {
       if (error instanceof PeerStatementError) onUnknownKey(peer);
       log.debug({ err: error, node, peer }, 'a page did not arrive');

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
@@ -20,33 +21,56 @@ export interface WitnessOptions {
   readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly now: () => number;
+  readonly log: Logger;
   /** Looks for a rival of an envelope once more. */
   readonly watch: (signed: SignedStatement) => Promise<void>;
   readonly onCosigned: (signed: SignedStatement) => Promise<void>;
 }
+
+/** Pause after the store or the key refused a cosignature. In milliseconds. */
+const RETRY_MS = 1_000;
 
 /**
  * Cosigns the chains of the other members: every batch that is whole in the store, in order, and none from the first
  * that has a rival.
  *
  * Crash order: the batch is on the disk before it is cosigned. Whatever stops in between, the next call for the chain
- * goes on from the last cosignature made; a start calls for every chain, once the node's key is certified.
+ * goes on from the last cosignature made: one that failed comes again by itself, for there may be no other batch for
+ * long; a start calls for every chain, once the node's key is certified.
  */
-export class Witness {
+export class Witness implements Disposable {
   readonly #options: WitnessOptions;
   readonly #lanes = new Lanes<NodeId>();
+  readonly #retries = new Map<NodeId, NodeJS.Timeout>();
+  #closed = false;
 
   constructor(options: WitnessOptions) {
     this.#options = options;
   }
 
-  /** Cosigns what is held of a node's chain and was not cosigned yet. */
-  cosign(node: NodeId): Promise<void> {
-    return this.#lanes.exclusive(node, () => this.#cosign(node));
+  /** Cosigns what is held of a node's chain and was not cosigned yet. What fails is tried again, and never rejects. */
+  async cosign(node: NodeId): Promise<void> {
+    try {
+      await this.#lanes.exclusive(node, () => this.#cosign(node));
+    } catch (error) {
+      if (this.#closed) return;
+      this.#options.log.error({ err: error, node }, 'a batch could not be cosigned; trying again');
+      clearTimeout(this.#retries.get(node));
+      this.#retries.set(
+        node,
+        setTimeout(() => void this.cosign(node), RETRY_MS),
+      );
+    }
   }
 
   async cosignAll(): Promise<void> {
     for (const node of this.#options.chains.all().keys()) await this.cosign(node);
+  }
+
+  /** Ends the trying. A cosignature under way fails with the store, at the latest. */
+  [Symbol.dispose](): void {
+    this.#closed = true;
+    for (const retry of this.#retries.values()) clearTimeout(retry);
   }
 
   async #cosign(node: NodeId): Promise<void> {
