@@ -128,7 +128,7 @@ export class Federation implements AsyncDisposable {
     this.#rosters = new RosterExchange({
       ...options,
       book: keys.book,
-      announce: (version) => this.#publish({ type: 'roster', version }),
+      announce: (hash) => this.#publish({ type: 'roster', hash }),
       exchangeAll: () => this.#heads.exchangeAll(),
       onRemoved: () => this.#ownChain.noteRemoval(),
     });

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
-import { Closed, OrdinalShape } from '../../protocol/shapes.ts';
+import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
@@ -12,8 +12,8 @@ const MessageShape = Type.Union([
   Closed({ type: Type.Literal('cosignature'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('certificate'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('revocation'), signed: SignedStatementShape }),
-  /** There is a roster of this version. The roster itself may be larger than a message: it is pulled. */
-  Closed({ type: Type.Literal('roster'), version: OrdinalShape }),
+  /** There is a roster of this hash. The roster itself may be larger than a message: it is pulled. */
+  Closed({ type: Type.Literal('roster'), hash: Sha256Shape }),
 ]);
 /** What travels on the gossip topics: `batch` the first two, `cosign` the third, `keys` the rest. */
 export type GossipMessage = Static<typeof MessageShape>;

@@ -105,7 +105,7 @@ export class Gossip {
         await keys.learnRevocation(message.signed);
         return;
       case 'roster':
-        if (message.version > keys.rosters.current.version) onNewRoster(from);
+        if (!keys.book.knows(message.hash)) onNewRoster(from);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Roster, SignedRoster } from '../../protocol/keys/roster.ts';
 import type { Operation } from '../store/operation.ts';
@@ -17,8 +18,8 @@ export interface RosterExchangeOptions {
   readonly transport: Pick<Transport, 'setMembers'>;
   readonly log: Logger;
   readonly leaveMs?: number;
-  /** Rings the others: there is a roster of this version. */
-  readonly announce: (version: number) => Promise<void>;
+  /** Rings the others: there is a roster of this hash. */
+  readonly announce: (roster: Sha256Hash) => Promise<void>;
   /** A member may be new, and have everything still to learn. */
   readonly exchangeAll: () => void;
   /** The roster does not name this node any more. */
@@ -50,8 +51,9 @@ export class RosterExchange implements AsyncDisposable {
     const known = book.rivals.length;
     const outcome = await book.learn(signed, besides);
     if (book.rivals.length > known) log.error({ signed }, 'a quorum signed two rosters of one version');
-    if (outcome === 'rival') await this.settle();
-    return outcome;
+    if (outcome !== 'rival') return outcome;
+    await this.settle();
+    return book.chain.signed.some(({ statement }) => statement === signed.statement) ? 'added' : 'rival';
   }
 
   /** Lets the ledger decide between rosters that compete. Call at the start, and when the ledger named a roster. */
@@ -84,7 +86,7 @@ export class RosterExchange implements AsyncDisposable {
   }
 
   async #apply(roster: Roster): Promise<void> {
-    const { self, log, announce, exchangeAll, onRemoved, leaveMs = LEAVE_MS } = this.#options;
+    const { self, book, log, announce, exchangeAll, onRemoved, leaveMs = LEAVE_MS } = this.#options;
     const { version, members } = roster;
     const names = members.map(({ node }) => node);
     log.info({ version, members: names }, 'a new roster is in force');
@@ -96,7 +98,7 @@ export class RosterExchange implements AsyncDisposable {
     const leaving = this.#allowed.filter((known) => !members.some((member) => isSame(member, known)));
     // Told before they are dropped: whoever leaves should hear why.
     await this.#allow([...members, ...leaving.filter((known) => !members.some((member) => collides(member, known)))]);
-    await announce(version);
+    await announce(book.chain.hash);
     exchangeAll();
     if (leaving.length === 0) return;
     await sleep(leaveMs, undefined, { signal: this.#closing.signal });

@@ -22,8 +22,9 @@ export const statementAnchorCheck: TableCheck = {
       for await (const { key, value } of readRows(check, table)) {
         if (value === undefined) continue;
         const isClosed = table === statementOutboxClosedTable;
-        for (const fault of await rowFaults(check, known, value, isClosed))
+        for (const fault of await rowFaults(check, known, value, isClosed)) {
           check.report.problem(table.name, key, fault);
+        }
         if (key !== table.key(value.statement)) check.report.problem(table.name, key, 'stands under another key');
         check.report.count(isClosed ? 'statementsConfirmed' : 'statementsOpen');
       }
