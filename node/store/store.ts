@@ -45,6 +45,8 @@ const RENEWAL_ROOM_BYTES = 1 << 20;
  * The node's only database: ordered rows in one LevelDB, owned by one process. A write is atomic and synced to disk
  * before its promise resolves; when it rejects, nothing of it is visible, then or later.
  *
+ * A read throws `StoreError` `unreadable` where the database refuses it.
+ *
  * A write that failed may have left a torn record in LevelDB's log, and whatever is appended behind it is lost at the
  * next start. So the store refuses writes from then on, still reads, and becomes whole again by `recover`: it opens the
  * database anew, which leaves that log behind, and takes back what the failed write may have left.
@@ -128,6 +130,8 @@ export class Store implements AsyncDisposable {
     const epoch = this.#reads.enter();
     try {
       yield* this.#level.iterator(options);
+    } catch (error) {
+      throw unreadable(error);
     } finally {
       this.#reads.leave(epoch);
     }
@@ -158,6 +162,8 @@ export class Store implements AsyncDisposable {
     const epoch = this.#reads.enter();
     try {
       return await read();
+    } catch (error) {
+      throw unreadable(error);
     } finally {
       this.#reads.leave(epoch);
     }
@@ -217,4 +223,9 @@ export class Store implements AsyncDisposable {
       return value === undefined ? { type: 'del', key } : { type: 'put', key, value };
     });
   }
+}
+
+/** Damage, an error of the disk, or a database that could not be opened anew yet. */
+function unreadable(cause: unknown): StoreError {
+  return new StoreError('unreadable', `the store could not be read: ${String(cause)}`, cause);
 }
