@@ -1,7 +1,5 @@
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { rosterHash } from '../../protocol/keys/roster.ts';
 import type { Envelope } from '../../protocol/statement/envelope.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 
@@ -27,12 +25,9 @@ export async function requireStanding(
   const names = ({ members }: typeof named) => members.some((member) => member.node === node);
   if (!names(named)) throw new PeerStatementError('late', `roster ${envelope.roster} does not name ${node}`);
   const dropping = rosters.rosters.findIndex((roster) => roster.version > envelope.roster && !names(roster));
-  const dropped = rosters.signed[dropping];
+  const dropped = rosters.hashes[dropping];
   if (dropped === undefined) return;
-  const [anchor, end] = [
-    await ledger.envelopeAnchor(envelope, text),
-    await ledger.statementAnchor(rosterHash(nativeSuite, dropped)),
-  ];
+  const [anchor, end] = [await ledger.envelopeAnchor(envelope, text), await ledger.statementAnchor(dropped)];
   if (anchor === undefined && end === undefined) {
     throw new PeerStatementError('unknown-member', `batch ${node}/${batch} of a removed node is not on the ledger yet`);
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -139,8 +139,7 @@ export class HeadExchange implements AsyncDisposable {
   #knowsOtherRosters({ roster, rosterHash: theirs }: Status): boolean {
     const { rosters } = this.#options.keys;
     if (roster > rosters.current.version) return true;
-    const ours = rosters.signed[roster - 1];
-    return ours !== undefined && rosterHash(nativeSuite, ours) !== theirs;
+    return rosters.hashes[roster - 1] !== theirs;
   }
 
   /**
@@ -154,7 +153,7 @@ export class HeadExchange implements AsyncDisposable {
       const page = await this.#rosterPage(peer, from);
       const [first] = page;
       if (first === undefined) return;
-      if (from > 2 && rosterStatement.parse(first.statement).previous !== hashOfRoster(keys, from - 1)) {
+      if (from > 2 && rosterStatement.parse(first.statement).previous !== keys.rosters.hashes[from - 2]) {
         from--;
         continue;
       }
@@ -226,9 +225,4 @@ export class HeadExchange implements AsyncDisposable {
 
 function hashOf(batch: StoredBatch | undefined): Sha256Hash | undefined {
   return batch && hashText(nativeSuite, batch.signed.statement);
-}
-
-function hashOfRoster({ rosters }: FederationKeys, version: number): Sha256Hash | undefined {
-  const roster = rosters.signed[version - 1];
-  return roster && rosterHash(nativeSuite, roster);
 }

@@ -89,7 +89,7 @@ export class RosterBook {
   }
 
   knows(hash: Sha256Hash): boolean {
-    return this.#rivals.has(hash) || this.#chain.signed.some((roster) => rosterHash(nativeSuite, roster) === hash);
+    return this.#rivals.has(hash) || this.#chain.hashes.includes(hash);
   }
 
   /** Calls `listener` with the newest roster whenever that is another. Returns what ends that. */
@@ -126,11 +126,10 @@ export class RosterBook {
     if (this.#chain.signed[version - 1]?.statement === signed.statement) return 'known';
     if (this.#rivals.has(hash)) return 'rival';
     if (version === 1) throw new PeerStatementError('forged', 'the genesis roster of another federation');
-    const before = this.#chain.signed[version - 2];
-    if (before === undefined || rosterHash(nativeSuite, before) !== previous) {
+    if (this.#chain.hashes[version - 2] !== previous) {
       throw new PeerStatementError('unknown-member', `roster ${version} follows one that is not known here`);
     }
-    const longer = rosterFault(() => this.#chain.upTo(nativeSuite, version - 1).follow(nativeSuite, signed));
+    const longer = rosterFault(() => this.#chain.upTo(version - 1).follow(nativeSuite, signed));
     if (version <= this.#chain.current.version) {
       await this.#store.write([rivalRosterTable.put([version, hash], signed)]);
       this.#rivals.set(hash, signed);
@@ -146,11 +145,11 @@ export class RosterBook {
   async #earlier(placeOf: RosterPlace): Promise<SignedRoster | undefined> {
     for (const [hash, rival] of this.#rivals) {
       const { version, previous } = rosterStatement.parse(rival.statement);
-      const [before, held] = [this.#chain.signed[version - 2], this.#chain.signed[version - 1]];
-      if (before === undefined || held === undefined || rosterHash(nativeSuite, before) !== previous) continue;
+      const held = this.#chain.hashes[version - 1];
+      if (held === undefined || this.#chain.hashes[version - 2] !== previous) continue;
       const place = await placeOf(hash);
       if (place === undefined) continue;
-      const heldPlace = await placeOf(rosterHash(nativeSuite, held));
+      const heldPlace = await placeOf(held);
       if (heldPlace === undefined || place < heldPlace) return rival;
     }
     return undefined;
@@ -159,7 +158,7 @@ export class RosterBook {
   /** Crash order: one write; the rosters that give way are rivals from then on. */
   async #replace(winner: SignedRoster): Promise<void> {
     const { version } = rosterStatement.parse(winner.statement);
-    const chain = this.#chain.upTo(nativeSuite, version - 1).follow(nativeSuite, winner);
+    const chain = this.#chain.upTo(version - 1).follow(nativeSuite, winner);
     const losers = this.#chain.signed.slice(version - 1);
     await this.#store.write([
       ...losers.map((_, i) => rosterTable.del(version + i)),

@@ -58,7 +58,7 @@ async function readRosters(source: RowSource): Promise<SignedRoster[]> {
  * of versions.
  */
 async function checkRivals(source: RowSource, rosters: RosterChain): Promise<void> {
-  const chains = rosters.rosters.map(({ version }) => rosters.upTo(nativeSuite, version));
+  const chains = rosters.rosters.map(({ version }) => rosters.upTo(version));
   for await (const { key, value } of readRows(source, rivalRosterTable)) {
     if (value === undefined) continue;
     try {

@@ -44,8 +44,8 @@ export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] 
 }
 
 async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promise<JsonObject> {
-  const { signed } = book.chain;
-  const anchors = await Promise.all(signed.map((one) => anchoring.statementAnchor(rosterHash(nativeSuite, one))));
+  const { signed, hashes } = book.chain;
+  const anchors = await Promise.all(hashes.map((hash) => anchoring.statementAnchor(hash)));
   return {
     node: self,
     rosters: signed.map(({ statement, signatures }) => ({

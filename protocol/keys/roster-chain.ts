@@ -27,6 +27,8 @@ export class RosterError extends Error {
 export class RosterChain {
   readonly rosters: readonly Roster[];
   readonly signed: readonly SignedRoster[];
+  /** Of each roster, in order of versions. */
+  readonly hashes: readonly Sha256Hash[];
   /** Hash of the genesis roster: the federation's fingerprint, which a verifier pins. */
   readonly genesis: Sha256Hash;
   /** Hash of the current roster. */
@@ -34,16 +36,15 @@ export class RosterChain {
   /** Eight hex digits of the fingerprint, as topics and anchor messages carry it. */
   readonly federation: string;
 
-  private constructor(
-    rosters: readonly Roster[],
-    signed: readonly SignedRoster[],
-    hashes: { readonly genesis: Sha256Hash; readonly hash: Sha256Hash },
-  ) {
+  private constructor(rosters: readonly Roster[], signed: readonly SignedRoster[], hashes: readonly Sha256Hash[]) {
+    const [genesis] = hashes;
+    if (genesis === undefined) throw new RosterError('empty', 'no genesis roster');
     this.rosters = rosters;
     this.signed = signed;
-    this.genesis = hashes.genesis;
-    this.hash = hashes.hash;
-    this.federation = federationDigest(hashes.genesis);
+    this.hashes = hashes;
+    this.genesis = genesis;
+    this.hash = hashes.at(-1) ?? genesis;
+    this.federation = federationDigest(genesis);
   }
 
   /**
@@ -55,8 +56,7 @@ export class RosterChain {
     if (first === undefined) throw new RosterError('empty', 'no genesis roster');
     const roster = RosterChain.judgeGenesis(first.statement);
     requireSignatures(suite, first, roster, roster.members.length);
-    const hash = rosterHash(suite, first);
-    const genesis = new RosterChain([roster], [first], { genesis: hash, hash });
+    const genesis = new RosterChain([roster], [first], [rosterHash(suite, first)]);
     return signed.slice(1).reduce((chain, next) => chain.follow(suite, next), genesis);
   }
 
@@ -71,7 +71,7 @@ export class RosterChain {
   follow(suite: Suite, next: SignedRoster): RosterChain {
     const roster = this.judgeNext(next.statement);
     requireSignatures(suite, next, this.current, this.current.quorum);
-    const hashes = { genesis: this.genesis, hash: rosterHash(suite, next) };
+    const hashes = [...this.hashes, rosterHash(suite, next)];
     return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
   }
 
@@ -91,11 +91,10 @@ export class RosterChain {
   }
 
   /** The chain as it was at a version. Throws `RosterError` where it has none. */
-  upTo(suite: Suite, version: number): RosterChain {
-    const last = this.signed[version - 1];
-    if (last === undefined) throw new RosterError('broken-chain', `there is no roster ${version}`);
-    const hashes = { genesis: this.genesis, hash: rosterHash(suite, last) };
-    return new RosterChain(this.rosters.slice(0, version), this.signed.slice(0, version), hashes);
+  upTo(version: number): RosterChain {
+    if (this.version(version) === undefined) throw new RosterError('broken-chain', `there is no roster ${version}`);
+    const [rosters, signed] = [this.rosters.slice(0, version), this.signed.slice(0, version)];
+    return new RosterChain(rosters, signed, this.hashes.slice(0, version));
   }
 
   #requireSameIdentity({ node, identityKey }: Member): void {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OperatorError, operatorRequest } from '../../../node/operator/operator-client.ts';
+import { RosterVoteError } from '../../../node/federation/roster-votes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
@@ -89,6 +90,20 @@ test('the rival that the ledger named before it takes its place at every node, w
     const { rivalRosters } = (await node.get('/v1/federation')).body;
     assert.equal(rivalRosters, [{ version: 2, hash: rosterHash(nativeSuite, seen) }]);
   }
+});
+
+test('a node signs one roster of a version, and another only when its operator insists', async () => {
+  const [one, other] = [await nextRoster({ name: 'one' }), await nextRoster({ name: 'other' })];
+  const { rosterVotes } = us.context;
+  const vote = await rosterVotes.sign(one.statement, false);
+  assert.is(vote.node, 'us');
+  assert.equal((await rosterVotes.sign(one.statement, false)).node, 'us');
+  const refusal: unknown = await rosterVotes.sign(other.statement, false).catch((error: unknown) => error);
+  assert.instance(refusal, RosterVoteError);
+  assert.match(String(refusal), 'us signed another roster of version 3');
+  assert.is((await rosterVotes.sign(other.statement, true)).node, 'us');
+  const past: unknown = await rosterVotes.sign(seen.statement, true).catch((error: unknown) => error);
+  assert.match(String(past), 'does not follow');
 });
 
 test('the federation goes on under the roster that holds', async () => {
