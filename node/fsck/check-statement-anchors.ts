@@ -43,8 +43,9 @@ async function rowFaults(
   if (known !== null && keys !== null && own !== null) {
     const type = known.get(row.statement);
     const { federation } = keys.rosters;
-    if (type === undefined) faults.push('names a statement that is not in the store');
-    else if (row.message !== writeAnchorMessage({ v: 1, type, federation, node: own, statement: row.statement })) {
+    if (type === undefined) {
+      if (!isSuperseded(known, row)) faults.push('names a statement that is not in the store');
+    } else if (row.message !== writeAnchorMessage({ v: 1, type, federation, node: own, statement: row.statement })) {
       faults.push('its message is not that of the statement');
     }
   }
@@ -55,6 +56,20 @@ async function rowFaults(
   const anchor = isClosed ? await readStatementAnchor(store, row.statement).catch(() => null) : null;
   if (anchor === undefined) faults.push('is confirmed, but its anchor is not in the store');
   return faults;
+}
+
+/**
+ * Of two certificates or revocations of one key the earlier stands, and the store keeps it alone; that the other was
+ * anchored stays on record.
+ */
+function isSuperseded(known: ReadonlyMap<Sha256Hash, StatementType>, { message, statement }: StatementRow): boolean {
+  try {
+    const said = parseAnchorMessage(message);
+    if (said.type === 'batch' || said.type === 'roster' || said.statement !== statement) return false;
+    return [...known.values()].includes(said.type);
+  } catch {
+    return false;
+  }
 }
 
 async function checkAnchors(check: Check): Promise<void> {

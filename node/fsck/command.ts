@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Counts, Finding } from './report.ts';
 import { MAX_FINDINGS } from './report.ts';
+import { PassphraseError, readPassphrase } from '../keys/passphrase.ts';
 import { fsck, FsckError, type FsckResult } from './fsck.ts';
 
 /** 0 whole · 1 problems · 2 could not be checked. */
@@ -11,7 +12,8 @@ export interface Output {
   readonly isTTY?: boolean;
 }
 
-const USAGE = 'usage: npm run fsck -- DIR [--json]   (DIR: the home of a stopped node)\n';
+const USAGE =
+  'usage: npm run fsck -- DIR [--json] [--passphrase-file FILE]   (DIR: the home of a stopped node)\n';
 /** Between two lines of progress, in milliseconds. */
 const PROGRESS_MS = 200;
 const CLEAR_LINE = '\r\u001b[2K';
@@ -31,7 +33,9 @@ export async function fsckCommand(
   const started = performance.now();
   const progress = err.isTTY === true ? new Progress(err) : null;
   try {
+    const passphrase = parsed.passphraseFile === null ? null : await readPassphrase(parsed.passphraseFile);
     const result = await fsck(parsed.home, {
+      passphrase,
       onFinding: (finding) => {
         progress?.clear();
         if (!parsed.json && finding.severity !== 'note') out.write(`${lineOf(finding)}\n`);
@@ -45,22 +49,29 @@ export async function fsckCommand(
     return result.report.found('problem') === 0 ? 0 : 1;
   } catch (error) {
     progress?.clear();
-    const isKnown = error instanceof FsckError || signal?.aborted === true;
-    if (!isKnown) throw error;
-    err.write(`fsck: ${error instanceof FsckError ? error.message : 'stopped before the end'}\n`);
+    const isRefused = error instanceof FsckError || error instanceof PassphraseError;
+    if (!isRefused && signal?.aborted !== true) throw error;
+    err.write(`fsck: ${isRefused ? error.message : 'stopped before the end'}\n`);
     return 2;
   }
 }
 
-function readArguments(args: readonly string[]): { readonly home: string; readonly json: boolean } | null {
+interface Arguments {
+  readonly home: string;
+  readonly json: boolean;
+  readonly passphraseFile: string | null;
+}
+
+function readArguments(args: readonly string[]): Arguments | null {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { json: { type: 'boolean', default: false } },
+      options: { json: { type: 'boolean', default: false }, 'passphrase-file': { type: 'string' } },
       allowPositionals: true,
     });
     const [home, ...rest] = positionals;
-    return home === undefined || home === '' || rest.length > 0 ? null : { home, json: values.json };
+    if (home === undefined || home === '' || rest.length > 0) return null;
+    return { home, json: values.json, passphraseFile: values['passphrase-file'] ?? null };
   } catch {
     return null;
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { AgentKeyVault } from '../agents/agent-key-vault.ts';
 import { HeldVault } from '../payments/held-vault.ts';
+import type { Passphrase } from '../keys/passphrase.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
@@ -37,6 +38,8 @@ export interface FsckResult {
 
 export interface FsckOptions extends ReportListener {
   readonly signal?: AbortSignal;
+  /** Opens the key files. */
+  readonly passphrase?: Passphrase | null;
 }
 
 /**
@@ -56,10 +59,10 @@ export async function fsck(home: string, options: FsckOptions = {}): Promise<Fsc
     await checkFiles(directory, report, signal);
     if (report.found('problem') > 0) {
       report.notChecked.push('rows: the files of the store are damaged');
-      await checkKeyFiles(home, report);
+      await checkKeyFiles(home, report, options.passphrase);
       return { node: null, federation: null, report };
     }
-    return await checkRows(home, await view.rows(), report, signal);
+    return await checkRows(home, await view.rows(), report, options);
   } catch (error) {
     signal?.throwIfAborted();
     throw asFsckError(error) ?? error;
@@ -77,11 +80,11 @@ async function checkRows(
   home: string,
   store: Store,
   report: Report,
-  signal: AbortSignal | undefined,
+  { signal, passphrase }: FsckOptions,
 ): Promise<FsckResult> {
   await findUnknownTables(store, report);
   const keys = await checkKeys({ store, report, signal });
-  const files = await checkKeyFiles(home, report);
+  const files = await checkKeyFiles(home, report, passphrase);
   const own = ownerOf(files, keys, report) ?? (await ownerByRows(store));
   const { payloadKey } = files;
   const vault = payloadKey === null ? null : new PayloadVault(payloadKey);

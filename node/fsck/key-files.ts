@@ -2,8 +2,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeBase64url } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { KEY_FILE_PURPOSES, type KeyFilePurpose, readKeyFile } from '../keys/key-file.ts';
+import { KEY_FILE_PURPOSES, KeyFileError, type KeyFilePurpose, readKeyFile } from '../keys/key-file.ts';
 import { nativeSigner } from '../keys/native-suite.ts';
+import type { Passphrase } from '../keys/passphrase.ts';
 import type { ProvenKeys } from './check.ts';
 import type { Report } from './report.ts';
 import { reasonOf } from './rows.ts';
@@ -14,8 +15,15 @@ export interface KeyFiles {
   readonly payloadKey: Uint8Array | null;
 }
 
-/** Reads every key file of a home. A home without any (a store restored alone) is told and is no problem. */
-export async function checkKeyFiles(home: string, report: Report): Promise<KeyFiles> {
+/**
+ * Reads every key file of a home. A home without any (a store restored alone) is told and is no problem, and so are
+ * encrypted ones to a checker that has no passphrase.
+ */
+export async function checkKeyFiles(
+  home: string,
+  report: Report,
+  passphrase: Passphrase | null = null,
+): Promise<KeyFiles> {
   const directory = join(home, 'keys');
   const names = await filesOf(directory);
   if (!KEY_FILE_PURPOSES.some((purpose) => names.includes(`${purpose}.key`))) {
@@ -25,10 +33,12 @@ export async function checkKeyFiles(home: string, report: Report): Promise<KeyFi
   const secrets = new Map<KeyFilePurpose, Uint8Array>();
   for (const purpose of KEY_FILE_PURPOSES) {
     try {
-      secrets.set(purpose, await readKeyFile(directory, purpose));
+      secrets.set(purpose, await readKeyFile(directory, purpose, passphrase));
       report.count('keyFiles');
     } catch (error) {
-      report.problem('keys', `${purpose}.key`, reasonOf(error));
+      const isLocked = error instanceof KeyFileError && error.fault === 'locked';
+      if (isLocked && passphrase === null) report.notChecked.push(`${purpose}.key: it is encrypted`);
+      else report.problem('keys', `${purpose}.key`, reasonOf(error));
     }
   }
   const identity = secrets.get('identity');

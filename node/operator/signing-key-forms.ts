@@ -38,7 +38,12 @@ export const SigningKeysAnswerShape = Closed({
 export const RevocationsAnswerShape = Closed({ success, revocations: Type.Array(SignedStatementShape) });
 /** `POST /signing-keys/rotate`. */
 export const RotateSigningKeyShape = Closed({});
-export const RotateSigningKeyAnswerShape = Closed({ success, node: NodeIdShape, before: Sha256Shape, keyId: Sha256Shape });
+export const RotateSigningKeyAnswerShape = Closed({
+  success,
+  node: NodeIdShape,
+  before: Sha256Shape,
+  keyId: Sha256Shape,
+});
 /** `POST /signing-keys/revoke`. Without `keyId` the key in use; without `compromisedSince` from now on. */
 export const RevokeSigningKeyShape = Closed({
   keyId: Type.Optional(Sha256Shape),

@@ -66,7 +66,10 @@ async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
     case 'rotate': {
       const question = { method: 'POST', path: '/signing-keys/rotate', answer: RotateSigningKeyAnswerShape } as const;
       const answer = await ask(target, { ...question, body: {} });
-      return told(answer, `${answer.node} signs with ${answer.keyId}\nbefore it with ${answer.before}, which stays good`);
+      return told(
+        answer,
+        `${answer.node} signs with ${answer.keyId}\nbefore it with ${answer.before}, which stays good`,
+      );
     }
     case 'revoke': {
       const question = { method: 'POST', path: '/signing-keys/revoke', answer: RevokeSigningKeyAnswerShape } as const;
@@ -84,7 +87,12 @@ function revocationOf({ key, since, reason }: Extract<Command, { readonly name: 
   };
 }
 
-function revokedWords({ node, keyId, compromisedSince, replacedBy }: Static<typeof RevokeSigningKeyAnswerShape>): string {
+function revokedWords({
+  node,
+  keyId,
+  compromisedSince,
+  replacedBy,
+}: Static<typeof RevokeSigningKeyAnswerShape>): string {
   return [
     `${node} revoked ${keyId}`,
     `what it signed counts where its batch reached consensus before ${compromisedSince}; attest again what did later`,
@@ -97,7 +105,8 @@ function tableOf({ inUse, keys }: Static<typeof SigningKeysAnswerShape>): string
   return keys
     .toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
     .map(({ keyId, validFrom, seqFrom, anchored, revoked }) => {
-      const state = revoked === null ? '' : `  revoked, compromised since ${revoked.compromisedSince}: ${revoked.reason}`;
+      const state =
+        revoked === null ? '' : `  revoked, compromised since ${revoked.compromisedSince}: ${revoked.reason}`;
       const ledger = anchored === null ? 'not on the ledger yet' : `on the ledger ${anchored}`;
       return `${keyId === inUse ? '*' : ' '} ${keyId}  from ${validFrom}, record ${seqFrom}, ${ledger}${state}`;
     })

@@ -177,6 +177,13 @@ test('the key in use is replaced before it is revoked, and peers and ledger are 
     return (await us.context.anchoring.statementAnchor(hashText(nativeSuite, statement))) !== undefined;
   });
   assert.is(revocation.keyId, old);
+  const later = await ownKeys.revoke(old, timestampOf(Date.now()), 'again');
+  assert.equal(later, { revocation, replacedBy: null });
+  const earlier = timestampOf(Date.parse(revocation.compromisedSince) - 1000);
+  assert.is((await ownKeys.revoke(old, earlier, 'it was before')).revocation.compromisedSince, earlier);
+  await until('the earlier one at the peer', () => {
+    return us.context.keys.directory.revocation(EU, old)?.revocation.compromisedSince === earlier;
+  });
   await provenRecord();
   await restarted();
   assert.is(eu.context.ownKeys.keyId, replacedBy);

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ledgerNodes, mirrorUrl } from '../../cluster/supervisor/node-variables.ts';
+import { loadSdk } from '../../node/anchoring/hedera-sdk.ts';
+import { readLedgerKey } from '../../node/anchoring/ledger-key.ts';
+import { MirrorClient } from '../../node/anchoring/mirror-client.ts';
+import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/anchoring/topic-links.ts';
+import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
+import { decodeUtf8 } from '../../protocol/bytes.ts';
+import { writeSha384 } from '../../protocol/hash.ts';
+import { entityId } from '../../protocol/ids.ts';
+import type { LocalCluster } from '../bench/local-cluster.ts';
+import { until } from '../bench/until.ts';
+
+const GRPC_DEADLINE_MS = 2_000;
+const READ_BACK_MS = 20_000;
+
+/**
+ * Puts a message on the federation's topic, as anyone may who pays, and reads it back with its place: the anchor that it
+ * makes.
+ */
+export async function postToTopic(cluster: LocalCluster, message: string, signal: AbortSignal): Promise<BundleAnchor> {
+  const { topicId: topic, network } = cluster.file.ledger;
+  const topicId = entityId(topic);
+  await submit(cluster, topic, message);
+  const mirror = new MirrorClient([mirrorUrl(cluster.plan)]);
+  const [url = ''] = mirror.mirrors;
+  let head: TopicHead = INITIAL_HEAD;
+  const found: { anchor?: BundleAnchor } = {};
+  await until('the message to be read back', READ_BACK_MS, signal, async () => {
+    const page = linkMessages(head, topicId, await mirror.messages(url, topicId, head.sequence, signal));
+    head = page.head;
+    for (const one of page.linked) {
+      if (decodeUtf8(one.message) !== message) continue;
+      const { payer, consensusTimestamp, transactionId, previousRunningHash } = one;
+      const place = { network, topicId, payer, sequence: String(one.sequence), consensusTimestamp, transactionId };
+      found.anchor = { ...place, message, previousRunningHash, runningHash: writeSha384(one.runningHash) };
+    }
+    return found.anchor !== undefined;
+  });
+  if (found.anchor === undefined) throw new Error('the message was not read back');
+  return found.anchor;
+}
+
+async function submit(cluster: LocalCluster, topicId: string, message: string): Promise<void> {
+  const sdk = await loadSdk();
+  const text = await readFile(join(cluster.home, 'ledger', 'operators.json'), 'utf8');
+  const operators: Record<string, string> = JSON.parse(text);
+  const [operatorId = '', operatorKey = ''] = Object.entries(operators).at(-1) ?? [];
+  const key = readLedgerKey(sdk, operatorKey);
+  const nodes = ledgerNodes(cluster.plan);
+  const client = sdk.Client.forNetwork(nodes, { scheduleNetworkUpdate: false, grpcDeadline: GRPC_DEADLINE_MS });
+  try {
+    client.setOperatorWith(operatorId, key.publicKey, (body) => key.sign(body));
+    await new sdk.TopicMessageSubmitTransaction({ topicId, message }).execute(client);
+  } finally {
+    client.close();
+  }
+}

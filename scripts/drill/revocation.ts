@@ -1,0 +1,193 @@
+import type { Bundle } from '../../protocol/bundle/bundle.ts';
+import type { Verdict } from '../../protocol/bundle/verdict.ts';
+import { verifyBundle } from '../../protocol/bundle/verify.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nobleSuite } from '../../protocol/suite/noble.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { readKeyFile } from '../../node/keys/key-file.ts';
+import { nativeSigner } from '../../node/keys/native-suite.ts';
+import { keyDirectory } from '../../node/keys/node-keys.ts';
+import {
+  RevocationsAnswerShape,
+  RevokeSigningKeyAnswerShape,
+  SigningKeysAnswerShape,
+} from '../../node/operator/signing-key-forms.ts';
+import type { LocalCluster } from '../bench/local-cluster.ts';
+import { until } from '../bench/until.ts';
+import { ask } from '../key/ask.ts';
+import type { DrillBoard } from './board.ts';
+import { DrillNode, type DrillVerdict } from './drill-node.ts';
+import { postToTopic } from './ledger-post.ts';
+import { forge } from './thief.ts';
+
+/** Callers that go on attesting while the key is revoked. */
+const CALLERS = 8;
+/** Records that the load has had accepted before the revocation, and again after it. */
+const WARM_RECORDS = 40;
+const PATIENCE_MS = 30_000;
+/** The second of the five: any would do. */
+const VICTIM = 1;
+
+/**
+ * A signing key is copied and used to forge; its operator revokes it. What the node made before stands, what the thief
+ * made falls, at every node and offline, and the node's callers notice nothing.
+ */
+export async function revocationDrill(cluster: LocalCluster, board: DrillBoard, signal: AbortSignal): Promise<void> {
+  const nodes = cluster.plan.nodes.map((node) => new DrillNode(cluster, node, signal));
+  const victim = nodes[VICTIM];
+  if (victim === undefined) throw new Error('the drill needs more nodes');
+  const before = await victim.confirmed({ input: 'before the theft', decision: 'approve' });
+  const honest = await victim.bundle(before);
+  await everywhere(nodes, signal, 'the honest record', (node) => node.verify(before), isVerified);
+  board.check('an honest record is verified at every node', true);
+
+  const stolen = nativeSigner(await readKeyFile(keyDirectory(victim.home), 'signing'));
+  const since = timestampOf(Date.now());
+  board.say(`the signing key of ${victim.id} is copied by a thief, at ${since}`);
+  const between = await victim.confirmed({ input: 'after the theft, before anyone knew', decision: 'approve' });
+  const forged = await forgery(cluster, honest, stolen, 1, signal);
+  await everywhere(nodes, signal, 'the forgery', (node) => node.verifyBundle(forged), isVerified);
+  board.check('until it is revoked, the stolen key makes records that every node takes for real', true);
+
+  const load = new Load(victim);
+  await until('some load', PATIENCE_MS, signal, () => load.accepted > WARM_RECORDS);
+  const revocations = await revoke(nodes, victim, since, board, signal);
+  const atRevocation = load.accepted;
+  await until('more load', PATIENCE_MS, signal, () => load.accepted > atRevocation + WARM_RECORDS);
+  await load.stop();
+  board.check(`${load.accepted} records beside it, refused ${load.refused}`, load.refused === 0);
+
+  await judgeAll(board, nodes, 'the forgery is refused', (node) => node.verifyBundle(forged), isRevoked);
+  const late = await forgery(cluster, honest, stolen, 2, signal);
+  await judgeAll(board, nodes, 'another forgery, made since, is refused', (node) => node.verifyBundle(late), isRevoked);
+  await judgeAll(board, nodes, 'the honest record before the theft stands', (node) => node.verify(before), isVerified);
+  await judgeAll(board, nodes, 'one between theft and revocation falls', (node) => node.verify(between), isRevoked);
+  const after = await victim.confirmed({ input: 'after the revocation', decision: 'approve' });
+  await everywhere(nodes, signal, 'the new key', (node) => node.verify(after), isVerified);
+  board.check('a record by the new key is verified at every node', true);
+
+  const offline = (bundle: Bundle, known: readonly SignedStatement[] = []) =>
+    offlineVerdict(verifyBundle(nobleSuite, bundle, { revocations: known }));
+  board.check(
+    'offline, with the revocations at hand: both forgeries are refused',
+    [forged, late].every((bundle) => isRevoked(offline(bundle, revocations))),
+  );
+  board.check(
+    'offline, the bundle made before stands, with and without them',
+    isVerified(offline(honest)) && isVerified(offline(honest, revocations)),
+  );
+  board.check(
+    'offline, the bundles of today say the same as the nodes',
+    isVerified(offline(await victim.bundle(before))) &&
+      isVerified(offline(await victim.bundle(after))) &&
+      isRevoked(offline(await victim.bundle(between))),
+  );
+}
+
+/** A forged bundle whose anchor stands on the real ledger: whoever pays may write there. */
+async function forgery(
+  cluster: LocalCluster,
+  honest: Bundle,
+  stolen: ReturnType<typeof nativeSigner>,
+  number: number,
+  signal: AbortSignal,
+): Promise<Bundle> {
+  const { bundle, message } = await forge(honest, stolen, number);
+  return { ...bundle, anchor: await postToTopic(cluster, message, signal) };
+}
+
+/** Revokes the key in use at its node; resolves to the signed revocations once all nodes and the ledger have them. */
+async function revoke(
+  nodes: readonly DrillNode[],
+  victim: DrillNode,
+  since: string,
+  board: DrillBoard,
+  signal: AbortSignal,
+): Promise<readonly SignedStatement[]> {
+  const started = performance.now();
+  const passed = () => `${Math.round(performance.now() - started)} ms`;
+  const { keyId, replacedBy } = await ask(victim.target, {
+    method: 'POST',
+    path: '/signing-keys/revoke',
+    body: { compromisedSince: since, reason: 'stolen, a drill' },
+    answer: RevokeSigningKeyAnswerShape,
+  });
+  board.check('the key is revoked and another signs in its place', replacedBy !== null, passed());
+  const known = async ({ target }: DrillNode) =>
+    (await ask(target, { method: 'GET', path: '/revocations', answer: RevocationsAnswerShape })).revocations;
+  await until('every node to know', PATIENCE_MS, signal, async () => {
+    const all = await Promise.all(nodes.map(known));
+    return all.every((revocations) => revocations.some(({ statement }) => statement.includes(keyId)));
+  });
+  board.check('every node knows of it', true, passed());
+  await until('the ledger to name it', PATIENCE_MS, signal, async () => {
+    const { keys } = await ask(victim.target, { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape });
+    return keys.some((key) => key.keyId === keyId && key.revoked?.anchored !== null);
+  });
+  board.check('the ledger names it', true, passed());
+  return known(victim);
+}
+
+type Judge = (node: DrillNode) => Promise<DrillVerdict>;
+
+/** Waits until every node says so. */
+async function everywhere(
+  nodes: readonly DrillNode[],
+  signal: AbortSignal,
+  what: string,
+  judge: Judge,
+  holds: (verdict: DrillVerdict) => boolean,
+): Promise<void> {
+  await until(`${what} at every node`, PATIENCE_MS, signal, async () =>
+    (await Promise.all(nodes.map(judge))).every(holds),
+  );
+}
+
+async function judgeAll(
+  board: DrillBoard,
+  nodes: readonly DrillNode[],
+  what: string,
+  judge: Judge,
+  holds: (verdict: DrillVerdict) => boolean,
+): Promise<void> {
+  const verdicts = await Promise.all(nodes.map(judge));
+  const odd = nodes.filter((_, i) => !verdicts.slice(i, i + 1).every(holds)).map(({ id }) => id);
+  board.check(`${what} at every node`, odd.length === 0, odd.join(' '));
+}
+
+function isVerified({ verified }: DrillVerdict): boolean {
+  return verified;
+}
+
+function isRevoked({ verified, sigValid }: DrillVerdict): boolean {
+  return !verified && !sigValid;
+}
+
+function offlineVerdict({ verified, witnessed, checks }: Verdict): DrillVerdict {
+  return { verified, witnessed, sigValid: checks.sigValid };
+}
+
+/** Callers that attest one record after the other. */
+class Load {
+  accepted = 0;
+  refused = 0;
+  #stopping = false;
+  readonly #callers: Promise<void>[];
+
+  constructor(node: DrillNode) {
+    this.#callers = Array.from({ length: CALLERS }, (_, caller) => this.#run(node, caller));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#callers);
+  }
+
+  async #run(node: DrillNode, caller: number): Promise<void> {
+    for (let i = 0; !this.#stopping; i++) {
+      const id = await node.attest({ input: `${caller}/${i}`, decision: 'approve' });
+      if (id === null) this.refused++;
+      else this.accepted++;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { newRecordId } from '../../node/records/record-id.ts';
+import type { Bundle } from '../../protocol/bundle/bundle.ts';
+import { writeSha256 } from '../../protocol/hash.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
+import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { type Group, groupStatement } from '../../protocol/statement/group.ts';
+import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { signStatement } from '../../protocol/statement/statement.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import { timestampOf } from '../../protocol/time.ts';
+
+/** Far ahead of the node's own, so that nothing contradicts it. */
+const FORGED_BATCH = 1_000_000;
+const FORGED_SEQ = 1_000_000_000;
+
+/** A bundle that a thief made up, but for the anchor, and the message that anchors it. */
+export interface Forgery {
+  readonly bundle: Bundle;
+  readonly message: string;
+}
+
+/**
+ * Forges a record and its batch with a stolen signing key: whatever a bundle needs, on the pattern of an honest one. The
+ * thief leaves out what speaks against it: no revocation is in it.
+ */
+export async function forge(honest: Bundle, stolen: Signer, number: number): Promise<Forgery> {
+  const at = timestampOf(Date.now());
+  const pattern = recordText.parse(honest.record);
+  const { node } = pattern;
+  const record: AttestationRecord = {
+    ...pattern,
+    id: newRecordId(node, Date.now()),
+    seq: FORGED_SEQ + number,
+    sourceId: 'forged',
+    sourceSeq: 1,
+    sourcePrev: null,
+    submittedAt: at,
+    payloadHash: writeSha256(randomBytes(32)),
+    claims: { channel: 'direct', modelId: 'forged' },
+    links: {},
+  };
+  const text = recordText.write(record);
+  const keyId = stolen.keyId;
+  const tree = { first: record.seq, size: 1, root: writeSha256(leafHash(nativeSuite, text)) };
+  const group: Group = { v: 1, type: 'group', node, ...tree, keyId, signedAt: at };
+  const envelope: Envelope = {
+    v: 1,
+    type: 'batch',
+    node,
+    batch: FORGED_BATCH + number,
+    ...tree,
+    prev: writeSha256(randomBytes(32)),
+    sealedAt: at,
+    keyId,
+    roster: 1,
+  };
+  const receipt = await signStatement(groupStatement, group, stolen);
+  const batch = await signStatement(envelopeStatement, envelope, stolen);
+  const { federation } = RosterChain.open(nativeSuite, honest.rosters);
+  return {
+    message: writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, batch.statement)),
+    bundle: {
+      format: honest.format,
+      record: text,
+      receipt: { ...receipt, path: [] },
+      batch: { envelope: batch.statement, signature: batch.signature, path: [] },
+      cosignatures: [],
+      anchor: null,
+      keys: honest.keys.filter(({ statement }) => keyCertificateStatement.parse(statement).keyId === keyId),
+      revocations: [],
+      rosters: honest.rosters,
+    },
+  };
+}
