@@ -37,8 +37,12 @@ export class FederationKeys {
    */
   static async open(store: Store, configured: readonly SignedRoster[]): Promise<FederationKeys> {
     const keys = new FederationKeys(store, await RosterBook.open(store, configured));
-    for await (const [, signed] of certificateTable.under(store, [])) keys.directory.addCertificate(signed);
-    for await (const [, signed] of revocationTable.under(store, [])) keys.directory.addRevocation(signed);
+    for await (const [, signed] of certificateTable.under(store, [])) {
+      ofMember(() => keys.directory.addCertificate(signed));
+    }
+    for await (const [, signed] of revocationTable.under(store, [])) {
+      ofMember(() => keys.directory.addRevocation(signed));
+    }
     return keys;
   }
 
@@ -100,6 +104,15 @@ export class FederationKeys {
         ({ certificate }) => this.directory.revocation(certificate.node, certificate.keyId)?.signed ?? [],
       ),
     };
+  }
+}
+
+/** Passes over what a node said that only a roster named which gave way to another. */
+function ofMember(add: () => unknown): void {
+  try {
+    add();
+  } catch (error) {
+    if (!(error instanceof KeyError && error.code === 'unknown-member')) throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { RosterBook, type RosterPlace } from '../../../node/federation/roster-book.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -9,6 +10,7 @@ import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { type Roster, rosterHash, rosterStatement, type SignedRoster } from '../../../protocol/keys/roster.ts';
 import { fastFederation, temporaryHome } from './member-rooms.ts';
 
+const ALL = ['us', 'eu', 'ca', 'sg', 'jp'];
 const VOTERS = ['us', 'eu', 'ca'];
 const federation = await fastFederation();
 const [genesis] = federation.rosters;
@@ -77,7 +79,7 @@ test('an old roster shown again changes nothing, one ahead of its turn is not ju
     assert.is(await faultOf(book.learn(await after(a3, {}, ['us', 'eu']))), 'forged');
     assert.is(await faultOf(book.learn({ ...a2, statement: `${a2.statement} ` })), 'malformed');
     assert.is(await faultOf(book.learn(await after(genesis, { name: 'late' }, ['us']))), 'forged');
-    const other = await federation.signRoster({ ...founding, name: 'other' }, ['us', 'eu', 'ca', 'sg', 'jp']);
+    const other = await federation.signRoster({ ...founding, name: 'other' }, ALL);
     assert.is(await faultOf(book.learn(other)), 'forged');
     assert.equal(namesOf(book), ['test', 'a2', 'a3']);
     assert.equal(book.rivals, []);
@@ -124,6 +126,25 @@ test('what was built on a roster that gives way goes with it, and is kept; the w
     const { rivals } = await reopen();
     assert.equal(new Set(rivals.map(({ hash }) => hash)), new Set([hashOf(a2), hashOf(a3)]));
   }));
+
+test('a node starts though it holds the key of one whom only a roster named that gave way', async () => {
+  const six = await fastFederation([...ALL, 'za']);
+  const members = six.members.map(({ member }) => member);
+  const five: Roster = { ...founding, members: members.filter(({ node }) => node !== 'za') };
+  const first = await six.signRoster(five, ALL);
+  const next = { ...five, version: 2, previous: hashOf(first) };
+  const joining = await six.signRoster({ ...next, members }, VOTERS);
+  const other = await six.signRoster({ ...next, name: 'other' }, VOTERS);
+  await using home = await temporaryHome();
+  await using store = await Store.open(join(home.path, 'store'));
+  const keys = await FederationKeys.open(store, [first]);
+  await keys.book.learn(joining);
+  await keys.learnCertificate(six.member('za').key.signed);
+  await keys.book.learn(other);
+  await keys.book.settle(ledgerOf(other, joining));
+  const again = await FederationKeys.open(store, [first]);
+  assert.equal([again.rosters.current.name, again.isMember(six.member('za').node)], ['other', false]);
+});
 
 test('a roster file that goes further is taken at the start, one that is behind changes nothing', () =>
   withBook(async (book) => {
