@@ -12,8 +12,7 @@ export interface Output {
   readonly isTTY?: boolean;
 }
 
-const USAGE =
-  'usage: npm run fsck -- DIR [--json] [--passphrase-file FILE]   (DIR: the home of a stopped node)\n';
+const USAGE = 'usage: npm run fsck -- DIR [--json] [--passphrase-file FILE]   (DIR: the home of a stopped node)\n';
 /** Between two lines of progress, in milliseconds. */
 const PROGRESS_MS = 200;
 const CLEAR_LINE = '\r\u001b[2K';
