@@ -1,0 +1,41 @@
+// `npm run soak -- --kills N --seed S [--from K] [--check-every N]`: nodes under load, killed at random moments. The same
+// seed kills the same nodes; `--from` goes on with a later kill, on a federation made anew. Ctrl-C ends it with a check.
+import { parseArgs } from 'node:util';
+import { soak } from './soak.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: String(Date.now() % 1e9) },
+    from: { type: 'string', default: '0' },
+    'check-every': { type: 'string', default: '100' },
+  },
+});
+const interrupt = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
+
+const seed = whole('seed');
+const from = whole('from');
+console.log(`seed ${seed}`);
+const started = performance.now();
+const { next, acknowledged, failures } = await soak({
+  seed,
+  from,
+  kills: whole('kills'),
+  checkEvery: Math.max(1, whole('check-every')),
+  signal: interrupt.signal,
+  print: (line) => console.log(line),
+});
+const seconds = (performance.now() - started) / 1000;
+console.log(
+  `kills = ${next - from}, acknowledged = ${acknowledged}, lost = ${failures.length}, in ${seconds.toFixed(0)} s`,
+);
+console.log(`to go on: --seed ${seed} --from ${next}`);
+for (const failure of failures) console.log(`FAIL ${failure}`);
+process.exitCode = failures.length === 0 ? 0 : 1;
+
+function whole(name: keyof typeof values): number {
+  const value = Number(values[name]);
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`--${name} is a whole number`);
+  return value;
+}
