@@ -1,5 +1,4 @@
 import type { Static } from 'typebox';
-import { readEnvironment } from '../../node/config/environment.ts';
 import { encryptHome } from '../../node/keys/encrypt-home.ts';
 import { KeyFileError } from '../../node/keys/key-file.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
@@ -14,6 +13,7 @@ import { ask, outcomeOf, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
 import { UsageError } from '../key/usage-error.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
+import { homePassphrase } from './home-passphrase.ts';
 
 /** 0 done · 1 refused, or no answer · 2 wrong usage. */
 export type NodeKeyExit = 0 | 1 | 2;
@@ -120,9 +120,7 @@ async function encrypt(target: Target, file: string, terminal: Terminal): Promis
     return 1;
   }
   try {
-    const { NODE_KEY_PASSPHRASE_FILE: standing } = readEnvironment();
-    const before = standing === undefined ? null : await readPassphrase(standing);
-    const written = await encryptHome(target.node, before, await readPassphrase(file));
+    const written = await encryptHome(target.node, await homePassphrase(), await readPassphrase(file));
     terminal.out(written.length === 0 ? 'all key files are under that passphrase already' : written.join('\n'));
     return 0;
   } catch (error) {

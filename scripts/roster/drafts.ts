@@ -12,6 +12,7 @@ import { requireReadable } from '../../node/federation/transport/members.ts';
 import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner } from '../../node/keys/native-suite.ts';
 import { UsageError } from '../key/usage-error.ts';
+import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 /** How the rosters after a change differ from those before. */
 export interface Change {
@@ -28,15 +29,16 @@ export async function memberOf(
   place: Pick<Member, 'region' | 'baseUrl' | 'multiaddrs'>,
 ): Promise<Member> {
   const directory = join(home, 'keys');
+  const passphrase = await homePassphrase();
   await mkdir(directory, { recursive: true, mode: 0o700 });
   for (const purpose of KEY_FILE_PURPOSES) {
-    if (!existsSync(keyFilePath(directory, purpose))) await createKeyFile(directory, purpose);
+    if (!existsSync(keyFilePath(directory, purpose))) await createKeyFile(directory, purpose, passphrase);
   }
   const member: Member = {
     node: idOf(node),
     ...place,
-    peerId: await peerIdOfSeed(await readKeyFile(directory, 'peer')),
-    identityKey: encodeSignature(nativeSigner(await readKeyFile(directory, 'identity')).publicKey),
+    peerId: await peerIdOfSeed(await readKeyFile(directory, 'peer', passphrase)),
+    identityKey: encodeSignature(nativeSigner(await readKeyFile(directory, 'identity', passphrase)).publicKey),
   };
   requirePlace(member);
   return member;

@@ -10,6 +10,7 @@ import { SignRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { ask } from '../key/ask.ts';
 import type { Target } from '../key/targets.ts';
 import { UsageError } from '../key/usage-error.ts';
+import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 type Vote = SignedRoster['signatures'][number];
 
@@ -32,7 +33,7 @@ export function electorateOf(statement: string, chain: RosterChain | null): Elec
 
 /** Signs with the identity key in a home whose node does not run. Throws `RosterError` where it has no vote. */
 export async function voteOfHome(home: string, statement: string, { judges }: Electorate): Promise<Vote> {
-  const signer = nativeSigner(await readKeyFile(join(home, 'keys'), 'identity'));
+  const signer = nativeSigner(await readKeyFile(join(home, 'keys'), 'identity', await homePassphrase()));
   const identityKey = encodeSignature(signer.publicKey);
   const member = judges.members.find((candidate) => candidate.identityKey === identityKey);
   if (member === undefined) throw new RosterError('too-few-signatures', `the node of ${home} has no vote`);

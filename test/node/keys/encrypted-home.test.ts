@@ -58,6 +58,9 @@ test('the operator sees, rotates and revokes over the socket; what is wrong is t
 test('a home is encrypted; what a crash left undone another call does', async () => {
   const id = await plain.attest({ input: 1, decision: 'yes' });
   await plain.stop();
+  await node.start();
+  await node.stop();
+  assert.match(node.log.join('\n'), /KEY FILES ARE NOT ENCRYPTED/);
   const before = await readNodeKeys(home);
   assert.equal(before.plain, [...KEY_FILE_PURPOSES]);
   await new NextKey(keyDirectory(home), null).create();

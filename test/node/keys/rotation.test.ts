@@ -9,9 +9,14 @@ import { certifySigningKey, keyDirectory, readNodeKeys } from '../../../node/key
 import { readGroup } from '../../../node/records/record-reader.ts';
 import { certificateTable } from '../../../node/federation/federation-keys.ts';
 import type { Store } from '../../../node/store/store.ts';
-import { hashText } from '../../../protocol/hash.ts';
+import { parseBundle } from '../../../protocol/bundle/bundle.ts';
+import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { hashBytes, hashText, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { entityParts } from '../../../protocol/ledger/entity.ts';
+import { nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
@@ -102,6 +107,36 @@ test('a rotation under load refuses nothing; what either key signed verifies eve
   await until('the certificate on the ledger', async () => {
     return (await us.context.anchoring.statementAnchor(hashText(nativeSuite, signed))) !== undefined;
   });
+});
+
+test('an anchor that claims another time than the ledger gave is refused by a node that read it', async () => {
+  const { body } = await eu.get(`/v1/bundles/${await provenRecord()}`);
+  const bundle = parseBundle(body);
+  assert.ok((await us.context.verifier.verifyBundle(body)).verified);
+  const { anchor } = bundle;
+  if (anchor === null) return assert.unreachable();
+  const [seconds = '0', nanos = '0'] = anchor.consensusTimestamp.split('.');
+  const earlier = BigInt(seconds) - 3600n;
+  const running = nextRunningHash((data) => nativeSuite.sha384(data), {
+    previous: hashBytes(anchor.previousRunningHash),
+    payer: entityParts(anchor.payer),
+    topic: entityParts(anchor.topicId),
+    seconds: earlier,
+    nanos: Number(nanos),
+    sequence: BigInt(anchor.sequence),
+    message: utf8(anchor.message),
+  });
+  const backDated = { ...anchor, consensusTimestamp: `${earlier}.${nanos}`, runningHash: writeSha384(running) };
+  const ahead = { ...backDated, sequence: '999999' };
+  assert.ok(
+    verifyBundle(nativeSuite, parseBundle({ ...body, anchor: backDated })).verified,
+    'offline it is consistent',
+  );
+  for (const forged of [backDated, ahead]) {
+    const verdict = await us.context.verifier.verifyBundle({ ...body, anchor: forged });
+    assert.not(verdict.verified);
+    assert.ok(verdict.problems.some(({ code }) => code === 'anchor-mismatch'));
+  }
 });
 
 test('a crash before the key is certified: the file is thrown away and the old key signs', async () => {
