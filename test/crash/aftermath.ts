@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert';
-import { anchorTable } from '../../node/anchoring/anchors.ts';
+import { anchorTable, rivalAnchorTable } from '../../node/anchoring/anchors.ts';
+import { equivocationTable } from '../../node/federation/equivocations.ts';
 import { nodeId } from '../../protocol/ids.ts';
 import { notVerified } from '../fixtures/load.ts';
 import { API_KEYS, type TestNode, until } from '../fixtures/test-node.ts';
@@ -30,6 +31,8 @@ export async function requireExactlyOnce(nodes: readonly TestNode[], callers: re
   for (const { config } of nodes) {
     await requireWholeHome(config.home);
     await inspect(config.home, async (store) => {
+      assert.is(await equivocationTable.last(store, []), undefined, 'two envelopes were signed for one batch');
+      assert.is(await rivalAnchorTable.last(store, []), undefined, 'two envelopes were anchored for one batch');
       for (const submissions of callers) await submissions.requireIn(store);
       for await (const [, row] of anchorTable.under(store, [])) {
         assert.equal(row.alsoAnchoredAt, [], `batch ${row.node}/${row.batch} is anchored twice`);

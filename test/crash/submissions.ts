@@ -11,6 +11,7 @@ const NOT_NOW: readonly number[] = [503, 507];
 /** Pause before a caller who got no record repeats the request. In milliseconds. */
 const REPEAT_MS = 50;
 const REPEAT_FOR_MS = 20_000;
+const ANSWER_MS = 10_000;
 
 /**
  * Callers of one node. Each request has a source and an idempotency key of its own, and is repeated until it is
@@ -30,8 +31,9 @@ export class Submissions {
   async submit(source: string): Promise<boolean> {
     this.#unanswered.add(source);
     const headers = { 'idempotency-key': source };
+    const signal = AbortSignal.timeout(ANSWER_MS);
     const body = { sourceId: source, data: { input: source, output: 'x' } };
-    const answer = await this.#node.post('/v1/attest', body, { headers }).catch(() => undefined);
+    const answer = await this.#node.post('/v1/attest', body, { headers, signal }).catch(() => undefined);
     if (answer === undefined || NOT_NOW.includes(answer.status)) return false;
     const { attestationId } = answer.body;
     if (answer.status !== 200 || typeof attestationId !== 'string') throw new Error(`not accepted: ${answer.text}`);

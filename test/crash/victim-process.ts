@@ -8,7 +8,7 @@ import type { StepName } from './write-path.ts';
 
 const SCRIPT = join(import.meta.dirname, 'victim.ts');
 /** How long a process may take to load, to obey, or to die. In milliseconds. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 20_000;
 
 /** The parent's side of `victim.ts`. */
 export class VictimProcess implements AsyncDisposable {
