@@ -6,6 +6,7 @@ import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
 import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
+import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { type Listener, listen, listenOnSocket } from './http/server.ts';
@@ -95,6 +96,7 @@ async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
     baseUrl: appOptions(context).baseUrl,
     behindProxy: config.http.behindProxy,
     requireStorage: () => room.requireRoom(),
+    extensionsOf: discoveryExtensions(),
   });
 }
 
