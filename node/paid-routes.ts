@@ -1,7 +1,9 @@
 import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
 import type { VerifyUrl } from './http/paid/attestation-tail.ts';
+import { factRoutes } from './http/paid/facts.ts';
 import type { Route } from './http/route.ts';
+import { paidRecordRoutes } from './paid-record-routes.ts';
 
 /** What every paid endpoint needs beside its own rooms. */
 export interface PaidRooms {
@@ -11,8 +13,8 @@ export interface PaidRooms {
 /** The endpoints that are paid for by the call, and what is free beside them. */
 export function paidRoutes(context: NodeContext): readonly Route[] {
   const rooms = paidRooms(context);
-  const routes: ((rooms: PaidRooms) => Route)[] = [];
-  return routes.map((route) => route(rooms));
+  const routes: ((rooms: PaidRooms) => Route)[] = [...paidRecordRoutes(context)];
+  return [...routes.map((route) => route(rooms)), ...factRoutes({ ...context, ...rooms })];
 }
 
 function paidRooms({ config, keys }: NodeContext): PaidRooms {
