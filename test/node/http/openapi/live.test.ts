@@ -2,11 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isJsonObject } from '../../../../protocol/json/value.ts';
 import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
+import { TestChain } from '../../../fixtures/chain.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { Ask, HttpAnswer } from '../../../fixtures/test-node.ts';
 import { isHeaderOfHttp, refusalFault } from './answer-faults.ts';
+import { LivePayer } from './live-payer.ts';
 import {
   bodyTrials,
   idempotencyTrials,
@@ -22,14 +24,18 @@ import { LiveWorld, requireAccepted } from './live-world.ts';
 /** Operations driven at once: each may wait for the ledger. */
 const AT_ONCE = 8;
 
-const sink = await TestMailSink.start();
-const network = await TestNetwork.start({ ledger: 'local', config: { mail: sink.config, batchIntervalMs: 100 } });
+const [sink, chain] = await Promise.all([TestMailSink.start(), TestChain.start()]);
+const network = await TestNetwork.start({
+  ledger: 'local',
+  config: { mail: sink.config, batchIntervalMs: 100, payments: chain.config() },
+});
 const node = network.node();
 const document = new ApiDocument((await node.get('/openapi.json', { key: null })).body);
 const judge = new SchemaJudge(document.root);
 /** All scopes, and limits that one test stays below, so that every header is there: each test has an account of its own. */
 let makerKey = '';
 let callerKey = '';
+let payer = await newPayer();
 let accounts = 0;
 let worlds = 0;
 
@@ -38,10 +44,12 @@ test.before.each(async () => {
   makerKey = `mk_test_${id}_maker_0000000000000000`;
   await node.context.accounts.grant({ id, tier: 'professional' }, makerKey);
   callerKey = await createKey({ name: 'caller', preset: 'admin' });
+  payer = await newPayer();
 });
 
 test.after(async () => {
   await network[Symbol.asyncDispose]();
+  await chain[Symbol.asyncDispose]();
   await sink[Symbol.asyncDispose]();
 });
 
@@ -50,13 +58,21 @@ async function createKey(terms: { name: string; preset?: string; scopes?: string
   return String(body.apiKey);
 }
 
+async function newPayer(): Promise<LivePayer> {
+  return new LivePayer({ wallet: await chain.wallet(), payTo: chain.payTo, baseUrl: node.baseUrl });
+}
+
 function newWorld(): LiveWorld {
   return new LiveWorld({ node, document, makerKey }, `w${++worlds}`);
 }
 
-function ask({ method, keyed }: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
+/** What is sold is paid for, unless `more` has a payment of its own. */
+async function ask(operation: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
+  const { method, keyed, usd } = operation;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  return node.send(method, path, text, { key: keyed ? callerKey : null, ...more });
+  const headers = { ...(await payer.headers(operation, path)), ...more.headers };
+  // With a key, prices are asked for without limit.
+  return node.send(method, path, text, { key: keyed || usd !== null ? callerKey : null, ...more, headers });
 }
 
 /** Does something for every operation, a few at a time, and names all that it found fault with. */
@@ -84,12 +100,18 @@ function answerFaults(operation: Operation, answer: HttpAnswer): string[] {
   if (type.split(';')[0] !== content.type.split(';')[0]) faults.push(`comes as ${type}, not as ${content.type}`);
   const fault = judge.of(content.schema)(/[/+]json$/.test(content.type) ? answer.body : answer.text);
   if (fault !== null) faults.push(fault);
-  for (const name of headers) if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
+  const due = headers.filter((name) => !isOfOthers(name, answer));
+  for (const name of due) if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
   const known = new Set(headers.map((name) => name.toLowerCase()));
   for (const name of answer.headers.keys()) {
     if (!known.has(name) && !isHeaderOfHttp(name)) faults.push(`has the header ${name}, which is not described`);
   }
   return faults;
+}
+
+/** Whether a header belongs to answers that were given before, or to those that are charged, and this one is not. */
+function isOfOthers(name: string, { body }: HttpAnswer): boolean {
+  return name === 'Payment-Replayed' || (name === 'PAYMENT-RESPONSE' && body.charged === false);
 }
 
 test('every example is accepted, and answered as it is described: body, type and headers', () =>
@@ -134,6 +156,7 @@ test('what is not as described is refused, with a code that is', async () => {
       ...bodyTrials(operation, request),
       ...memberTrials(judge, operation, request),
       ...queryTrials(judge, operation, request),
+      ...(await payer.trials(operation, request)),
     ];
     const faults: string[] = [];
     for (const { what, path, body, ask: more } of trials) {
