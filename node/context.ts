@@ -26,6 +26,7 @@ import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.t
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { readNodeKeys } from './keys/node-keys.ts';
+import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
@@ -50,7 +51,7 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, VerificationRooms {
+export interface NodeContext extends AccountRooms, AgentRooms, LedgerRooms, PaymentRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -204,6 +205,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   };
 
   const verification = openVerificationRooms({ ...rooms, config, transport, anchoring, vault });
+  const ledgerRooms = opening.use(openLedgerRooms({ config, roster: keys.rosters.current, now, log }));
   metrics.watch({
     records: () => intake.recorded,
     queueDepth: () => intake.queued,
@@ -241,6 +243,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     metrics,
     ...money,
     ...verification,
+    ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

@@ -47,6 +47,7 @@ const KINDS = {
   'account-not-found': { status: 404, title: 'Account not found' },
   'source-not-found': { status: 404, title: 'Source not found' },
   'framework-not-found': { status: 404, title: 'Framework not found' },
+  'fact-not-found': { status: 404, title: 'Fact not found' },
 
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Body took too long to arrive' },

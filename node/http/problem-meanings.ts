@@ -46,6 +46,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',
+  'fact-not-found': 'There is no fact of this name. `GET /v1/x402/hedera-facts` lists them.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',
   'request-timeout': 'The body did not arrive within its time limit. Nothing was recorded.',
   'duplicate-attestation':
