@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pathTemplate } from '../../../node/http/openapi/operation.ts';
 import { isRecordId, type RecordId } from '../../../protocol/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
+import { isJsonArray, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { decodeHeader } from '../../../protocol/payments/header.ts';
 import { priceOf, SERVICE_NAMES, type ServiceName, SERVICES } from '../../../protocol/payments/prices.ts';
 import { requirementsOf } from '../../../protocol/payments/terms.ts';
