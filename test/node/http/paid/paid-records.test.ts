@@ -136,6 +136,61 @@ test('the same payment shown again is answered the same, and charged once', asyn
   assert.is(node.context.intake.recorded, records + 1);
 });
 
+test('an agent is summed up by what it signed; what others say in its name is counted apart', async () => {
+  const agentId = `agent ${randomUUID()}`;
+  const path = `/v1/x402/agent-record/${encodeURIComponent(agentId)}`;
+  const unknown = await node.get(path, { key: null });
+  assert.equal([unknown.status, unknown.body.code], [404, 'agent-not-found']);
+
+  await buy(TIERED, { agentId, data: {} });
+  const named = await buy(path, undefined);
+  assert.equal([named.status, named.gain], [200, price('agent-record')], JSON.stringify(named.body));
+  assert.equal([named.body.registered, named.body.did, named.body.keyStatus], [false, null, null]);
+  assert.equal(countsOf(named), { attestationCount: 0, asserted: 1, overrides: 0, incidents: 0, byRecordKind: {} });
+
+  await node.post('/v1/agents/register', {
+    agentId,
+    displayName: 'Triage',
+    jurisdiction: 'EU',
+    permittedUses: ['triage'],
+  });
+  const decision = await node.attest({ n: 1 }, { agentId });
+  await node.attest({ n: 2 }, { agentId });
+  await buy(TIERED, { agentId, data: {} }, { key: API_KEYS.developer });
+  const review = { sourceId: 'test', originalAttestationId: decision, reviewerId: 'r1' };
+  await node.post('/v1/human-override', review);
+  await node.post('/v1/incident', {
+    sourceId: 'test',
+    severity: 'serious',
+    description: 'x',
+    incidentPeriodStart: '2026-01-01T00:00:00Z',
+    relatedAttestationIds: [decision],
+  });
+  await node.context.sealer.seal();
+  const { body } = await buy(path, undefined);
+  assert.equal([body.registered, body.displayName, body.keyStatus], [true, 'Triage', 'active']);
+  assert.equal(countsOf({ body }), {
+    attestationCount: 3,
+    asserted: 2,
+    overrides: 1,
+    incidents: 1,
+    byRecordKind: { agent_registration: 1, decision: 2 },
+  });
+  const { byStatus, batches, last30Days } = Object(body.summary);
+  assert.is(byStatus.pending + byStatus.anchored + byStatus.confirmed, 3);
+  assert.ok(batches >= 1 && batches <= 3, String(batches));
+  assert.is(last30Days, 3);
+  await until('all of them are confirmed', async () => {
+    const { summary } = (await buy(path, undefined)).body;
+    return Object(summary).byStatus.confirmed === 3;
+  });
+});
+
+function countsOf({ body }: Pick<Bought, 'body'>): unknown {
+  const { attestationCount, asserted, overrides, incidents, byRecordKind } = Object(body.summary);
+  return { attestationCount, asserted: asserted.count, overrides, incidents, byRecordKind };
+}
+
 test('a wallet is summed up from the ledger, this call not counted, and one without history is all zeros', async () => {
   const wallet = await chain.wallet();
   await buy(TIERED, { agentId: 'spender', data: {} }, { wallet });
