@@ -39,6 +39,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   sealer.start();
   anchoring.start();
   context.purges.start();
+  context.regSources.start();
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts), gate: operatorGate });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
   const heads = starting.use(dailyHeads(context));

@@ -32,6 +32,7 @@ import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
+import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -51,7 +52,7 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, LedgerRooms, PaymentRooms, VerificationRooms {
+export interface NodeContext extends AccountRooms, AgentRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -194,6 +195,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     means: overrides.payments ?? (await openPaymentMeans(config, log)),
   });
   opening.use(money.till);
+  const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
+  opening.use(regwatch.regSources);
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
@@ -242,6 +245,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     room,
     metrics,
     ...money,
+    ...regwatch,
     ...verification,
     ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

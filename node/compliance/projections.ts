@@ -2,6 +2,7 @@ import { agentProjection } from '../agents/agent-tables.ts';
 import { auditHeadProjection } from '../audit-log/audit-attested.ts';
 import { settlementHeadProjection } from '../payments/settlement-tables.ts';
 import { LIST_PROJECTIONS } from '../lists/list-tables.ts';
+import { REGWATCH_PROJECTIONS } from '../regwatch/regwatch-tables.ts';
 import type { Projection } from '../records/projection.ts';
 import { INCIDENT_PROJECTIONS } from './incident-tables.ts';
 import { LOCK_PROJECTIONS } from './lock-tables.ts';
@@ -14,4 +15,5 @@ export const OWN_PROJECTIONS: readonly Projection[] = [
   ...LIST_PROJECTIONS,
   ...LOCK_PROJECTIONS,
   ...INCIDENT_PROJECTIONS,
+  ...REGWATCH_PROJECTIONS,
 ];

@@ -33,6 +33,8 @@ export interface NodeConfig {
   readonly signUp: boolean;
   /** Null where this node takes no payments: paid routes answer 503. */
   readonly payments: PaymentsConfig | null;
+  /** File that names the sources of the regulatory feed; null where none is asked. */
+  readonly regwatchSources: string | null;
   readonly logLevel: string;
   /** Refuses development ledgers and chains. */
   readonly production: boolean;
@@ -76,6 +78,7 @@ export function configOf(environment: Environment): NodeConfig {
     mail: mailConfig(environment),
     signUp: oneOf(environment, 'SIGN_UP', ['on', 'off'] as const, 'on') === 'on',
     payments: paymentsConfig(environment),
+    regwatchSources: environment.REGWATCH_SOURCES ?? null,
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };

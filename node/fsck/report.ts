@@ -55,6 +55,7 @@ const NO_COUNTS = {
   recordsUnpaid: 0,
   settlements: 0,
   wallets: 0,
+  regItems: 0,
   keyFiles: 0,
 };
 export type CountName = keyof typeof NO_COUNTS;

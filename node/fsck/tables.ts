@@ -15,6 +15,7 @@ import { retentionCheck } from './check-retention.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { regwatchCheck } from './check-regwatch.ts';
 import { settlementCheck } from './check-settlements.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
@@ -36,6 +37,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   subjectCheck,
   paymentCheck,
   settlementCheck,
+  regwatchCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

@@ -6,8 +6,8 @@ import { RegwatchError } from './regwatch-error.ts';
 // What is in it was put there by `DocumentReader`, in the same process.
 const { document, terms } = workerData;
 try {
-  parentPort?.postMessage({ read: readDocument(document, terms) });
+  parentPort?.postMessage({ read: readDocument(document, terms) }, []);
 } catch (error) {
   const reason = error instanceof RegwatchError ? error.message : 'the document cannot be read';
-  parentPort?.postMessage({ refused: reason });
+  parentPort?.postMessage({ refused: reason }, []);
 }

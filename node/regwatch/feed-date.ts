@@ -55,8 +55,9 @@ export function readFeedDate(text: string | undefined, timeZone?: string): FeedD
   const trimmed = text?.trim() ?? '';
   if (trimmed === '' || trimmed.length > MAX_DATE) return null;
   const [, ...rfc] = RFC822.exec(trimmed) ?? [];
-  if (rfc.length > 0)
+  if (rfc.length > 0) {
     return dateOf(partsOf(fullYear(rfc[2]), monthOf(rfc[1]), rfc[0], rfc.slice(3, 6)), rfc[6], timeZone);
+  }
   const [, ...iso] = ISO.exec(trimmed) ?? [];
   if (iso.length > 0) return dateOf(partsOf(iso[0], iso[1], iso[2], iso.slice(3, 6)), iso[6], timeZone);
   const [, ...words] = WORDS.exec(trimmed) ?? [];

@@ -51,7 +51,6 @@ const MAX_MARKUP = 100_000;
 const ELLIPSIS = '…';
 const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z][a-z0-9]{1,31}));/gi;
 const TAG_NAME = /^\/?([a-z][a-z0-9-]*)/i;
-// oxlint-disable-next-line no-control-regex -- what is taken out is just these
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /**
