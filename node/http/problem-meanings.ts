@@ -93,7 +93,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   internal: 'A fault of the node. Nothing half-done is left behind; give `requestId` to the operator.',
   'dependency-unavailable':
     'Something that the node needs for this does not answer right now. Nothing was recorded; try again.',
-  'list-unavailable': 'A sanctions list that the answer needs is missing or too old. Nothing is charged.',
+  'list-unavailable':
+    'A sanctions list that the answer needs is missing, too old, or being loaded; `lists` says which. Nothing is charged, and the payment stays good.',
   'model-unavailable': 'The model does not answer. Nothing is charged.',
   'queue-full': 'More records wait to be signed than the node takes on. Try again in a moment.',
   'storage-full': 'The storage of the node is full. Reading goes on; nothing was recorded.',

@@ -6,16 +6,16 @@ import { textAt } from './packed-texts.ts';
 export type MatchType = 'exact' | 'substring';
 
 /** An entry as an answer shows it; `name` is its title. */
-export interface FoundEntry extends Particulars {
+export type FoundEntry = Particulars & {
   readonly name: string;
-}
+};
 
 /** An entry that a query was found in, and the name of it that was. */
-export interface Match extends FoundEntry {
+export type Match = FoundEntry & {
   readonly matchType: MatchType;
   readonly matchedOn: NameKind;
   readonly matchedName: string;
-}
+};
 
 export interface Found {
   /** Entries that match, each counted once. */
@@ -57,7 +57,7 @@ export class EditionSearch {
     return arraysOf(this.#packed).reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** Different digital currency addresses that the edition lists. */
+  /** Different EVM addresses that the edition lists. */
   get addressCount(): number {
     return this.#packed.addresses.starts.length - 1;
   }
@@ -80,7 +80,7 @@ export class EditionSearch {
     };
   }
 
-  /** Entries that list a digital currency address, whatever currency they list it for; its case makes no difference. */
+  /** Entries that list an EVM address, whatever currency they list it for; its case makes no difference. */
   byAddress(address: string): readonly FoundEntry[] {
     const { addresses } = this.#packed;
     const key = findKey(addresses, Buffer.from(address.toLowerCase()));

@@ -5,6 +5,8 @@ import { type PackedEdition, particularsOf } from './packed-edition.ts';
 import { packTexts } from './packed-texts.ts';
 
 const SPACE = 0x20;
+/** Of any chain of the Ethereum kind, whatever currency a list names it for: the same account exists on all of them. */
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
  * Reads an edition's entries to their end and makes it ready to be searched. Takes half a second for all lists together,
@@ -36,9 +38,8 @@ class Packing {
       this.#nameEntries.push(number);
       this.#nameKinds.push(NAME_KINDS.indexOf(kind));
     }
-    for (const address of new Set(entry.addresses.map((text) => text.toLowerCase()))) {
-      addTo(this.#addresses, address, number);
-    }
+    const addresses = entry.addresses.filter((text) => EVM_ADDRESS.test(text)).map((text) => text.toLowerCase());
+    for (const address of new Set(addresses)) addTo(this.#addresses, address, number);
     this.#particulars.push(JSON.stringify(particularsOf(entry)));
   }
 

@@ -17,19 +17,19 @@ export interface PackedEdition {
   readonly nameKinds: Uint8Array;
   /** First name of an entry. */
   readonly titles: Uint32Array;
-  /** Digital currency addresses in lower case; they stand for numbers of entries. */
+  /** EVM addresses in lower case; they stand for numbers of entries. */
   readonly addresses: KeyTable;
   /** What an answer shows of each entry beside its names, as JSON. */
   readonly particulars: PackedTexts;
 }
 
 /** What an answer shows of an entry beside its names. */
-export interface Particulars {
+export type Particulars = {
   readonly entryId: string;
   readonly entryType: EntryType;
   readonly programs: readonly string[];
   readonly remarks?: string;
-}
+};
 
 /** Most characters of remarks that an answer shows. */
 const MAX_REMARKS = 300;

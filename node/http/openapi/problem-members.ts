@@ -65,6 +65,12 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
     },
     truncated: { shape: Type.Boolean({ description: 'Whether there are more than are named.' }), example: false },
   },
+  'list-unavailable': {
+    lists: {
+      shape: Type.Array(Closed({ listId: Type.String(), state: Type.Enum(['missing', 'too-old', 'loading']) })),
+      example: [{ listId: 'un-sc-consolidated', state: 'too-old' }],
+    },
+  },
   'scope-forbidden': {
     scope: { shape: Type.String({ description: 'The scope that the key lacks.' }), example: 'governance:write' },
   },

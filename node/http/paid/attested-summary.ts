@@ -23,17 +23,17 @@ export interface AttestedSummary {
 
 /**
  * Finds something out and attests it, once for each payment: a later attempt is told what was found the first time. The
- * payer gets the salt, so that he can show what the record commits to.
+ * payer gets the salt, so that he can show what the record commits to; `find` may commit to more with it.
  */
 export async function attestSummary(
   { recording, account }: PaidCall,
   kind: AttestationRecord['kind'],
   sourceId: string,
-  find: () => Promise<Summary>,
+  find: (salt: Uint8Array) => Promise<Summary>,
 ): Promise<AttestedSummary> {
   const { records, kept } = await recording.record(async () => {
-    const { members, claims } = await find();
     const salt = randomBytesPooled(SALT_BYTES);
+    const { members, claims } = await find(salt);
     const draft = {
       kind,
       account,
