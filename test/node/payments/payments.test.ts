@@ -225,6 +225,25 @@ test('the start finds out what a crash left open, without its payer', async () =
   assert.equal(await room.opened.book.openKeys(undefined, 10), []);
 });
 
+test('upkeep does not wait for a call that is under way', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'late' };
+  assert.is(await room.answer(callOf()), 'outcome-unknown');
+  room.chain.behaviour = HONEST;
+  room.chain.arrive();
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const { outcomeOf } = room.chain;
+  room.chain.outcomeOf = async (sought) => {
+    await end;
+    return outcomeOf.call(room.chain, sought);
+  };
+  const call = room.answer(callOf());
+  await new Promise((next) => setTimeout(next, 2));
+  await room.opened.upkeep.look();
+  resolve();
+  assert.type(await call, 'object');
+});
+
 test('whoever went away before the charge is not charged, and may come back', async () => {
   await using room = await PaymentRoom.open();
   const { work, runs } = counted(callOf());
