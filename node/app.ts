@@ -35,12 +35,14 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(monitor);
   await federation.start();
   await context.resumeChain(signal);
+  await context.lists.start();
   intake.start();
   sealer.start();
   anchoring.start();
   context.purges.start();
+  context.listUpdates?.start();
   context.regSources.start();
-  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context.accounts), gate: operatorGate });
+  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate: operatorGate });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
   const heads = starting.use(dailyHeads(context));
   heads.start();

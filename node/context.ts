@@ -30,6 +30,7 @@ import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
+import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
@@ -52,7 +53,7 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
+export interface NodeContext extends AccountRooms, AgentRooms, ListRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -197,6 +198,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   opening.use(money.till);
   const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
   opening.use(regwatch.regSources);
+  const lists = opening.use(openListRooms({ ...rooms, config, intake }));
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
@@ -244,6 +246,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     confirmations,
     room,
     metrics,
+    ...lists,
     ...money,
     ...regwatch,
     ...verification,

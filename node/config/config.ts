@@ -2,10 +2,12 @@ import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
 import { isMailAddress } from '../mail/mail-address.ts';
+import type { ListUpdateConfig } from '../lists/update/config.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
 import type { InferenceConfig } from '../inference/config.ts';
 import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
+import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
 import { ConfigError, isLoopback, list, oneOf, parse, port, positive, required } from './read-variable.ts';
 
@@ -39,6 +41,8 @@ export interface NodeConfig {
   readonly inference: InferenceConfig | null;
   /** File that names the sources of the regulatory feed; null where none is asked. */
   readonly regwatchSources: string | null;
+  /** Null where this node downloads no lists: its operator imports them. */
+  readonly lists: ListUpdateConfig | null;
   readonly logLevel: string;
   /** Refuses development ledgers and chains. */
   readonly production: boolean;
@@ -84,6 +88,7 @@ export function configOf(environment: Environment): NodeConfig {
     payments: paymentsConfig(environment),
     inference: inferenceConfig(environment),
     regwatchSources: environment.REGWATCH_SOURCES ?? null,
+    lists: listsConfig(environment),
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };

@@ -49,6 +49,8 @@ export const VARIABLES = [
   'MODEL_CONTEXT',
   'MODEL_THREADS',
   'REGWATCH_SOURCES',
+  'LISTS_SOURCES',
+  'LISTS_UPDATE_HOURS',
   'LOG_LEVEL',
 ] as const;
 

@@ -55,6 +55,7 @@ const NO_COUNTS = {
   recordsUnpaid: 0,
   settlements: 0,
   wallets: 0,
+  listEditions: 0,
   regItems: 0,
   keyFiles: 0,
 };

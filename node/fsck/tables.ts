@@ -10,6 +10,7 @@ import { equivocationCheck } from './check-equivocations.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
 import { linkedCheck } from './check-linked.ts';
+import { listCheck } from './check-lists.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
 import { subjectCheck } from './check-subjects.ts';
@@ -37,6 +38,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   subjectCheck,
   paymentCheck,
   settlementCheck,
+  listCheck,
   regwatchCheck,
 ];
 

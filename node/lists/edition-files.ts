@@ -93,7 +93,7 @@ function keptFile(directory: string, file: EditionFile): ListFile {
 }
 
 /** The bytes as they came. Throws `ListError` at the end where they are others. */
-async function* keptBytes(directory: string, { name, sha256 }: EditionFile): AsyncGenerator<Uint8Array> {
+export async function* keptBytes(directory: string, { name, sha256 }: EditionFile): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   for await (const chunk of storedBytes(join(directory, keptName(name)), isPacked(name))) {
     hash.update(chunk);
