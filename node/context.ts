@@ -80,7 +80,7 @@ export interface NodeContext extends AccountRooms, AgentRooms, ListRooms, Ledger
 
 /** Opens everything in the node's home. Starts nothing: no port listens and no loop runs until the app says so. */
 export async function openContext(config: NodeConfig, log: Logger, overrides: Overrides = {}): Promise<NodeContext> {
-  const now = overrides.now ?? Date.now;
+  const { now = Date.now, random = Math.random } = overrides;
   await using opening = new AsyncDisposableStack();
   const own = await readNodeKeys(config.home);
   const store = opening.use(await Store.open(join(config.home, 'store')));
@@ -126,7 +126,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       federation: keys.rosters.federation,
       config: rosterLedger(config, keys.rosters.current),
-      random: overrides.random ?? Math.random,
+      random,
       onConfirmed: (batch) => {
         noteConfirmed(store, self, batch, confirmations).catch((error: unknown) => {
           // Callers who wait are answered when their time is up.
@@ -210,7 +210,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   };
 
   const verification = openVerificationRooms({ ...rooms, config, transport, anchoring, vault });
-  const ledgerRooms = opening.use(openLedgerRooms({ config, roster: keys.rosters.current, now, log }));
+  const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
   metrics.watch({
     records: () => intake.recorded,
     queueDepth: () => intake.queued,

@@ -1,28 +1,32 @@
-import type { Logger } from 'pino';
-import type { Roster } from '../protocol/keys/roster.ts';
 import { MirrorClient } from './anchoring/mirror-client.ts';
 import { rosterLedger } from './anchoring/roster-ledger.ts';
+import { Auditor, type AuditorOptions } from './auditing/auditor.ts';
 import type { NodeConfig } from './config/config.ts';
 import { FactBook } from './facts/fact-book.ts';
 import { factCatalogue } from './facts/fact-catalogue.ts';
 
-/** What is read from the mirrors of the ledger for those who ask. */
+/** What is read from the mirrors of the ledger for those who ask: facts about it, and what audits rest on. */
 export interface LedgerRooms extends AsyncDisposable {
-  readonly mirror: MirrorClient;
   readonly facts: FactBook;
+  readonly auditor: Auditor;
 }
 
-interface LedgerRoomsOptions {
-  readonly config: Pick<NodeConfig, 'ledger' | 'production'>;
-  readonly roster: Pick<Roster, 'ledger'>;
-  readonly now: () => number;
-  readonly log: Logger;
+interface LedgerRoomsOptions extends Omit<AuditorOptions, 'mirror' | 'federation' | 'members' | 'self'> {
+  readonly config: Pick<NodeConfig, 'id' | 'ledger' | 'production'>;
 }
 
 /** Asks nobody anything yet. */
-export function openLedgerRooms({ config, roster, now, log }: LedgerRoomsOptions): LedgerRooms {
-  const { network, topicId, mirrors } = rosterLedger(config, roster);
+export function openLedgerRooms(options: LedgerRoomsOptions): LedgerRooms {
+  const { config, keys, now, log } = options;
+  const { network, topicId, mirrors } = rosterLedger(config, keys.rosters.current);
   const mirror = new MirrorClient(mirrors);
   const facts = new FactBook({ network, catalogue: factCatalogue(topicId), mirror, now, log });
-  return { mirror, facts, [Symbol.asyncDispose]: () => facts[Symbol.asyncDispose]() };
+  const auditor = new Auditor({
+    ...options,
+    self: config.id,
+    mirror,
+    federation: keys.rosters.federation,
+    members: () => keys.rosters.current.members,
+  });
+  return { facts, auditor, [Symbol.asyncDispose]: () => facts[Symbol.asyncDispose]() };
 }

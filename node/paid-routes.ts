@@ -2,6 +2,7 @@ import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
 import type { VerifyUrl } from './http/paid/attestation-tail.ts';
 import { factRoutes } from './http/paid/facts.ts';
+import { verifyAuditRoute } from './http/paid/verify-audit.ts';
 import type { Route } from './http/route.ts';
 import { paidRecordRoutes } from './paid-record-routes.ts';
 
@@ -14,7 +15,11 @@ export interface PaidRooms {
 export function paidRoutes(context: NodeContext): readonly Route[] {
   const rooms = paidRooms(context);
   const routes: ((rooms: PaidRooms) => Route)[] = [...paidRecordRoutes(context)];
-  return [...routes.map((route) => route(rooms)), ...factRoutes({ ...context, ...rooms })];
+  return [
+    ...routes.map((route) => route(rooms)),
+    ...factRoutes({ ...context, ...rooms }),
+    verifyAuditRoute({ ...context, ...rooms }),
+  ];
 }
 
 function paidRooms({ config, keys }: NodeContext): PaidRooms {
