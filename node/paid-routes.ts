@@ -2,6 +2,7 @@ import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
 import type { VerifyUrl } from './http/paid/attestation-tail.ts';
 import { factRoutes } from './http/paid/facts.ts';
+import { regwatchFeedRoute } from './http/paid/regwatch-feed.ts';
 import { verifyAuditRoute } from './http/paid/verify-audit.ts';
 import type { Route } from './http/route.ts';
 import { paidRecordRoutes } from './paid-record-routes.ts';
@@ -19,6 +20,7 @@ export function paidRoutes(context: NodeContext): readonly Route[] {
     ...routes.map((route) => route(rooms)),
     ...factRoutes({ ...context, ...rooms }),
     verifyAuditRoute({ ...context, ...rooms }),
+    regwatchFeedRoute({ ...context, ...rooms }),
   ];
 }
 
