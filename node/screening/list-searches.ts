@@ -52,7 +52,7 @@ export class ListSearches implements AsyncDisposable {
 
   /** Resolves when every edition that is in force now is searched, or could not be made ready. */
   async settled(): Promise<void> {
-    await this.#running;
+    while (this.#running !== null) await this.#running;
   }
 
   /** Every list, of one moment. Throws `ListsUnavailableError` naming those that cannot be relied on now. */
@@ -82,17 +82,20 @@ export class ListSearches implements AsyncDisposable {
   }
 
   #note(listId: ListId): void {
+    if (this.#over.signal.aborted) return;
     this.#changed.add(listId);
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#running ??= this.#run();
   }
 
   /** One edition after the other: making one ready takes a core. */
   async #run(): Promise<void> {
     for (const listId of this.#changed) {
-      if (this.#over.signal.aborted) return;
+      if (this.#over.signal.aborted) break;
       this.#changed.delete(listId);
       await this.#follow(listId);
     }
+    // In the same turn in which the last change was seen to: none can come in between.
+    this.#running = null;
   }
 
   async #follow(listId: ListId): Promise<void> {
