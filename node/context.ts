@@ -25,6 +25,8 @@ import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts
 import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
+import type { Inference } from './inference/inference.ts';
+import { openInference } from './inference-rooms.ts';
 import { readNodeKeys } from './keys/node-keys.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
@@ -76,6 +78,7 @@ export interface NodeContext extends AccountRooms, AgentRooms, ListRooms, Ledger
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
   readonly metrics: Metrics;
+  readonly inference: Inference;
 }
 
 /** Opens everything in the node's home. Starts nothing: no port listens and no loop runs until the app says so. */
@@ -198,6 +201,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   opening.use(money.till);
   const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
   opening.use(regwatch.regSources);
+  const inference = opening.use(openInference(config, log));
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
@@ -246,6 +250,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     confirmations,
     room,
     metrics,
+    inference,
     ...lists,
     ...money,
     ...regwatch,

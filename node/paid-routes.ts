@@ -1,6 +1,7 @@
 import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
 import type { VerifyUrl } from './http/paid/attestation-tail.ts';
+import { attestedInferenceRoute } from './http/paid/attested-inference.ts';
 import { factRoutes } from './http/paid/facts.ts';
 import { regwatchFeedRoute } from './http/paid/regwatch-feed.ts';
 import { verifyAuditRoute } from './http/paid/verify-audit.ts';
@@ -20,6 +21,7 @@ export function paidRoutes(context: NodeContext): readonly Route[] {
     ...routes.map((route) => route(rooms)),
     ...factRoutes({ ...context, ...rooms }),
     verifyAuditRoute({ ...context, ...rooms }),
+    attestedInferenceRoute({ ...context, ...rooms }),
     regwatchFeedRoute({ ...context, ...rooms }),
   ];
 }

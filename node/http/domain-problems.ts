@@ -2,11 +2,13 @@ import { AccountError } from '../accounts/account-error.ts';
 import { SignUpError } from '../accounts/sign-up/sign-up-error.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
+import { InferenceError } from '../inference/inference-error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { PaymentError } from '../payments/payment-error.ts';
 import { ListsUnavailableError } from '../screening/lists-unavailable.ts';
 import { StoreError } from '../store/store.ts';
 import { accountProblem, signUpProblem } from './account-problems.ts';
+import { inferenceProblem } from './inference-problems.ts';
 import { paymentProblem } from './payment-problems.ts';
 import { fieldError, Problem } from './problem.ts';
 
@@ -23,6 +25,7 @@ export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof SignUpError) return signUpProblem(thrown);
   if (thrown instanceof LimitError) return new Problem(thrown.code, thrown.message, { headers: thrown.headers });
   if (thrown instanceof PaymentError) return paymentProblem(thrown);
+  if (thrown instanceof InferenceError) return inferenceProblem(thrown);
   if (thrown instanceof StoreError) return storeProblem(thrown);
   if (thrown instanceof ListsUnavailableError) return listProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;

@@ -97,7 +97,7 @@ export type InferenceAnswer = Static<typeof CompletionShape>;
  * cannot guess them: SHA-256("meridian/input/1" ‖ 0x00 ‖ salt ‖ RFC 8785 text of `messages`), and with
  * "meridian/output/1" of `choices[0].message`. `parametersHash` is SHA-256 of the RFC 8785 text of `parameters`.
  */
-const BindingShape = Closed({
+export const BindingShape = Closed({
   promptHash: Sha256Shape,
   responseHash: Sha256Shape,
   salt: Base64urlShape,

@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { ObjectIdShape } from '../../../protocol/api/governance-fields.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
-import { Closed, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
+import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { ACTION_STATUSES } from '../../../protocol/statement/vocabulary.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 
@@ -43,6 +43,10 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
     from: { shape: OrNull(Type.Enum([...ACTION_STATUSES])), example: 'planned' },
     to: { shape: Type.Enum([...ACTION_STATUSES]), example: 'closed' },
     allowed: { shape: Type.Array(Type.Enum([...ACTION_STATUSES])), example: ['in-progress', 'cancelled'] },
+  },
+  'prompt-too-long': {
+    promptTokens: { shape: OrNull(CountShape), example: 812 },
+    contextTokens: { shape: OrNull(CountShape), example: 512 },
   },
   'retention-locked': {
     locks: {
