@@ -137,7 +137,7 @@ async function* ofacRows(file: ListFile, columns: number): AsyncGenerator<readon
     },
   };
   yield* rowsOf(watched, columns);
-  if (last !== '\n') throw new ListError('malformed', `${file.name} ends inside a row: it is cut off`);
+  if (last !== '' && last !== '\n') throw new ListError('malformed', `${file.name} ends inside a row: it is cut off`);
 }
 
 function entryNumber(file: string, text: string): string {
