@@ -36,6 +36,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   await federation.start();
   await context.resumeChain(signal);
   await context.lists.start();
+  context.searches.start();
   intake.start();
   sealer.start();
   anchoring.start();

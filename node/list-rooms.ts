@@ -3,6 +3,8 @@ import type { NodeConfig } from './config/config.ts';
 import type { Intake } from './intake/intake.ts';
 import { ListRegistry } from './lists/list-registry.ts';
 import { ListUpdates } from './lists/update/list-updates.ts';
+import { ListSearches } from './screening/list-searches.ts';
+import { packInThread } from './screening/packing-thread.ts';
 import type { Store } from './store/store.ts';
 
 /** The official lists of a node, and what keeps them up to date. */
@@ -10,6 +12,8 @@ export interface ListRooms {
   readonly lists: ListRegistry;
   /** Null where the node has no source: its operator imports them. */
   readonly listUpdates: ListUpdates | null;
+  /** The editions in force, ready to be searched. */
+  readonly searches: ListSearches;
 }
 
 interface ListRoomsOptions {
@@ -28,5 +32,14 @@ export function openListRooms({ config, store, intake, now, log }: ListRoomsOpti
     attest: async (draft) => (await intake.submit(draft)).record,
   });
   const listUpdates = config.lists === null ? null : new ListUpdates({ ...room, lists, config: config.lists });
-  return { lists, listUpdates, [Symbol.asyncDispose]: async () => listUpdates?.[Symbol.asyncDispose]() };
+  const searches = new ListSearches({ ...room, lists, pack: packInThread(lists) });
+  return {
+    lists,
+    listUpdates,
+    searches,
+    async [Symbol.asyncDispose]() {
+      await listUpdates?.[Symbol.asyncDispose]();
+      await searches[Symbol.asyncDispose]();
+    },
+  };
 }

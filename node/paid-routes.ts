@@ -1,6 +1,8 @@
 import type { RecordId } from '../protocol/ids.ts';
 import type { NodeContext } from './context.ts';
 import type { VerifyUrl } from './http/paid/attestation-tail.ts';
+import { screeningRoute } from './http/paid/attested-screening.ts';
+import { counterpartyRoute } from './http/paid/check-counterparty.ts';
 import { attestedInferenceRoute } from './http/paid/attested-inference.ts';
 import { factRoutes } from './http/paid/facts.ts';
 import { regwatchFeedRoute } from './http/paid/regwatch-feed.ts';
@@ -22,6 +24,8 @@ export function paidRoutes(context: NodeContext): readonly Route[] {
     ...factRoutes({ ...context, ...rooms }),
     verifyAuditRoute({ ...context, ...rooms }),
     attestedInferenceRoute({ ...context, ...rooms }),
+    screeningRoute({ ...context, ...rooms }),
+    counterpartyRoute({ ...context, ...rooms, chain: context.till?.chain ?? null }),
     regwatchFeedRoute({ ...context, ...rooms }),
   ];
 }
