@@ -14,7 +14,7 @@ import {
   type LedgerReading,
   readLedgerMessage,
 } from './ledger-message.ts';
-import { askOtherNodes, judgeOtherNodes, type OtherNodesOptions } from './other-nodes.ts';
+import { askOtherNodes, judgeOtherNodes, type OtherNodesOptions, ownResult } from './other-nodes.ts';
 import { skipped } from './outcome.ts';
 import { checkRecordProof } from './record-proof.ts';
 import { checkAlgorithm, checkSigningKeys } from './signing-keys.ts';
@@ -26,6 +26,8 @@ export interface AuditorOptions extends CircumstanceSources, LedgerMessageSource
   /** Evidence that this node holds, or that it can ask the record's own node for. Throws `EvidenceDamagedError`. */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   readonly log: Logger;
+  /** Bound on a whole audit, in milliseconds. */
+  readonly auditMs?: number;
 }
 
 /** A record that is there to be audited. `damaged`: what this node holds of it cannot be read. */
@@ -85,7 +87,7 @@ export class Auditor {
       'consensus-time': checkConsensusTime(found, ledger.consensusTimestamp),
       'signing-keys': checkSigningKeys(options.keys, found, consensus),
       'source-sequence': sequence,
-      'other-node': verdict === null ? TOO_LATE : judgeOtherNodes(verdict, others),
+      'other-node': verdict === null ? TOO_LATE : judgeOtherNodes(ownResult(verdict), others),
       'linked-records': verdict === null ? TOO_LATE : checkLinked(verdict),
       'retention-lock': lock,
       'duplicate-request': duplicate,
@@ -113,8 +115,8 @@ export class Auditor {
 
   /** Runs a check until the audit's time is up; one that cannot be made comes to what is said in its place. */
   #inTime(id: RecordId, signal: AbortSignal) {
-    const { log } = this.#options;
-    const deadline = sleep(AUDIT_MS, undefined, { signal }).catch(() => undefined);
+    const { log, auditMs = AUDIT_MS } = this.#options;
+    const deadline = sleep(auditMs, undefined, { signal }).catch(() => undefined);
     return async <Value>(check: () => Promise<Value>, otherwise: Value): Promise<Value> => {
       const made = check().catch((error: unknown) => {
         log.warn({ err: error, id }, 'a check of an audit could not be made');

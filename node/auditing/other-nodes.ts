@@ -25,7 +25,8 @@ const ResultShape = Type.Object({
   keyId: OrNull(Sha256Shape),
   consensusTimestamp: OrNull(ConsensusTimestampShape),
 });
-type Result = Static<typeof ResultShape>;
+/** What two nodes that verify the same record must agree on. What is at hand of its payload, and links, may differ. */
+export type Result = Static<typeof ResultShape>;
 const compiled = Compile(ResultShape);
 
 /** A member's own verification, as it tells it to anyone; null where it has none that is worth comparing. */
@@ -62,7 +63,8 @@ export async function askOtherNodes(
  * beside two who tell the truth it is outvoted and named, and as the only one that answers it can bring an audit to fail,
  * never to pass, for the other checks are this node's own. A draw leaves it open.
  */
-export function judgeOtherNodes(own: RecordVerdict, answers: readonly OtherAnswer[]): Outcome {
+export function judgeOtherNodes(own: Result, answers: readonly OtherAnswer[]): Outcome {
+  if (own.status !== 'confirmed') return skipped('this node does not know it confirmed yet');
   const said = answers.flatMap(({ node, result }) => (result === null ? [] : [{ node, same: isSame(own, result) }]));
   const same = said.filter((each) => each.same).map(({ node }) => node);
   const other = said.filter((each) => !each.same).map(({ node }) => node);
@@ -76,6 +78,19 @@ export function judgeOtherNodes(own: RecordVerdict, answers: readonly OtherAnswe
   ].join('; ');
   if (same.length === other.length) return skipped(detail);
   return same.length > other.length ? passed(detail) : failed(detail);
+}
+
+/** This node's own verification, in the terms in which the others tell theirs. */
+export function ownResult({ verified, status, evidence: { record, bundle } }: RecordVerdict): Result {
+  return {
+    attestationId: record.id,
+    verified,
+    status,
+    submittedAt: record.submittedAt,
+    recordKind: record.kind,
+    keyId: groupStatement.parse(bundle.receipt.statement).keyId,
+    consensusTimestamp: bundle.anchor?.consensusTimestamp ?? null,
+  };
 }
 
 function chooseMembers({ self, members, random }: OtherNodesOptions, origin: NodeId): readonly Member[] {
@@ -111,12 +126,12 @@ async function readCapped(response: Response): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
 }
 
-function isSame({ verified, evidence: { record, bundle } }: RecordVerdict, other: Result): boolean {
+function isSame(own: Result, other: Result): boolean {
   return (
-    other.verified === verified &&
-    other.submittedAt === record.submittedAt &&
-    other.recordKind === record.kind &&
-    other.keyId === groupStatement.parse(bundle.receipt.statement).keyId &&
-    other.consensusTimestamp === (bundle.anchor?.consensusTimestamp ?? null)
+    other.verified === own.verified &&
+    other.submittedAt === own.submittedAt &&
+    other.recordKind === own.recordKind &&
+    other.keyId === own.keyId &&
+    other.consensusTimestamp === own.consensusTimestamp
   );
 }

@@ -12,30 +12,23 @@ import { FACT_VALUE_SHAPES } from '../../../../protocol/api/fact-values.ts';
 import { AllFactsShape, FactShape, FactsMenuShape } from '../../../../protocol/api/facts.ts';
 import { Check } from 'typebox/value';
 import { TestChain } from '../../../fixtures/chain.ts';
-import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { until } from '../../../fixtures/test-node.ts';
+import { type Bought, Buyer } from './buyer.ts';
 
 const PATH = '/v1/x402/hedera-facts';
 const chain = await TestChain.start();
 const network = await TestNetwork.start({ ledger: 'local', config: { payments: chain.config() } });
 const node = network.node();
 const { local } = network.ledger;
-const wallet = await chain.wallet();
+const buyer = new Buyer(chain, await chain.wallet());
 
 test.after(async () => {
   await network[Symbol.asyncDispose]();
   await chain[Symbol.asyncDispose]();
 });
 
-/** What a paying client gets, and what the payee then has more. */
-async function buy(path: string): Promise<{ status: number; body: JsonObject; gain: bigint }> {
-  const before = await chain.balanceOf(chain.payTo);
-  const answer = await payingFetch(wallet)(node.baseUrl + path);
-  const body: unknown = await answer.json();
-  const gain = (await chain.balanceOf(chain.payTo)) - before;
-  return { status: answer.status, body: Object(body), gain };
-}
+const buy = (path: string): Promise<Bought> => buyer.get(node.baseUrl + path);
 
 function member(value: unknown, ...path: readonly string[]): JsonObject {
   const found = path.reduce<unknown>((at, name) => Object(at)[name], value);
