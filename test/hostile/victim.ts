@@ -1,8 +1,12 @@
+import type { PaymentProcessor } from '../../node/payments/processor.ts';
 import { TestMailSink } from '../fixtures/mail-sink.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { API_KEYS, type TestNode } from '../fixtures/test-node.ts';
 
-/** A node to attack, with mail and without a ledger. */
+/** Whom the victim's callers would pay. */
+export const VICTIM_PAYEE = '0x1111111111111111111111111111111111111111';
+
+/** A node to attack, with mail and a till, without a ledger. */
 export interface Victim extends AsyncDisposable {
   readonly node: TestNode;
   readonly keys: { readonly hostile: string; readonly good: string };
@@ -11,7 +15,12 @@ export interface Victim extends AsyncDisposable {
 export async function startVictim(): Promise<Victim> {
   await using starting = new AsyncDisposableStack();
   const sink = starting.use(await TestMailSink.start());
-  const network = starting.use(await TestNetwork.start({ config: { mail: sink.config, logLevel: 'error' } }));
+  const network = starting.use(
+    await TestNetwork.start({
+      config: { mail: sink.config, logLevel: 'error' },
+      overrides: { payments: { processor: brokenProcessor, payTo: VICTIM_PAYEE, backend: null } },
+    }),
+  );
   const running = starting.move();
   return {
     node: network.node(),
@@ -19,3 +28,11 @@ export async function startVictim(): Promise<Victim> {
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** No hostile request comes so far that a chain would be asked. */
+const brokenProcessor: PaymentProcessor = {
+  isReady: true,
+  verify: () => Promise.reject(new Error('a hostile payment was taken for one that may hold')),
+  settle: () => Promise.reject(new Error('a hostile payment was settled')),
+  outcomeOf: () => Promise.reject(new Error('a hostile payment was looked for')),
+};

@@ -24,6 +24,9 @@ export interface Described {
   readonly schema: JsonObject;
 }
 
+/** A cursor belongs to an answer: no example of one works. */
+const CURSOR = 'cursor';
+
 /** Throws `RangeError` where the route's documentation lacks what a payer must know. */
 export function offerOf(route: PaidRoute): Offer {
   const { params = {}, query = {}, request, answer } = route.documentation;
@@ -55,10 +58,11 @@ function describedParameters(
   isRequired: boolean,
 ): Described {
   const entries = Object.entries(parameters);
+  const shown = entries.filter(([name]) => name !== CURSOR);
   const required = entries.filter((entry) => isRequired || entry[1].required === true).map(([name]) => name);
   const properties = entries.map(([name, { description, shape }]) => [name, { ...writtenSchema(shape), description }]);
   return {
-    example: Object.fromEntries(entries.map(([name, { example }]) => [name, example])),
+    example: Object.fromEntries(shown.map(([name, { example }]) => [name, example])),
     schema: {
       type: 'object',
       properties: Object.fromEntries(properties),

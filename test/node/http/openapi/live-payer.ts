@@ -21,6 +21,8 @@ export interface PayerOptions {
 interface Slip {
   readonly path?: string;
   readonly usd?: string;
+  /** End of its life, in epoch seconds. */
+  readonly validBefore?: number;
 }
 
 /** Pays for calls by what the API document alone says of their price. Each call is a payment of its own. */
@@ -36,7 +38,12 @@ export class LivePayer {
     if (usd === null) return {};
     const { wallet, payTo, baseUrl } = this.#options;
     const amount = atomicUsdc(slip.usd ?? usd);
-    const { authorization, signature } = await signAuthorization(wallet, { to: payTo, value: BigInt(amount) });
+    const { validBefore } = slip;
+    const { authorization, signature } = await signAuthorization(wallet, {
+      to: payTo,
+      value: BigInt(amount),
+      ...(validBefore === undefined ? {} : { validBefore }),
+    });
     const payment = encodeHeader({
       x402Version: X402_VERSION,
       resource: { url: baseUrl + new URL(slip.path ?? path, baseUrl).pathname },
@@ -62,6 +69,7 @@ export class LivePayer {
       ['an empty payment', signed('')],
       ['a payment that is no base64', signed('{}')],
       ['a payment that is no payment', signed(encodeHeader({ x402Version: 1 }))],
+      ['an expired payment', await this.headers(operation, path, { validBefore: 1_000_000_000 })],
       ['too small a payment', await this.headers(operation, path, { usd: '0.000001' })],
       ['too large a payment', await this.headers(operation, path, { usd: '1' })],
       ['a payment for another resource', await this.headers(operation, path, { path: '/v1/health' })],
