@@ -15,6 +15,7 @@ import { createTopic } from './ledger-topic.ts';
 import { chainUrl, ledgerNodes, mirrorUrl } from './node-variables.ts';
 import { SampleLists } from './sample-lists.ts';
 import { chainDirectory, chainPart, ledgerPart, mailDirectory, mailPart, nodePart, type PartSetting } from './parts.ts';
+import { giveSampleItems } from './sample-items.ts';
 
 export interface SupervisorOptions extends PartSetting {
   /** Forgets everything that an earlier run left. */
@@ -65,6 +66,7 @@ export class Supervisor implements AsyncDisposable {
     await Promise.all(plan.nodes.map((node) => this.#start(nodePart(options, node, means))));
     this.#demoKeys = await ensureDemoKeys(home);
     await grantDemoKeys(home, plan, this.#demoKeys);
+    await giveSampleItems(home, plan);
     this.#samples = new SampleLists(options);
     await this.#samples.start();
     await this.#writeFile();

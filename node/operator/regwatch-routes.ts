@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Static } from 'typebox';
 import type { JsonObject } from '../../protocol/json/value.ts';
@@ -36,11 +36,11 @@ export function regwatchRoutes(rooms: RegwatchRooms): readonly OperatorRoute[] {
     changing('/regwatch/items', async (body) => {
       const items: ItemOutcome[] = [];
       for (const item of validateItems(body).items.map(ownItem)) items.push(await regItems.add(item));
-      return { items: items.map((item) => ({ ...item })) };
+      return { items: items.map(plain) };
     }),
     changing('/regwatch/items/:item', async (body, { params }) => {
       const corrected = await regItems.correct(params.item ?? '', validateCorrection(body));
-      return { items: [{ ...corrected }] };
+      return { items: [plain(corrected)] };
     }),
     changing('/regwatch/ingest', async (body) => {
       const { file, source } = validateIngest(body);
@@ -95,6 +95,10 @@ function ownItem({ id, sample = false, ...content }: WrittenItem): OwnItem {
   return { key, sample, content: { ...empty, ...content } };
 }
 
+function plain({ itemId, outcome, attestationId }: ItemOutcome): JsonObject {
+  return { itemId, outcome, attestationId };
+}
+
 /** A configured source has its own terms; any other has those that are given. */
 function sourceOf(given: Static<typeof IngestShape>['source'], configured: readonly Source[]): SourceTerms {
   const { id, authority, ...rest } = given;
@@ -111,11 +115,11 @@ function sourceOf(given: Static<typeof IngestShape>['source'], configured: reado
 async function readDocumentFile(path: string): Promise<Uint8Array> {
   if (!isAbsolute(path)) throw refused('file', 'is not an absolute path');
   try {
-    await using file = await open(path, 'r');
-    const { size } = await file.stat();
-    if (size > MAX_DOCUMENT_BYTES)
-      throw new RegwatchError('document-refused', `it has over ${MAX_DOCUMENT_BYTES} bytes`);
-    return await file.readFile();
+    const about = await stat(path);
+    if (!about.isFile() || about.size > MAX_DOCUMENT_BYTES) {
+      throw new RegwatchError('document-refused', `it is no file of up to ${MAX_DOCUMENT_BYTES} bytes`);
+    }
+    return await readFile(path);
   } catch (error) {
     if (error instanceof RegwatchError) throw error;
     throw new RegwatchError('document-refused', `${path} cannot be read`, error);

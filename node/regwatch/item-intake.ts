@@ -90,7 +90,7 @@ export class ItemIntake {
     const givenHash = contentHash(content);
     const origin = { source: OPERATOR_SOURCE, sourceHash: givenHash, rules: null, sample };
     const [outcome] = await this.#lanes.exclusive(LANE, () => this.#record([{ key, content, givenHash }], origin));
-    if (outcome === undefined) throw new RangeError('unreachable: one item has one outcome');
+    if (outcome === undefined) throw new RangeError('one item has one outcome');
     return outcome;
   }
 
@@ -166,7 +166,7 @@ function revisionOf(
 }
 
 function outcomeOf(itemId: string, outcome: ItemOutcome['outcome'], attestationId: RecordId | undefined): ItemOutcome {
-  if (attestationId === undefined) throw new RangeError(`unreachable: ${itemId} has no record`);
+  if (attestationId === undefined) throw new RangeError(`${itemId} has no record`);
   return { itemId, outcome, attestationId };
 }
 
