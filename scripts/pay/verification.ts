@@ -21,11 +21,13 @@ export interface Finding {
 /** Pause before a record is asked about again. In milliseconds. */
 const PAUSE_MS = 1_000;
 const ANSWER_MS = 30_000;
+/** Objects that records make have ids of the same form under other prefixes. */
+const ATTESTATION = 'att_';
 const CONFIRMED = 'confirmed';
 
 /** The records that an answer names, each once. */
 export function recordsIn(value: JsonValue): readonly RecordId[] {
-  if (typeof value === 'string') return isRecordId(value) ? [value] : [];
+  if (typeof value === 'string') return isRecordId(value) && value.startsWith(ATTESTATION) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
   return [...new Set(Object.values(value).flatMap(recordsIn))];
 }

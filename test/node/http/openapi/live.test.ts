@@ -3,7 +3,10 @@ import * as assert from 'uvu/assert';
 import { isJsonObject } from '../../../../protocol/json/value.ts';
 import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
+import { CompletionServer } from '../../../fixtures/completion-server.ts';
+import { completionsOf } from '../../../fixtures/completions-config.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { importSampleLists } from '../../../fixtures/sample-lists.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { Ask, HttpAnswer } from '../../../fixtures/test-node.ts';
@@ -24,12 +27,22 @@ import { LiveWorld, requireAccepted } from './live-world.ts';
 /** Operations driven at once: each may wait for the ledger. */
 const AT_ONCE = 8;
 
-const [sink, chain] = await Promise.all([TestMailSink.start(), TestChain.start()]);
+const [sink, chain, completions] = await Promise.all([
+  TestMailSink.start(),
+  TestChain.start(),
+  CompletionServer.start(),
+]);
 const network = await TestNetwork.start({
   ledger: 'local',
-  config: { mail: sink.config, batchIntervalMs: 100, payments: chain.config() },
+  config: {
+    mail: sink.config,
+    batchIntervalMs: 100,
+    payments: chain.config(),
+    inference: completionsOf(completions),
+  },
 });
 const node = network.node();
+await importSampleLists(node);
 const document = new ApiDocument((await node.get('/openapi.json', { key: null })).body);
 const judge = new SchemaJudge(document.root);
 /** All scopes, and limits that one test stays below, so that every header is there: each test has an account of its own. */
@@ -50,6 +63,7 @@ test.before.each(async () => {
 test.after(async () => {
   await network[Symbol.asyncDispose]();
   await chain[Symbol.asyncDispose]();
+  await completions[Symbol.asyncDispose]();
   await sink[Symbol.asyncDispose]();
 });
 
