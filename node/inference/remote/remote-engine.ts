@@ -72,6 +72,7 @@ export class RemoteEngine implements Engine {
       const text = await cappedText(response, MAX_BYTES);
       return response.ok ? text : null;
     } catch {
+      signal.throwIfAborted();
       return null;
     }
   }

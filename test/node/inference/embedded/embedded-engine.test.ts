@@ -76,11 +76,11 @@ test('a completion stops at the limit, and the limit is what is left of the cont
 });
 
 test('a prompt that leaves no room is refused, with both counts', async () => {
-  const refused = engine.complete(ask('word '.repeat(3000)), PATIENT);
-  assert.is(await codeOf(refused), 'prompt-too-long');
-  const { counts } = await refused.catch((error: InferenceError) => error);
-  assert.is(counts.contextTokens, 512);
-  assert.ok((counts.promptTokens ?? 0) > 10_000);
+  const refused: unknown = await engine.complete(ask('word '.repeat(3000)), PATIENT).catch((error: unknown) => error);
+  assert.instance(refused, InferenceError);
+  if (!(refused instanceof InferenceError)) return;
+  assert.equal([refused.code, refused.counts.contextTokens], ['prompt-too-long', 512]);
+  assert.ok((refused.counts.promptTokens ?? 0) > 10_000);
 });
 
 test('what looks like a control token in a message is plain text', async () => {
