@@ -23,6 +23,8 @@ export interface UsableList {
   readonly isStale: boolean;
 }
 
+/** How long a search waits for lists that are being made ready, as they are after a start. In milliseconds. */
+const LOADING_MS = 10_000;
 /** When an edition that could not be read is tried again. In milliseconds. */
 const RETRY_MS = 30_000;
 
@@ -53,6 +55,16 @@ export class ListSearches implements AsyncDisposable {
   /** Resolves when every edition that is in force now is searched, or could not be made ready. */
   async settled(): Promise<void> {
     while (this.#running !== null) await this.#running;
+  }
+
+  /** What `usable` gives, once no list is being made ready for the first time; waits for that a moment. */
+  async ready(): Promise<ReadonlyMap<ListId, UsableList>> {
+    if (LIST_IDS.some((listId) => this.#find(listId) === 'loading')) {
+      const over = new AbortController();
+      await Promise.race([this.settled(), sleep(LOADING_MS, undefined, { signal: over.signal }).catch(() => {})]);
+      over.abort();
+    }
+    return this.usable();
   }
 
   /** Every list, of one moment. Throws `ListsUnavailableError` naming those that cannot be relied on now. */

@@ -22,7 +22,7 @@ import { attestSummary, type Summary } from './attested-summary.ts';
 
 export interface ScreeningRooms {
   readonly verifyUrl: VerifyUrl;
-  readonly searches: Pick<ListSearches, 'usable'>;
+  readonly searches: Pick<ListSearches, 'ready'>;
   readonly now: () => number;
 }
 
@@ -57,7 +57,7 @@ export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
       const request = validate(body);
       requireName(request);
       return async (paid) => {
-        const { members, salt, record } = await attestSummary(paid, 'screening', SOURCE, async (fresh) =>
+        const { members, salt, record } = await attestSummary(paid, 'screening', SOURCE, (fresh) =>
           screen(rooms, request, fresh),
         );
         return { body: { success: true, ...members, salt, attestation: attestationTail(record, rooms.verifyUrl) } };
@@ -66,8 +66,12 @@ export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
   };
 }
 
-function screen({ searches, now }: ScreeningRooms, { name, queryId }: ScreeningRequest, salt: Uint8Array): Summary {
-  const lists = [...searches.usable().values()];
+async function screen(
+  { searches, now }: ScreeningRooms,
+  { name, queryId }: ScreeningRequest,
+  salt: Uint8Array,
+): Promise<Summary> {
+  const lists = [...(await searches.ready()).values()];
   const queryHash = commit(nativeSuite, 'meridian/input/1', salt, name);
   const screening = screenName(name, lists);
   const { result } = screening;

@@ -17,7 +17,7 @@ import { attestSummary, type Summary } from './attested-summary.ts';
 
 export interface CounterpartyRooms {
   readonly verifyUrl: VerifyUrl;
-  readonly searches: Pick<ListSearches, 'usable'>;
+  readonly searches: Pick<ListSearches, 'ready'>;
   /** Null where the node has no chain to read: every profile has gaps then, and says so. */
   readonly chain: Pick<ChainReader, 'account' | 'firstTransaction'> | null;
   readonly now: () => number;
@@ -75,7 +75,7 @@ async function check(
   address: WalletAddress,
   salt: Uint8Array,
 ): Promise<Summary> {
-  const lists = [...searches.usable().values()];
+  const lists = [...(await searches.ready()).values()];
   const profile = await readProfile(chain, address);
   const checkedAt = timestampOf(now());
   const queryHash = commit(nativeSuite, 'meridian/input/1', salt, address);
