@@ -11,7 +11,6 @@ import { rosterLedger } from './anchoring/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
-import type { HashedRecord } from './federation/chain-assembler.ts';
 import { Chains } from './federation/chains.ts';
 import { Cosignatures } from './federation/cosignatures.ts';
 import { Equivocations } from './federation/equivocations.ts';
@@ -22,7 +21,6 @@ import { certifyOwnKey, requireMembership } from './federation/own-membership.ts
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
-import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import type { Inference } from './inference/inference.ts';
@@ -33,13 +31,13 @@ import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
+import { rowsOfOwn } from './own-rows.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { DuePurges } from './store/due-purges.ts';
-import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
@@ -55,7 +53,8 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, ListRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
+export interface NodeContext
+  extends AccountRooms, AgentRooms, ListRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -258,26 +257,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** What this node derives from its own records, of records that it takes back from its peers. */
-async function rowsOfOwn(
-  hashed: readonly HashedRecord[],
-  counters: readonly RecordCounter[],
-  { again }: Pick<GovernanceRooms, 'again'>,
-): Promise<readonly Operation[]> {
-  const records = hashed.map(({ record }) => record);
-  for (const counter of counters) {
-    counter.forget();
-    await counter.load(records);
-  }
-  return [
-    ...sourceRecordOperations(hashed),
-    ...sourceHeadOperations(hashed),
-    ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
-    ...counters.flatMap((counter) => counter.operations(records)),
-    ...(await again(records)),
-  ];
 }
 
 function onSealed(
