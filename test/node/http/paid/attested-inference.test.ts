@@ -16,18 +16,12 @@ import { hashText } from '../../../../protocol/hash.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { commit } from '../../../../protocol/payload/commitment.ts';
-import { encodeHeader } from '../../../../protocol/payments/header.ts';
-import { wireAuthorization } from '../../../../protocol/payments/payment.ts';
-import { priceOf, SERVICES } from '../../../../protocol/payments/prices.ts';
-import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
-import { payingFetch, signAuthorization } from '../../../fixtures/chain-payer.ts';
+import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { type HttpAnswer, until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/test-node.ts';
 import { TOY_DIGEST, TOY_MODEL } from '../../../fixtures/toy-model.ts';
-
-const PATH = SERVICES['attested-inference'].path;
-const PRICE = BigInt(priceOf('attested-inference'));
+import { PayingCaller } from './paying-caller.ts';
 
 const chain = await TestChain.start({ isDurable: true });
 const network = await TestNetwork.start({ config: { payments: chain.config(), inference: TOY_MODEL } });
@@ -39,30 +33,11 @@ test.after(async () => {
   await chain[Symbol.asyncDispose]();
 });
 
-async function header(path = PATH): Promise<string> {
-  const signed = await signAuthorization(await chain.wallet(), { to: chain.payTo, value: PRICE });
-  return encodeHeader({
-    x402Version: 2,
-    resource: { url: node.baseUrl + path },
-    accepted: { ...requirementsOf('attested-inference', chain) },
-    payload: { signature: signed.signature, authorization: { ...wireAuthorization(signed.authorization) } },
-  });
-}
-
-function show(payment: string, body: JsonObject, signal?: AbortSignal): Promise<HttpAnswer> {
-  return node.post(PATH, body, {
-    key: null,
-    headers: { 'payment-signature': payment },
-    ...(signal === undefined ? {} : { signal }),
-  });
-}
-
-/** What the payee has more after some work. */
-async function earned(work: () => Promise<void>): Promise<bigint> {
-  const before = await chain.balanceOf(chain.payTo);
-  await work();
-  return (await chain.balanceOf(chain.payTo)) - before;
-}
+const caller = new PayingCaller(chain, node, 'attested-inference');
+const { path, price } = caller;
+const earned = caller.earned.bind(caller);
+const header = caller.payment.bind(caller);
+const show = caller.post.bind(caller);
 
 function user(content: string, more: JsonObject = {}): JsonObject {
   return { messages: [{ role: 'user', content }], temperature: 0, max_tokens: 40, ...more };
@@ -83,7 +58,7 @@ test('the stock client buys a completion for exactly its price, and can check al
   const { request } = ATTESTED_INFERENCE_EXAMPLE;
   let body: JsonObject = {};
   const gain = await earned(async () => {
-    const answer = await payingFetch(await chain.wallet())(node.baseUrl + PATH, {
+    const answer = await payingFetch(await chain.wallet())(node.baseUrl + path, {
       method: 'POST',
       body: JSON.stringify(request),
       headers: { 'content-type': 'application/json' },
@@ -93,7 +68,7 @@ test('the stock client buys a completion for exactly its price, and can check al
     assert.ok(isJsonObject(value));
     body = value;
   });
-  assert.is(gain, PRICE);
+  assert.is(gain, price);
   assert.ok(answerShape.Check(body));
   assert.equal([body.toy, body.label, body.model], [true, 'toy', 'labchat-0.9m']);
   const { choices, binding, parameters, attestation, usage } = Object(body);
@@ -146,7 +121,7 @@ test('the same payment gets the same completion, and pays once', async () => {
     assert.equal([twin.text, later.text], [one.text, one.text]);
     assert.is((await show(payment, user('another'))).status, 409);
   });
-  assert.is(gain, PRICE);
+  assert.is(gain, price);
 });
 
 test('what does not fit is refused before the model is asked, and costs nothing', async () => {
@@ -220,7 +195,7 @@ test('a full line is 429 with a time to come back, uncharged, and the same payme
     }
     full = payments.filter((_, i) => all[i]?.status === 429);
   });
-  assert.is(gain, 9n * PRICE);
+  assert.is(gain, 9n * price);
   assert.is((await show(full[0] ?? '', slow)).status, 200);
 });
 
@@ -299,9 +274,9 @@ test('where the chain fails after the work, the same payment gets the completion
 test('a node without a model names no price, and says which settings give it one', async () => {
   const { inference } = node.context;
   const none = new Inference({ engine: null, timeLimitMs: 1, label: null, log: pino({ level: 'silent' }) });
-  assert.is((await node.post(PATH, user('Hello'), { key: null })).status, 402);
+  assert.is((await node.post(path, user('Hello'), { key: null })).status, 402);
   Object.assign(inference, { requireReady: () => none.requireReady() });
-  const { status, body, headers } = await node.post(PATH, user('Hello'), { key: null });
+  const { status, body, headers } = await node.post(path, user('Hello'), { key: null });
   Reflect.deleteProperty(inference, 'requireReady');
   assert.equal([status, body.code, headers.has('payment-required')], [503, 'model-unavailable', false]);
   assert.match(String(body.detail), /INFERENCE_URL or MODEL_PATH/);
