@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isJsonObject } from '../../../../protocol/json/value.ts';
+import { PAYMENT_SIGNATURE_HEADER } from '../../../../protocol/payments/header.ts';
 import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { CompletionServer } from '../../../fixtures/completion-server.ts';
@@ -22,7 +23,7 @@ import {
   queryTrials,
   type Trial,
 } from './trials.ts';
-import { LiveWorld, requireAccepted } from './live-world.ts';
+import { type LiveRequest, LiveWorld, requireAccepted } from './live-world.ts';
 
 /** Operations driven at once: each may wait for the ledger. */
 const AT_ONCE = 8;
@@ -84,14 +85,18 @@ function newWorld(): LiveWorld {
 async function ask(operation: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
   const { method, keyed, usd } = operation;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  const headers = { ...(await payer.headers(operation, path)), ...more.headers };
+  const isPaid = Object.hasOwn(more.headers ?? {}, PAYMENT_SIGNATURE_HEADER);
+  const headers = { ...(isPaid ? {} : await payer.headers(operation, path)), ...more.headers };
   // With a key, prices are asked for without limit.
   return node.send(method, path, text, { key: keyed || usd !== null ? callerKey : null, ...more, headers });
 }
 
 /** Does something for every operation, a few at a time, and names all that it found fault with. */
-async function every(check: (operation: Operation) => Promise<readonly string[]>): Promise<void> {
-  const waiting = [...document.operations];
+async function every(
+  check: (operation: Operation) => Promise<readonly string[]>,
+  isMeant: (operation: Operation) => boolean = () => true,
+): Promise<void> {
+  const waiting = document.operations.filter(isMeant);
   const faults: string[] = [];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -163,23 +168,50 @@ test('every page of a list is answered as it is described', () =>
 
 test('what is not as described is refused, with a code that is', async () => {
   const keys = await otherKeys();
-  await every(async (operation) => {
-    const request = await newWorld().request(operation, 'whole');
-    const trials = [
-      ...keyTrials(operation, request, keys),
-      ...bodyTrials(operation, request),
-      ...memberTrials(judge, operation, request),
-      ...queryTrials(judge, operation, request),
-      ...(await payer.trials(operation, request)),
-    ];
-    const faults: string[] = [];
-    for (const { what, path, body, ask: more } of trials) {
-      const answer = await ask(operation, path, body, more);
-      faults.push(...refusalFault(document, judge, operation, answer).map((fault) => `${what}: ${fault}`));
-    }
-    return faults;
-  });
+  await every(
+    async (operation) => {
+      const request = await newWorld().request(operation, 'whole');
+      return trialFaults(operation, [...keyTrials(operation, request, keys), ...formTrials(operation, request)]);
+    },
+    ({ usd }) => usd === null,
+  );
 });
+
+test('so it is where it is sold, and so is a payment that does not hold', () =>
+  every(
+    async (operation) => {
+      const request = await newWorld().request(operation, 'whole');
+      const forms = formTrials(operation, request);
+      // A payment is as good as before where what it came with was refused: one does for all.
+      const headers = await payer.headers(operation, request.path);
+      const paid = forms.map(({ what, path, body, ask: own }) => ({
+        what,
+        path,
+        body,
+        ask: { headers: { ...headers, ...own?.headers } },
+      }));
+      return trialFaults(operation, [...paid, ...(await payer.trials(operation, request))]);
+    },
+    ({ usd }) => usd !== null,
+  ));
+
+function formTrials(operation: Operation, request: LiveRequest): Trial[] {
+  return [
+    ...bodyTrials(operation, request),
+    ...memberTrials(judge, operation, request),
+    ...queryTrials(judge, operation, request),
+  ];
+}
+
+/** What is wrong with how trials were refused. */
+async function trialFaults(operation: Operation, trials: readonly Trial[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { what, path, body, ask: more } of trials) {
+    const answer = await ask(operation, path, body, more);
+    faults.push(...refusalFault(document, judge, operation, answer).map((fault) => `${what}: ${fault}`));
+  }
+  return faults;
+}
 
 test('what names nothing, or comes twice, is answered as described', () =>
   every(async (operation) => {
