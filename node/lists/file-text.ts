@@ -17,10 +17,14 @@ const NUL = '\0';
  * The text of a file's bytes, unpacked where its name says `.gz`. It must be UTF-8 without NUL, which no list holds; a
  * Ctrl-Z at the very end is left out. Throws `ListError`.
  */
-export async function* fileText(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* fileText(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes = MAX_TEXT_BYTES,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let held = '';
-  for await (const piece of name.endsWith('.gz') ? unpacked(name, bytes) : pieces(bytes)) {
+  for await (const piece of name.endsWith('.gz') ? unpacked(name, bytes, maxBytes) : pieces(bytes)) {
     const text = held + decoded(name, decoder, piece);
     // Only the very last character may be the end mark.
     held = text.endsWith(END_MARK) ? END_MARK : '';
@@ -50,7 +54,11 @@ async function* pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 }
 
 /** Unpacks piece by piece: what comes out is judged before more is unpacked. */
-async function* unpacked(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* unpacked(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
   let length = 0;
   // What ends it early is thrown by the loop below.
@@ -59,9 +67,7 @@ async function* unpacked(name: string, bytes: AsyncIterable<Uint8Array>): AsyncG
     for await (const piece of gunzip) {
       if (!(piece instanceof Uint8Array)) throw new TypeError('an unpacked piece is no bytes');
       length += piece.length;
-      if (length > MAX_TEXT_BYTES) {
-        throw new ListError('too-large', `${name} unpacks to more than ${MAX_TEXT_BYTES >> 20} MiB`);
-      }
+      if (length > maxBytes) throw new ListError('too-large', `${name} unpacks to more than ${maxBytes} bytes`);
       yield piece;
     }
   } catch (error) {

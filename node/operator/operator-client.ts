@@ -33,7 +33,8 @@ export function operatorRequest(
   answerMs = ANSWER_MS,
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const outgoing = request({ socketPath, method, path, timeout: answerMs }, (response) => {
+  // A connection of its own: one that is kept could be closed by the node just when it is used again.
+  const outgoing = request({ socketPath, method, path, timeout: answerMs, agent: false }, (response) => {
     const chunks: Uint8Array[] = [];
     response.on('data', (chunk: Uint8Array) => chunks.push(chunk));
     response.on('error', reject);
