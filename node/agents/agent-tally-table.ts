@@ -51,6 +51,9 @@ const NOTHING: AgentTallyRow = {
 /** How a record counts for an agent: its own, or one of others that only names it, or that is about a record of it. */
 export type AgentMention = 'own' | 'asserted' | 'incident' | 'override';
 
+/** An agent, by the hash of its id, that a record counts for. */
+export type Mention = readonly [agent: string, mention: AgentMention];
+
 /** The agent whose own record it is; undefined where it is no agent's. Nothing but the registry and what it signs is. */
 export function ownAgentOf({ kind, claims }: AttestationRecord): string | undefined {
   const { agentId, agentSignature, keyEvent } = claims;
@@ -73,7 +76,7 @@ export function subjectsOf({ kind, links }: AttestationRecord): readonly RecordI
 export function mentionsOf(
   record: AttestationRecord,
   subjectOf: (id: RecordId) => AttestationRecord | undefined,
-): readonly [agent: string, mention: AgentMention][] {
+): readonly Mention[] {
   const own = ownAgentOf(record);
   if (own !== undefined) return [[own, 'own']];
   const { agentId } = record.claims;

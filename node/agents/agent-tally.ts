@@ -9,6 +9,7 @@ import {
   agentRecordTable,
   agentTallyTable,
   type AgentTallyRow,
+  type Mention,
   mentionsOf,
   subjectsOf,
 } from './agent-tally-table.ts';
@@ -24,8 +25,8 @@ export class AgentTally implements RecordCounter {
   readonly #durable = new Map<string, AgentTallyRow | undefined>();
   /** What will be, once the write under way is. */
   #moved = new Map<string, AgentTallyRow>();
-  /** Records that those of the write under way are about. */
-  #subjects: ReadonlyMap<RecordId, AttestationRecord> = new Map();
+  /** What the records of the write under way count for. Nothing is kept of a record that names no agent. */
+  #mentions: ReadonlyMap<RecordId, readonly Mention[]> = new Map();
 
   constructor(store: Store, node: NodeId) {
     this.#store = store;
@@ -33,9 +34,11 @@ export class AgentTally implements RecordCounter {
   }
 
   async load(records: readonly AttestationRecord[]): Promise<void> {
-    this.#subjects = await this.#subjectsOf(records);
+    const subjects = await this.#subjectsOf(records);
+    this.#mentions = mentionsByRecord(records, (id) => subjects.get(id));
     if (this.#durable.size > MAX_CACHED_AGENTS) this.#durable.clear();
-    const agents = new Set(records.flatMap((record) => this.#mentions(record).map(([agent]) => agent)));
+    const agents = new Set<string>();
+    for (const mentions of this.#mentions.values()) for (const [agent] of mentions) agents.add(agent);
     const unknown = [...agents].filter((agent) => !this.#durable.has(agent));
     if (unknown.length === 0) return;
     const rows = await this.#store.getMany(unknown.map((agent) => agentTallyTable.key(agent)));
@@ -49,7 +52,7 @@ export class AgentTally implements RecordCounter {
     this.#moved = new Map();
     const places: Operation[] = [];
     for (const record of records) {
-      for (const [agent, mention] of this.#mentions(record)) {
+      for (const [agent, mention] of this.#mentions.get(record.id) ?? []) {
         const after = addMention(this.#moved.get(agent) ?? this.#durable.get(agent), record, mention);
         this.#moved.set(agent, after);
         if (mention === 'own') places.push(agentRecordTable.put([agent, record.seq], after.count));
@@ -68,10 +71,6 @@ export class AgentTally implements RecordCounter {
     this.#moved = new Map();
   }
 
-  #mentions(record: AttestationRecord): ReturnType<typeof mentionsOf> {
-    return mentionsOf(record, (id) => this.#subjects.get(id));
-  }
-
   /** Of one write, a record may be about another: where records are taken back, many come together. */
   async #subjectsOf(records: readonly AttestationRecord[]): Promise<ReadonlyMap<RecordId, AttestationRecord>> {
     const ids = new Set(records.flatMap(subjectsOf));
@@ -85,4 +84,16 @@ export class AgentTally implements RecordCounter {
     }
     return subjects;
   }
+}
+
+function mentionsByRecord(
+  records: readonly AttestationRecord[],
+  subjectOf: (id: RecordId) => AttestationRecord | undefined,
+): Map<RecordId, readonly Mention[]> {
+  const all = new Map<RecordId, readonly Mention[]>();
+  for (const record of records) {
+    const mentions = mentionsOf(record, subjectOf);
+    if (mentions.length > 0) all.set(record.id, mentions);
+  }
+  return all;
 }

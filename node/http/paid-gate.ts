@@ -114,12 +114,15 @@ export class PaidGate {
     const payer = payment.authorization.from;
     const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
     const account = tenant?.account.id ?? walletAccount(payer);
-    const outcome = await this.#options.payments.take(this.#requestOf(visit, payment, body.digest), async (recording, unwanted) => {
-      // Without room nothing new is sold; what was paid for is still answered.
-      this.#options.requireStorage();
-      const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
-      return work({ payer, account, caller: tenant, recording, signal });
-    });
+    const outcome = await this.#options.payments.take(
+      this.#requestOf(visit, payment, body.digest),
+      async (recording, unwanted) => {
+        // Without room nothing new is sold; what was paid for is still answered.
+        this.#options.requireStorage();
+        const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
+        return work({ payer, account, caller: tenant, recording, signal });
+      },
+    );
     return paidAnswer(outcome);
   }
 
