@@ -1,3 +1,4 @@
+import { fork } from 'node:child_process';
 import { copyFile, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,14 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
     (thrown: unknown) => thrown,
   );
   return error instanceof InferenceError ? error.code : error;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 test('nothing is loaded before there is something to complete', () => {
@@ -172,6 +181,15 @@ test('disposing it while it loads ends the process', async () => {
   await loading[Symbol.asyncDispose]();
   assert.is(loading.pid, null);
   assert.is(await given, 'unavailable');
+});
+
+test('the process of the engine ends with the node, even one that is killed', async () => {
+  const script = join(import.meta.dirname, 'holds-an-engine.ts');
+  const holder = fork(script, [path], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const pid = await new Promise<number>((resolve) => holder.once('message', (message) => resolve(Number(message))));
+  assert.ok(isAlive(pid));
+  holder.kill('SIGKILL');
+  await until('the engine is gone', () => !isAlive(pid));
 });
 
 test.run();
