@@ -5,7 +5,7 @@ import { canonicalize } from '../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import { parsePayment, type Payment, PaymentFormatError, wireAuthorization } from '../../protocol/payments/payment.ts';
-import { type Demand, requirementsOf } from '../../protocol/payments/terms.ts';
+import { type Demand, requirementsOf, resourceOf } from '../../protocol/payments/terms.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
@@ -154,7 +154,11 @@ export class PaidGate {
     }
   }
 
-  #requestOf({ call: { context }, route: { service } }: Visit, payment: Payment, digest: string): PaidRequest {
+  #requestOf({ call: { context }, route, url }: Visit, shown: Payment, digest: string): PaidRequest {
+    const { service } = route;
+    const { extensionsOf } = this.#options;
+    const listing = extensionsOf && { resource: resourceOf(service, url), extensions: extensionsOf(route) };
+    const payment = { ...shown, ...(listing === undefined ? {} : { listing }) };
     const { method, path, querystring } = context;
     const terms = requirementsOf(service, this.#options);
     const request = hashText(nativeSuite, [method, path, querystring, digest].join('\n'));

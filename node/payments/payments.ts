@@ -15,12 +15,13 @@ import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText, paymentKey, readKeyText } from './payment-key.ts';
 import type { PaymentLimits } from './payment-limits.ts';
 import { isOpen, type PaymentRow } from './payment-tables.ts';
+import type { SignedAuthorization } from './processor.ts';
 import type { Settler } from './settler.ts';
 
 /** A call that shows a payment. */
 export interface PaidRequest {
   readonly service: ServiceName;
-  readonly payment: Payment;
+  readonly payment: Payment & Pick<SignedAuthorization, 'listing'>;
   readonly terms: PaymentRequirements;
   /** Hash of method, path, query and body: an authorization pays for one of these. */
   readonly request: Sha256Hash;
