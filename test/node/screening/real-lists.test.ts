@@ -4,15 +4,12 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Edition } from '../../../node/lists/contract.ts';
-import type { ListId } from '../../../node/lists/list-id.ts';
 import { MAX_MATCHES } from '../../../node/screening/edition-search.ts';
 import { ListSearches } from '../../../node/screening/list-searches.ts';
 import { packInThread } from '../../../node/screening/packing-thread.ts';
 import { screenName } from '../../../node/screening/screening.ts';
 import { nameKey } from '../../../protocol/screening/name-key.ts';
-import { editionOf } from '../../fixtures/listed-entries.ts';
-import { directoryUnder, hasRealLists, REAL_LISTS, stageRealLists } from '../../fixtures/real-lists.ts';
+import { directoryUnder, hasRealLists, REAL_LISTS, keepRealLists } from '../../fixtures/real-lists.ts';
 
 type Ids = Readonly<Partial<Record<string, readonly string[]>>>;
 
@@ -38,23 +35,15 @@ async function casesOf<Case>(file: string): Promise<readonly Case[]> {
 
 if (hasRealLists()) {
   const root = await mkdtemp(join(tmpdir(), 'meridian-lists-'));
-  const manifests = await stageRealLists(root);
-  const editions = new Map<ListId, Edition>(
-    [...manifests].map(([listId, { fileHash, files, entryCount, nameCount }]) => [
-      listId,
-      editionOf(listId, [], { fileHash, files, entryCount, nameCount }),
-    ]),
-  );
+  const editions = await keepRealLists(root);
   const searches = new ListSearches({
     lists: { current: () => editions, onChange: () => () => {} },
     pack: packInThread({ directoryOf: directoryUnder(root) }),
     now: Date.now,
     log: pino({ level: 'silent' }),
   });
-  const started = performance.now();
   searches.start();
   await searches.settled();
-  const took = performance.now() - started;
 
   test.after(async () => {
     await searches[Symbol.asyncDispose]();
@@ -91,9 +80,8 @@ if (hasRealLists()) {
     });
   }
 
-  test('every list is ready within seconds', () => {
+  test('every list is ready', () => {
     assert.is(searches.usable().size, editions.size);
-    assert.ok(took < 20_000);
   });
 }
 
