@@ -141,6 +141,7 @@ test('no other method and no other way to write its path gives anything away', a
       const { method } = SERVICES[service];
       const preflight = await node.send('OPTIONS', request.path, undefined);
       assert.equal([preflight.status, preflight.text], [204, ''], service);
+      assert.match(preflight.headers.get('access-control-allow-headers') ?? '', 'PAYMENT-SIGNATURE', service);
       const [path = '', query] = request.path.split('?');
       const search = query === undefined ? '' : `?${query}`;
       const written = [
