@@ -68,8 +68,7 @@ export async function giveSamples(socket: string, now: number): Promise<void> {
   const states: unknown = JSON.parse(await operatorRequest(socket, 'GET', '/lists', undefined, ANSWER_MS));
   if (!compiled.Check(states)) throw new Error('the node is of another version');
   for (const { listId, edition } of states.lists) {
-    const isDue =
-      edition === null || (edition.sample && now - Date.parse(edition.retrievedAt) >= RENEW_AFTER_MS);
+    const isDue = edition === null || (edition.sample && now - Date.parse(edition.retrievedAt) >= RENEW_AFTER_MS);
     const path = `/lists/${listId}/import`;
     if (isDue) await operatorRequest(socket, 'POST', path, { directory: SAMPLES }, ANSWER_MS);
   }

@@ -37,10 +37,9 @@ const ManifestShape = Closed({
   listId: Type.Enum([...LIST_IDS]),
   fileHash: Sha256Shape,
   ...ContentShape.properties,
-  files: Type.Array(
-    Closed({ name: Type.String({ pattern: FILE_NAME }), sha256: Sha256Shape, bytes: CountShape }),
-    { minItems: 1 },
-  ),
+  files: Type.Array(Closed({ name: Type.String({ pattern: FILE_NAME }), sha256: Sha256Shape, bytes: CountShape }), {
+    minItems: 1,
+  }),
 });
 /** What is known of an edition's files, kept beside them. All of it follows from them. */
 export type EditionManifest = Readonly<Static<typeof ManifestShape>>;

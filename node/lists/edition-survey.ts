@@ -43,9 +43,7 @@ export async function survey(directory: string, edition: EditionFiles): Promise<
 }
 
 /** What the thread answers: the content, or why there is none. */
-export type SurveyAnswer =
-  | { readonly content: EditionContent }
-  | { readonly code: string; readonly message: string };
+export type SurveyAnswer = { readonly content: EditionContent } | { readonly code: string; readonly message: string };
 
 async function surveyedInThread(directory: string, edition: EditionFiles): Promise<EditionContent> {
   const worker = new Worker(join(import.meta.dirname, 'edition-survey-thread.ts'), {

@@ -54,11 +54,7 @@ async function* pieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 }
 
 /** Unpacks piece by piece: what comes out is judged before more is unpacked. */
-async function* unpacked(
-  name: string,
-  bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array> {
+async function* unpacked(name: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
   let length = 0;
   // What ends it early is thrown by the loop below.

@@ -106,7 +106,8 @@ async function stateOf({ lists, listUpdates, store, now }: ListRoutesOptions, li
     freshness: edition === undefined ? 'missing' : freshnessOf(edition, now()),
     edition: edition === undefined ? null : editionAnswer(edition),
     kept: await lists.kept(listId),
-    source: listUpdates?.has(listId) === true ? { checkedAt: row?.checkedAt ?? null, failure: row?.failure ?? null } : null,
+    source:
+      listUpdates?.has(listId) === true ? { checkedAt: row?.checkedAt ?? null, failure: row?.failure ?? null } : null,
   };
 }
 

@@ -9,6 +9,7 @@ import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
 import { limits } from './limits/limits.ts';
+import { lists } from './lists/lists.ts';
 import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
 import { payments } from './payments/payments.ts';
@@ -28,6 +29,7 @@ const PARTS: readonly Part[] = [
   storage,
   payments,
   waiting,
+  lists,
   screening,
 ];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]

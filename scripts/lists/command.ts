@@ -55,7 +55,9 @@ async function runStatus(
 ): Promise<ListsExit> {
   const answers = await askAll(targets, { method: 'GET', path: '/lists', answer: ListStatesShape });
   const outcomes = answers.map((one): Outcome<readonly ListState[]> =>
-    one.ok ? { node: one.node, ok: true, answer: one.answer.lists.filter(({ listId }) => lists.includes(listId)) } : one,
+    one.ok
+      ? { node: one.node, ok: true, answer: one.answer.lists.filter(({ listId }) => lists.includes(listId)) }
+      : one,
   );
   terminal.out(json ? JSON.stringify({ command: 'status', nodes: outcomes }) : stateTable(outcomes));
   const states = outcomes.flatMap((one) => (one.ok ? one.answer : []));

@@ -69,7 +69,10 @@ export async function* namedRows<Column extends string>(
       const places = new Map(fields.map((name, i) => [name.trim(), i]));
       const missing = columns.find((column) => !places.has(column));
       if (missing !== undefined) {
-        throw new ListError('malformed', `${file.name} has no column ${missing} in its header ${quoted(fields.join())}`);
+        throw new ListError(
+          'malformed',
+          `${file.name} has no column ${missing} in its header ${quoted(fields.join())}`,
+        );
       }
       header = { places, length: fields.length };
     }

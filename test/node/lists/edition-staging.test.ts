@@ -7,11 +7,23 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readEditionEntries } from '../../../node/lists/edition-files.ts';
-import { editionDirectory, type IncomingFile, removeStaging, stageEdition } from '../../../node/lists/edition-staging.ts';
+import {
+  editionDirectory,
+  type IncomingFile,
+  removeStaging,
+  stageEdition,
+} from '../../../node/lists/edition-staging.ts';
 import { fileText } from '../../../node/lists/file-text.ts';
 import { ListError, type ListErrorCode } from '../../../node/lists/list-error.ts';
 import type { ListId } from '../../../node/lists/list-id.ts';
-import { type FileContents, incoming, ofacEdition, unFile, unIndividual, zerosInGzip } from '../../fixtures/lists/list-files.ts';
+import {
+  type FileContents,
+  incoming,
+  ofacEdition,
+  unFile,
+  unIndividual,
+  zerosInGzip,
+} from '../../fixtures/lists/list-files.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'meridian-staging-'));
 test.after(() => rm(root, { recursive: true, force: true }));
@@ -129,7 +141,20 @@ test('a list without entries is refused, and one without its files', async () =>
 
 test('whatever the bytes are, they are read or refused, and never anything else', async () => {
   const piece = fc.oneof(
-    fc.constantFrom(CSL, unFile(unIndividual(1, 'X')), '"', '\r', '\0', '\u001a', '<', '>', '&', ']]>', '<!--', '-0- ,'),
+    fc.constantFrom(
+      CSL,
+      unFile(unIndividual(1, 'X')),
+      '"',
+      '\r',
+      '\0',
+      '\u001a',
+      '<',
+      '>',
+      '&',
+      ']]>',
+      '<!--',
+      '-0- ,',
+    ),
     fc.string({ unit: 'binary' }),
   );
   const files: readonly [ListId, string][] = [

@@ -43,7 +43,10 @@ test('UK: rows of one id are one entry, the sixth name comes last, words are com
       ['primary: SHIP ONE'],
       ['primary: Anna EXAMPLE', 'weak-alias: Ann B. EXAMPLE', 'original-script: Пример'],
     ]);
-    assert.equal(entries.map(({ entryId, type }) => `${entryId} ${type}`), ['RUS0002 vessel', 'RUS0001 individual']);
+    assert.equal(
+      entries.map(({ entryId, type }) => `${entryId} ${type}`),
+      ['RUS0002 vessel', 'RUS0001 individual'],
+    );
     assert.is(entries[1]?.remarks, 'a, "b"\nc|d');
     assert.is(notes.fileDate, '2026-04-29');
   }
