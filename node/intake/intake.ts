@@ -196,6 +196,7 @@ export class Intake implements AsyncDisposable {
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
     this.#options.onCommitted(group);
+    if (drafts.length > MAX_GROUP_RECORDS) await new Slices().rest();
     let at = 0;
     for (const submission of submissions) {
       submission.resolve(group.records.slice(at, at + submission.drafts.length));

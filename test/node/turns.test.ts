@@ -16,9 +16,9 @@ function busy(milliseconds: number): void {
 test('long works take turns: after their first slices, no turn of the event loop holds slices of two', async () => {
   const byTurn: Set<number>[] = [];
   let turn = 0;
-  let isOver = false;
+  const end = new AbortController();
   const count = async (): Promise<void> => {
-    for (; !isOver; turn++) await nextTurn();
+    for (; !end.signal.aborted; turn++) await nextTurn();
   };
   const counting = count();
   const works = Array.from({ length: WORKS }, (_, name) => {
@@ -40,7 +40,7 @@ test('long works take turns: after their first slices, no turn of the event loop
       Array.from({ length: ITEMS }, (_, i) => i),
     );
   }
-  isOver = true;
+  end.abort();
   await counting;
   const later = byTurn.slice(1).filter((names) => names !== undefined);
   assert.ok(later.length > WORKS, 'nothing was sliced');

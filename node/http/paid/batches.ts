@@ -6,9 +6,10 @@ import {
   MAX_BATCH,
   MAX_BATCH_XL,
 } from '../../../protocol/api/paid-attest-batch.ts';
-import { encodeBase64url } from '../../../protocol/bytes.ts';
+import { concatBytes, decodeBase64url, encodeBase64url } from '../../../protocol/bytes.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
-import { isJsonArray, type JsonObject } from '../../../protocol/json/value.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import { type ServiceName, SERVICES } from '../../../protocol/payments/prices.ts';
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
@@ -81,19 +82,18 @@ function recordAll(paid: PaidCall, batch: Batch): Promise<PaidRecords> {
   return paid.recording.record(async () => {
     const drafts: SaltedDraft[] = [];
     await new Slices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
-    return { drafts, kept: { salts: drafts.map(({ salt }) => encodeBase64url(salt)) } };
+    return { drafts, kept: { salts: encodeBase64url(concatBytes(...drafts.map(({ salt }) => salt))) } };
   });
 }
 
 async function answerOf(
   { verifyUrl, groupRoot }: BatchRooms,
   { agentId, recordIds, warnings }: Batch,
-  { records, kept: { salts = [] } }: PaidRecords,
+  { records, kept }: PaidRecords,
 ): Promise<JsonObject> {
   const [first] = records;
-  if (first === undefined || !isJsonArray(salts) || salts.length !== records.length) {
-    throw new RangeError('what was kept of a batch is something else');
-  }
+  if (first === undefined) throw new RangeError('a batch has at least one record');
+  const salts = saltsOf(kept, records.length);
   const attestation = attestationTail(first, verifyUrl);
   return {
     success: true,
@@ -107,10 +107,17 @@ async function answerOf(
       attestationId: id,
       payloadHash,
       payloadKey: payloadHandle(id),
-      salt: salts[index] ?? null,
+      salt: salts[index] ?? '',
     })),
     merkleRoot: await groupRoot(first),
     warnings,
     attestation,
   };
+}
+
+/** Base64url of each record's salt. They are kept in one text: thousands of them are written and read at once. */
+function saltsOf({ salts }: JsonObject, count: number): readonly string[] {
+  const bytes = typeof salts === 'string' ? decodeBase64url(salts) : new Uint8Array();
+  if (bytes.length !== count * SALT_BYTES) throw new RangeError('what was kept of a batch is something else');
+  return Array.from({ length: count }, (_, i) => encodeBase64url(bytes.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES)));
 }
