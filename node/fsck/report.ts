@@ -46,7 +46,6 @@ const NO_COUNTS = {
   auditLogs: 0,
   auditEntries: 0,
   auditEntriesLost: 0,
-  regItems: 0,
   auditDaysOpen: 0,
   auditDaysAttested: 0,
   payments: 0,
