@@ -1,4 +1,4 @@
-import type { InstrumentType, RegStatus } from '../../protocol/api/regwatch-item.ts';
+import type { InstrumentType, RegStatus } from '../../protocol/api/regwatch-words.ts';
 
 /** What must hold: one of each list that is given. Phrases stand in title or summary as whole words. */
 export interface Condition {

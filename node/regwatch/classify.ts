@@ -1,10 +1,5 @@
-import {
-  type InstrumentType,
-  MAX_LABELS,
-  type RegContent,
-  type RegStatus,
-  UNCLASSIFIED,
-} from '../../protocol/api/regwatch-item.ts';
+import type { RegContent } from '../../protocol/api/regwatch-item.ts';
+import { type InstrumentType, MAX_LABELS, type RegStatus, UNCLASSIFIED } from '../../protocol/api/regwatch-words.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { type Condition, type Rule, RULES } from './classification-rules.ts';
 import type { Entry } from './entry.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { parseFeed } from 'feedsmith';
-import { MAX_TITLE, MAX_SUMMARY, MAX_URL } from '../../protocol/api/regwatch-item.ts';
+import { MAX_TITLE, MAX_SUMMARY, MAX_URL } from '../../protocol/api/regwatch-words.ts';
 import { type Entries, type Entry, MAX_ENTRIES, MAX_KEY } from './entry.ts';
 import { readFeedDate } from './feed-date.ts';
 import { plainText } from './plain-text.ts';

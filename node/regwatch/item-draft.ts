@@ -1,4 +1,4 @@
-import { UNCLASSIFIED } from '../../protocol/api/regwatch-item.ts';
+import { UNCLASSIFIED } from '../../protocol/api/regwatch-words.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Draft } from '../intake/draft.ts';

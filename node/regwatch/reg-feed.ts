@@ -1,4 +1,4 @@
-import type { RegStatus } from '../../protocol/api/regwatch-item.ts';
+import type { RegStatus } from '../../protocol/api/regwatch-words.ts';
 import { type RecordId, recordId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { CHANGE_TYPES, RegContentShape, RegItemIdShape } from '../../protocol/api/regwatch-item.ts';
+import { RegContentShape, RegItemIdShape } from '../../protocol/api/regwatch-item.ts';
+import { CHANGE_TYPES } from '../../protocol/api/regwatch-words.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { Timestamp } from '../../protocol/time.ts';

@@ -1,4 +1,4 @@
-import type { InstrumentType, RegStatus } from '../../protocol/api/regwatch-item.ts';
+import type { InstrumentType, RegStatus } from '../../protocol/api/regwatch-words.ts';
 
 export const DOCUMENT_FORMATS = ['feed', 'federal-register'] as const;
 /** `feed`: RSS, Atom or RDF. `federal-register`: JSON of the documents API of federalregister.gov. */

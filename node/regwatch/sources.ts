@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { REG_FRAMEWORKS } from '../../protocol/api/regwatch-item.ts';
 import {
   INSTRUMENT_TYPES,
   JURISDICTION_PATTERN,
   MAX_AUTHORITY,
   MAX_LABELS,
-  REG_FRAMEWORKS,
   REG_STATUSES,
-} from '../../protocol/api/regwatch-item.ts';
+} from '../../protocol/api/regwatch-words.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { ConfigError, isLoopback } from '../config/read-variable.ts';

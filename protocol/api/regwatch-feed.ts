@@ -3,14 +3,8 @@ import { SERVICES } from '../payments/prices.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
-import {
-  CHANGE_TYPES,
-  JURISDICTION_PATTERN,
-  REG_FRAMEWORKS,
-  REG_STATUSES,
-  RegContentShape,
-  RegItemIdShape,
-} from './regwatch-item.ts';
+import { REG_FRAMEWORKS, RegContentShape, RegItemIdShape } from './regwatch-item.ts';
+import { CHANGE_TYPES, JURISDICTION_PATTERN, REG_STATUSES } from './regwatch-words.ts';
 
 /** Items of one page, where no number is asked for and at most. */
 export const DEFAULT_REGWATCH_PAGE = 50;

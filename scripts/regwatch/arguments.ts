@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { REG_ITEM_ID_PATTERN } from '../../protocol/api/regwatch-item.ts';
+import { REG_ITEM_ID_PATTERN } from '../../protocol/api/regwatch-words.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run regwatch -- COMMAND [options]

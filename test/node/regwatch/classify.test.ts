@@ -1,11 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  INSTRUMENT_TYPES,
-  JURISDICTION_PATTERN,
-  REG_FRAMEWORKS,
-  REG_STATUSES,
-} from '../../../protocol/api/regwatch-item.ts';
+import { REG_FRAMEWORKS } from '../../../protocol/api/regwatch-item.ts';
+import { INSTRUMENT_TYPES, JURISDICTION_PATTERN, REG_STATUSES } from '../../../protocol/api/regwatch-words.ts';
 import { RULES } from '../../../node/regwatch/classification-rules.ts';
 import { classify } from '../../../node/regwatch/classify.ts';
 import type { Entry } from '../../../node/regwatch/entry.ts';
