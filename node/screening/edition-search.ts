@@ -1,4 +1,5 @@
 import { type Edition, NAME_KINDS, type NameKind } from '../lists/contract.ts';
+import { type BestName, BestNames } from './best-names.ts';
 import { compareAt, findKey, firstThat, refsOf } from './key-table.ts';
 import { arraysOf, type PackedEdition, type Particulars } from './packed-edition.ts';
 import { textAt } from './packed-texts.ts';
@@ -31,20 +32,16 @@ export const MIN_SUBSTRING = 4;
 /** Greater than the bytes that can follow a whole token, less than those that go on with it. */
 const PAST_TOKEN = Uint8Array.of(0x21);
 
-/** The best name of an entry so far. Lower ranks are better. */
-interface Best {
-  readonly name: number;
-  readonly rank: number;
-}
-
 /** One edition of a list, ready to be searched. Nothing in it changes; a search takes microseconds. */
 export class EditionSearch {
   readonly edition: Edition;
   readonly #packed: PackedEdition;
+  readonly #best: BestNames;
 
   constructor(edition: Edition, packed: PackedEdition) {
     this.edition = edition;
     this.#packed = packed;
+    this.#best = new BestNames(packed.titles.length);
   }
 
   /** The same entries under newer particulars: the edition was found unchanged at its source. */
@@ -66,18 +63,14 @@ export class EditionSearch {
   byName(key: string): Found {
     const { keys } = this.#packed;
     const sought = Buffer.from(key);
-    const best = new Map<number, Best>();
-    for (const name of refsOf(keys, findKey(keys, sought))) this.#note(best, name, 0);
+    for (const name of refsOf(keys, findKey(keys, sought))) this.#note(name, 0);
     if ([...key].length >= MIN_SUBSTRING) {
       for (const held of this.#keysThatHold(sought)) {
-        for (const name of refsOf(keys, held)) this.#note(best, name, NAME_KINDS.length);
+        for (const name of refsOf(keys, held)) this.#note(name, NAME_KINDS.length);
       }
     }
-    const inOrder = [...best].sort(([a, one], [b, other]) => Number(isExact(other)) - Number(isExact(one)) || a - b);
-    return {
-      count: best.size,
-      matches: inOrder.slice(0, MAX_MATCHES).map(([entry, name]) => this.#match(entry, name)),
-    };
+    const { count, first } = this.#best.take(MAX_MATCHES, NAME_KINDS.length);
+    return { count, matches: first.map((best) => this.#match(best)) };
   }
 
   /** Entries that list an EVM address, whatever currency they list it for; its case makes no difference. */
@@ -95,19 +88,17 @@ export class EditionSearch {
     return suffixKeys.subarray(from(sought), from(Buffer.concat([sought, PAST_TOKEN])));
   }
 
-  #note(best: Map<number, Best>, name: number, above: number): void {
+  /** `above`: rank of the best kind of name. */
+  #note(name: number, above: number): void {
     const { nameEntries, nameKinds } = this.#packed;
-    const entry = nameEntries[name] ?? 0;
-    const rank = above + (nameKinds[name] ?? 0);
-    const known = best.get(entry);
-    if (known === undefined || rank < known.rank) best.set(entry, { name, rank });
+    this.#best.note(nameEntries[name] ?? 0, name, above + (nameKinds[name] ?? 0));
   }
 
-  #match(entry: number, { name, rank }: Best): Match {
+  #match({ entry, name, rank }: BestName): Match {
     const { names, nameKinds } = this.#packed;
     return {
       ...this.#entry(entry),
-      matchType: isExact({ rank }) ? 'exact' : 'substring',
+      matchType: rank < NAME_KINDS.length ? 'exact' : 'substring',
       matchedOn: NAME_KINDS[nameKinds[name] ?? 0] ?? 'primary',
       matchedName: textAt(names, name),
     };
@@ -119,8 +110,4 @@ export class EditionSearch {
     const own = JSON.parse(textAt(particulars, entry)) as Particulars;
     return { ...own, name: textAt(names, titles[entry] ?? 0) };
   }
-}
-
-function isExact({ rank }: Pick<Best, 'rank'>): boolean {
-  return rank < NAME_KINDS.length;
 }
