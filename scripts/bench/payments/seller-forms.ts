@@ -19,7 +19,8 @@ export interface SellerSetup {
 /** How a seller's process is doing, since it was last asked. Bytes and milliseconds. */
 export interface SellerState {
   readonly cpuMs: number;
-  /** After a collection of garbage. */
+  /** After a collection of garbage: what JavaScript holds, and what the process does. */
+  readonly heap: number;
   readonly rss: number;
   readonly peakRss: number;
   readonly loopP99: number;

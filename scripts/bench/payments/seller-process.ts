@@ -23,13 +23,9 @@ export function serveSeller(open: (setup: SellerSetup) => Promise<number>): void
     const [loopP99, loopMax] = [delay.percentile(99) / NANOSECONDS_PER_MS, delay.max / NANOSECONDS_PER_MS];
     const { user, system } = process.cpuUsage(cpu);
     collectGarbage();
-    const state = {
-      cpuMs: (user + system) / MICROSECONDS_PER_MS,
-      rss: process.memoryUsage.rss(),
-      peakRss,
-      loopP99,
-      loopMax,
-    };
+    const { rss, heapUsed: heap } = process.memoryUsage();
+    const cpuMs = (user + system) / MICROSECONDS_PER_MS;
+    const state = { cpuMs, heap, rss, peakRss, loopP99, loopMax };
     delay.reset();
     peakRss = 0;
     cpu = process.cpuUsage();

@@ -50,7 +50,7 @@ export const waiting: Part = {
       ],
       notes: [
         'All calls of a wave are made at once, each with a payment of its own, by one process over as many connections, which',
-        'also signs them. RSS of the seller’s process, before and after a collection of garbage each; the payee was found to',
+        'also signs them. RSS of the seller’s process, and after each wave what its heap holds once garbage is collected; the payee was found to',
         'have exactly the prices of the answers. What is not answered is refused with 503 and not charged.',
       ],
     };
@@ -74,6 +74,7 @@ function rowOf(wave: number, { answer, state }: Wave, before: SellerState): stri
     mebibytes(before.rss),
     mebibytes(state.peakRss),
     mebibytes(state.rss),
+    mebibytes(state.heap),
     milliseconds(state.loopP99),
     milliseconds(state.loopMax),
   ];
