@@ -36,6 +36,11 @@ test('sources are read with what is left out; without a file there are none', as
   });
 });
 
+test('the example of sources that comes with the node is one', async () => {
+  const example = join(import.meta.dirname, '../../../node/regwatch/sources.example.json');
+  assert.ok((await readSources(example)).length > 3);
+});
+
 test('a file at fault is refused whole, and the fault is named', async () => {
   assert.match(await faultOf('{'), /REGWATCH_SOURCES/);
   assert.match(await faultOf({ sources: [SOURCE, SOURCE] }), /twice/);
