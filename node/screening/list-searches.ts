@@ -80,6 +80,15 @@ export class ListSearches implements AsyncDisposable {
     return usable;
   }
 
+  /** Throws `ListsUnavailableError` naming the lists that will not be usable by waiting for them, if there are any. */
+  requireLists(): void {
+    const unavailable = LIST_IDS.flatMap((listId): UnavailableList[] => {
+      const found = this.#find(listId);
+      return found === 'missing' || found === 'too-old' ? [{ listId, state: found }] : [];
+    });
+    if (unavailable.length > 0) throw new ListsUnavailableError(unavailable);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#unsubscribe();
     this.#over.abort();

@@ -22,7 +22,7 @@ import { attestSummary, type Summary } from './attested-summary.ts';
 
 export interface ScreeningRooms {
   readonly verifyUrl: VerifyUrl;
-  readonly searches: Pick<ListSearches, 'ready'>;
+  readonly searches: Pick<ListSearches, 'ready' | 'requireLists'>;
   readonly now: () => number;
 }
 
@@ -53,6 +53,7 @@ export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
       answer: { shape: ScreeningAnswerShape, example: SCREENING_EXAMPLE.answer },
       problems: ['list-unavailable', 'queue-full'],
     },
+    requireReady: () => rooms.searches.requireLists(),
     prepare(_call, body) {
       const request = validate(body);
       requireName(request);

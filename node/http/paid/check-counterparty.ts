@@ -17,7 +17,7 @@ import { attestSummary, type Summary } from './attested-summary.ts';
 
 export interface CounterpartyRooms {
   readonly verifyUrl: VerifyUrl;
-  readonly searches: Pick<ListSearches, 'ready'>;
+  readonly searches: Pick<ListSearches, 'ready' | 'requireLists'>;
   /** Null where the node has no chain to read: every profile has gaps then, and says so. */
   readonly chain: Pick<ChainReader, 'account' | 'firstTransaction'> | null;
   readonly now: () => number;
@@ -58,6 +58,7 @@ export function counterpartyRoute(rooms: CounterpartyRooms): PaidRoute {
     checkPath({ params }) {
       addressParameter(params);
     },
+    requireReady: () => rooms.searches.requireLists(),
     prepare({ params }) {
       const address = addressParameter(params);
       return async (paid) => {

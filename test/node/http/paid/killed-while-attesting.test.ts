@@ -32,6 +32,7 @@ function routes() {
     verifyUrl: (id: string): string => `https://eu.example/v1/verify/${id}`,
     now: () => world.now,
     searches: {
+      requireLists: () => undefined,
       ready: async () => {
         if (world.areListsThere) return usable;
         throw new ListsUnavailableError([{ listId: 'eu-consolidated', state: 'too-old' }]);

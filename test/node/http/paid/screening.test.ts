@@ -89,13 +89,29 @@ function payloadOf(answer: JsonObject): string {
   return canonicalize(Object.fromEntries(Object.entries(answer).filter(([name]) => !others.has(name))));
 }
 
-test('without all lists nothing is screened, and nothing is charged', async () => {
+/** A call that shows a payment without having asked for the price. */
+async function payUnasked(service: ServiceName, path: string, init: RequestInit = {}): Promise<Bought> {
+  const before = await chain.balanceOf(chain.payTo);
+  const headers = { 'content-type': 'application/json', 'payment-signature': await headerFor(service, path) };
+  const answer = await fetch(node.baseUrl + path, { ...init, headers });
+  const value: unknown = await answer.json();
+  assert.ok(isJsonObject(value));
+  return { status: answer.status, body: value, gain: (await chain.balanceOf(chain.payTo)) - before };
+}
+
+test('without all lists no price is named, nothing is screened, and nothing is charged', async () => {
   const [missing = 'us-ofac-sdn', ...others] = LIST_IDS;
   await importSampleLists(node, others);
-  for (const attempt of [screen(NAME), buy(COUNTERPARTY + LISTED)]) {
-    const { status, body, gain } = await attempt;
-    assert.equal([status, body.code, gain], [503, 'list-unavailable', 0n]);
-    assert.equal(body.lists, [{ listId: missing, state: 'missing' }]);
+  const body = JSON.stringify({ name: NAME });
+  for (const attempt of [
+    screen(NAME),
+    buy(COUNTERPARTY + LISTED),
+    payUnasked('attested-screening', SCREENING, { method: 'POST', body }),
+    payUnasked('check-counterparty', COUNTERPARTY + LISTED),
+  ]) {
+    const { status, body: said, gain } = await attempt;
+    assert.equal([status, said.code, gain], [503, 'list-unavailable', 0n]);
+    assert.equal(said.lists, [{ listId: missing, state: 'missing' }]);
   }
   await importSampleLists(node, [missing]);
 });
