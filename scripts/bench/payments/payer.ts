@@ -25,7 +25,6 @@ const types = {
 } as const;
 
 const accounts = new Map<Hex, PrivateKeyAccount>();
-const agent = new Agent({ keepAlive: true });
 
 process.on('message', (question: PayerQuestion) => void pay(question).then((answer) => process.send?.(answer)));
 process.once('SIGTERM', () => process.exit());
@@ -34,6 +33,8 @@ process.once('disconnect', () => process.exit());
 /** All payments are signed before the first is shown. */
 async function pay(question: PayerQuestion): Promise<PayerAnswer> {
   const payments = await signAll(question);
+  // Of this round alone: a seller may close what was idle between two.
+  const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
   const failed: Record<string, number> = {};
   const started = performance.now();
@@ -43,13 +44,14 @@ async function pay(question: PayerQuestion): Promise<PayerAnswer> {
     for (let payment = payments.pop(); payment !== undefined; payment = payments.pop()) {
       most = Math.max(most, ++under);
       const asked = performance.now();
-      const status = await show(question, payment).catch(() => 0);
+      const status = await show(question, agent, payment).catch(() => 0);
       if (status === 200) times.push(performance.now() - asked);
       else failed[status] = (failed[status] ?? 0) + 1;
       under--;
     }
   };
   await Promise.all(Array.from({ length: question.together }, work));
+  agent.destroy();
   if (times.length === 0) throw new Error(`nothing was sold: ${JSON.stringify(failed)}`);
   const perSecond = (times.length * 1000) / (performance.now() - started);
   return {
@@ -114,7 +116,7 @@ async function headerOf(wallet: PrivateKeyAccount, terms: PaymentRequirements, p
   });
 }
 
-function show({ port, path }: PayerQuestion, payment: string): Promise<number> {
+function show({ port, path }: PayerQuestion, agent: Agent, payment: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'payment-signature': payment };
     const asking = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent });

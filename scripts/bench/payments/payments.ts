@@ -45,8 +45,9 @@ export const payments: Part = {
         'Paid calls a second and their times; medians of alternating rounds, ratios of paired rounds. Every payee was found',
         'to have exactly the prices of its answers. Both settle in their own process, from their own account, on one anvil',
         'that mines at once. The gate also keeps its ledger on the disk: two synced writes a call, the answer before the',
-        'charge; the stock middleware keeps nothing, and runs twins of one payment once each. cpu: time of',
-        `the seller’s process a call. Payer, sellers and chain share the cores. ${record}`,
+        'charge; the stock middleware keeps nothing. cpu: time of the seller’s process a call. Payer, sellers and chain share',
+        'the cores.',
+        record,
       ],
     };
   },
