@@ -95,7 +95,7 @@ export class Market implements AsyncDisposable {
     };
   }
 
-  /** Throws where the seller did not get exactly the price of each answer. */
+  /** Throws where all was answered, and the seller did not get exactly the prices. */
   async round({ seller, path, calls, together }: Round): Promise<PayerAnswer> {
     const { payTo, port } = seller;
     const before = await this.#balance(payTo);

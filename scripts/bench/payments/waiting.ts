@@ -50,8 +50,9 @@ export const waiting: Part = {
       ],
       notes: [
         'All calls of a wave are made at once, each with a payment of its own, by one process over as many connections, which',
-        'also signs them. RSS of the seller’s process, and after each wave what its heap holds once garbage is collected. The',
-        'payee was found to have exactly the prices of the answers. What is not answered is refused with 503, not charged.',
+        'also signs them. RSS of the seller’s process, and after each wave what its heap holds once garbage is collected. A',
+        'busy machine turns some away: payments that are not checked in 10 seconds are refused with 503. Where a wave was',
+        'answered as a whole, the payee was found to have exactly its prices.',
       ],
     };
   },
