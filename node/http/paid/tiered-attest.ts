@@ -101,7 +101,8 @@ async function recordOnce(
 }
 
 function firstOf({ records: [record], kept: { salt } }: PaidRecords) {
-  if (record === undefined || typeof salt !== 'string')
+  if (record === undefined || typeof salt !== 'string') {
     throw new RangeError('a paid decision has one record and a salt');
+  }
   return { record, salt };
 }

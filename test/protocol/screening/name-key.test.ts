@@ -50,8 +50,9 @@ test('dots part letters, and words keep their order', () => {
 });
 
 test('what shows no letter has an empty key', () => {
-  for (const text of ['', '  ...  ', '\'"', '\u0301', '\u200d\u3164', 'ـ', '™', '☃'])
+  for (const text of ['', '  ...  ', '\'"', '\u0301', '\u200d\u3164', 'ـ', '™', '☃']) {
     assert.is(nameKey(text), '', text);
+  }
 });
 
 test('a key is its own key', () => {

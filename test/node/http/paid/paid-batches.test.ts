@@ -9,12 +9,10 @@ import { recordId } from '../../../../protocol/ids.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import { commitText } from '../../../../protocol/payload/commitment.ts';
-import { encodeHeader } from '../../../../protocol/payments/header.ts';
-import { wireAuthorization } from '../../../../protocol/payments/payment.ts';
 import { priceOf, SERVICES } from '../../../../protocol/payments/prices.ts';
-import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
-import { payingFetch, signAuthorization } from '../../../fixtures/chain-payer.ts';
+import { payingFetch } from '../../../fixtures/chain-payer.ts';
+import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { type HttpAnswer, until } from '../../../fixtures/test-node.ts';
 
@@ -38,16 +36,7 @@ test.after(async () => {
 });
 
 async function header(service: Service): Promise<string> {
-  const { signature, authorization } = await signAuthorization(await chain.wallet(), {
-    to: chain.payTo,
-    value: BigInt(priceOf(service)),
-  });
-  return encodeHeader({
-    x402Version: 2,
-    resource: { url: node.baseUrl + SERVICES[service].path },
-    accepted: { ...requirementsOf(service, chain) },
-    payload: { signature, authorization: { ...wireAuthorization(authorization) } },
-  });
+  return paymentHeader(await chain.wallet(), chain.payTo, service, node.baseUrl + SERVICES[service].path);
 }
 
 function post(service: Service, body: JsonValue, payment: string): Promise<HttpAnswer> {

@@ -9,12 +9,10 @@ import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { commitText } from '../../../../protocol/payload/commitment.ts';
-import { encodeHeader } from '../../../../protocol/payments/header.ts';
-import { wireAuthorization } from '../../../../protocol/payments/payment.ts';
 import { priceOf, SERVICES, type ServiceName } from '../../../../protocol/payments/prices.ts';
-import { requirementsOf } from '../../../../protocol/payments/terms.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
-import { payingFetch, signAuthorization } from '../../../fixtures/chain-payer.ts';
+import { payingFetch } from '../../../fixtures/chain-payer.ts';
+import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, until } from '../../../fixtures/test-node.ts';
 
@@ -54,14 +52,7 @@ async function buy(
 
 /** A header that pays for a service at a path, to be shown more than once. */
 async function headerFor(service: ServiceName, path: string, wallet?: PrivateKeyAccount): Promise<string> {
-  const payer = wallet ?? (await chain.wallet());
-  const signed = await signAuthorization(payer, { to: chain.payTo, value: BigInt(priceOf(service)) });
-  return encodeHeader({
-    x402Version: 2,
-    resource: { url: node.baseUrl + path },
-    accepted: { ...requirementsOf(service, chain) },
-    payload: { signature: signed.signature, authorization: { ...wireAuthorization(signed.authorization) } },
-  });
+  return paymentHeader(wallet ?? (await chain.wallet()), chain.payTo, service, node.baseUrl + path);
 }
 
 function price(service: ServiceName): bigint {

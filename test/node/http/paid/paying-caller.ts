@@ -1,10 +1,7 @@
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import { encodeHeader } from '../../../../protocol/payments/header.ts';
-import { wireAuthorization } from '../../../../protocol/payments/payment.ts';
 import { priceOf, SERVICES, type ServiceName } from '../../../../protocol/payments/prices.ts';
-import { requirementsOf } from '../../../../protocol/payments/terms.ts';
+import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import type { TestChain } from '../../../fixtures/chain.ts';
-import { signAuthorization } from '../../../fixtures/chain-payer.ts';
 import type { HttpAnswer, TestNode } from '../../../fixtures/test-node.ts';
 
 /** Calls one paid endpoint of a node, with payments that can be shown more than once. */
@@ -25,14 +22,8 @@ export class PayingCaller {
 
   /** A payment by a wallet of its own. */
   async payment(): Promise<string> {
-    const { payTo } = this.#chain;
-    const signed = await signAuthorization(await this.#chain.wallet(), { to: payTo, value: this.price });
-    return encodeHeader({
-      x402Version: 2,
-      resource: { url: this.#node.baseUrl + this.path },
-      accepted: { ...requirementsOf(this.#service, this.#chain) },
-      payload: { signature: signed.signature, authorization: { ...wireAuthorization(signed.authorization) } },
-    });
+    const chain = this.#chain;
+    return paymentHeader(await chain.wallet(), chain.payTo, this.#service, this.#node.baseUrl + this.path);
   }
 
   post(payment: string, body: JsonObject, signal?: AbortSignal): Promise<HttpAnswer> {

@@ -9,12 +9,10 @@ import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import { commit, commitText } from '../../../../protocol/payload/commitment.ts';
-import { encodeHeader } from '../../../../protocol/payments/header.ts';
-import { wireAuthorization } from '../../../../protocol/payments/payment.ts';
-import { priceOf, SERVICES, type ServiceName } from '../../../../protocol/payments/prices.ts';
-import { requirementsOf } from '../../../../protocol/payments/terms.ts';
+import { SERVICES, type ServiceName } from '../../../../protocol/payments/prices.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
-import { payingFetch, signAuthorization } from '../../../fixtures/chain-payer.ts';
+import { payingFetch } from '../../../fixtures/chain-payer.ts';
+import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { importSampleLists } from '../../../fixtures/sample-lists.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { until } from '../../../fixtures/test-node.ts';
@@ -66,13 +64,7 @@ const screen = (name: string): Promise<Bought> => buy(SCREENING, { name });
 
 /** A header that pays for a call, to be shown more than once. */
 async function headerFor(service: ServiceName, path: string): Promise<string> {
-  const signed = await signAuthorization(await chain.wallet(), { to: chain.payTo, value: BigInt(priceOf(service)) });
-  return encodeHeader({
-    x402Version: 2,
-    resource: { url: node.baseUrl + path },
-    accepted: { ...requirementsOf(service, chain) },
-    payload: { signature: signed.signature, authorization: { ...wireAuthorization(signed.authorization) } },
-  });
+  return paymentHeader(await chain.wallet(), chain.payTo, service, node.baseUrl + path);
 }
 
 function member(value: JsonValue | undefined, ...path: readonly string[]): JsonValue | undefined {
