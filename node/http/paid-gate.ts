@@ -136,9 +136,9 @@ export class PaidGate {
 
   /** Names the price, unless nothing can be sold, the address has asked too often or payments cannot be taken. */
   #challenge({ address, caller, route }: Visit): Problem {
-    route.requireReady?.();
     const { payments, paymentLimits } = this.#options;
     if (caller === null) paymentLimits.admitChallenge(address);
+    route.requireReady?.();
     if (payments.isReady) return new Problem('payment-required', `This call is paid for: ${route.service}.`);
     const headers = { 'Retry-After': String(RETRY_SECONDS) };
     return new Problem('payment-unavailable', 'Payments cannot be taken at the moment.', { headers });

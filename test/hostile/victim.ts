@@ -1,12 +1,13 @@
 import type { PaymentProcessor } from '../../node/payments/processor.ts';
 import { TestMailSink } from '../fixtures/mail-sink.ts';
+import { importSampleLists } from '../fixtures/sample-lists.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { API_KEYS, type TestNode } from '../fixtures/test-node.ts';
 
 /** Whom the victim's callers would pay. */
 export const VICTIM_PAYEE = '0x1111111111111111111111111111111111111111';
 
-/** A node to attack, with mail and a till, without a ledger. */
+/** A node to attack, with mail, lists and a till, without a ledger. */
 export interface Victim extends AsyncDisposable {
   readonly node: TestNode;
   readonly keys: { readonly hostile: string; readonly good: string };
@@ -21,9 +22,11 @@ export async function startVictim(): Promise<Victim> {
       overrides: { payments: { processor: brokenProcessor, payTo: VICTIM_PAYEE, backend: null } },
     }),
   );
+  const node = network.node();
+  await importSampleLists(node);
   const running = starting.move();
   return {
-    node: network.node(),
+    node,
     keys: { hostile: API_KEYS.unmetered, good: API_KEYS.enterprise },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

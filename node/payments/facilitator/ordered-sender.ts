@@ -1,6 +1,6 @@
 import { type Hash, type Hex, keccak256, type PrivateKeyAccount } from 'viem';
 import type { EvmClient } from './chain-client.ts';
-import { isUnsent, rpcAnswer } from './chain-error.ts';
+import { isUnsent, rpcAnswer } from './chain-answers.ts';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
 import { FeeQuotes } from './fee-quotes.ts';
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { rpcAnswer } from '../../../../node/payments/facilitator/chain-error.ts';
+import { rpcAnswer } from '../../../../node/payments/facilitator/chain-answers.ts';
 import { RpcBatches } from '../../../../node/payments/facilitator/rpc-batches.ts';
 
 interface Question {
