@@ -9,6 +9,8 @@ export interface Schedule {
 }
 
 const ALONE_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
+/** Single processes of the cluster, at free ports. */
+const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/'];
 const ALONE_FILES: readonly string[] = [];
 
 /**
@@ -29,5 +31,6 @@ export async function schedule(folder: string, filters: readonly string[]): Prom
 }
 
 function runsAlone(name: string): boolean {
+  if (TOGETHER_FOLDERS.some((folder) => name.startsWith(folder))) return false;
   return ALONE_FILES.includes(name) || ALONE_FOLDERS.some((folder) => name.startsWith(folder));
 }
