@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { hash } from 'node:crypto';
 import type { Store } from '../store/store.ts';
+import { Rounds } from '../rounds.ts';
 import { type Fetched, fetchDocument } from './fetch-document.ts';
 import type { ItemIntake } from './item-intake.ts';
 import { pauseAfterFailure, pauseAfterSuccess } from './pace.ts';
@@ -32,9 +32,7 @@ const MAX_ERROR = 200;
  */
 export class SourceWatch implements AsyncDisposable {
   readonly #options: SourceWatchOptions;
-  readonly #ending = new AbortController();
-  #loop: Promise<void> | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #rounds = new Rounds(LOOK_MS, () => this.#look());
 
   constructor(options: SourceWatchOptions) {
     this.#options = options;
@@ -46,15 +44,12 @@ export class SourceWatch implements AsyncDisposable {
 
   /** Once records are accepted. */
   start(): void {
-    if (this.#options.sources.length > 0) this.#loop ??= this.#run();
+    if (this.#options.sources.length > 0) this.#rounds.start();
   }
 
   /** Asks the sources that are due. Never rejects. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
+    return this.#rounds.now();
   }
 
   /** How a source was met the last time; undefined where it was not asked yet. */
@@ -64,23 +59,13 @@ export class SourceWatch implements AsyncDisposable {
 
   /** Gives up the question under way; waits for records under way. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#loop;
-    await this.#looking;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
-      await this.look();
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    }
+    await this.#rounds[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {
     const { sources, now, log } = this.#options;
     for (const source of sources) {
-      if (this.#ending.signal.aborted) return;
+      if (this.#rounds.signal.aborted) return;
       try {
         const state = await this.#stateOf(source);
         if (state === undefined || Date.parse(state.nextAt) <= now()) await this.#ask(source, state);
@@ -99,8 +84,8 @@ export class SourceWatch implements AsyncDisposable {
 
   async #ask(source: Source, before: SourceState | undefined): Promise<void> {
     const { etag = null, lastModified = null } = before ?? {};
-    const fetched = await fetchDocument(source.url, { etag, lastModified }, this.#ending.signal);
-    if (this.#ending.signal.aborted) return;
+    const fetched = await fetchDocument(source.url, { etag, lastModified }, this.#rounds.signal);
+    if (this.#rounds.signal.aborted) return;
     const after = await this.#stateAfter(source, before, fetched);
     await this.#options.store.write([sourceTable.put([source.terms.id], after)]);
   }
