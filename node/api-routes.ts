@@ -1,4 +1,5 @@
 import type { RecordId } from '../protocol/ids.ts';
+import { timestampOf } from '../protocol/time.ts';
 import type { NodeContext } from './context.ts';
 import { callerAddress } from './http/authentication.ts';
 import type { Recorder } from './http/recording/recorder.ts';
@@ -8,6 +9,7 @@ import { attestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
 import type { DecisionRooms } from './http/routes/decisions.ts';
+import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
 import { frameworkRoute, frameworksRoute } from './http/routes/frameworks.ts';
 import { gapReportRoute } from './http/routes/gap-report.ts';
@@ -69,13 +71,14 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...paidRoutes(context),
     signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.behindProxy) }),
   ];
-  return withDocument(routes, baseUrl);
+  return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
 }
 
-/** The routes, the pages of their problems, and the document of them all. */
-function withDocument(routes: readonly Route[], baseUrl: () => string): readonly Route[] {
-  const all = [...routes, problemRoute()];
-  return [...all, openApiRoute(all, { version: VERSION, baseUrl })];
+/** The routes, the pages of their problems, what is told of those that are sold, and the document of them all. */
+function withDocuments(routes: readonly Route[], options: DiscoveryOptions): readonly Route[] {
+  const told = [...routes, problemRoute()];
+  const all = [...told, ...discoveryRoutes(told, options)];
+  return [...all, openApiRoute(all, { version: VERSION, baseUrl: options.baseUrl })];
 }
 
 function recorderOf(

@@ -6,6 +6,7 @@ import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
 import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
 import { createApp } from './http/app.ts';
+import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { type Listener, listen, listenOnSocket } from './http/server.ts';
@@ -34,10 +35,14 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(monitor);
   await federation.start();
   await context.resumeChain(signal);
+  await context.lists.start();
+  context.searches.start();
   intake.start();
   sealer.start();
   anchoring.start();
   context.purges.start();
+  context.listUpdates?.start();
+  context.regSources.start();
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate: operatorGate });
   starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
   const heads = starting.use(dailyHeads(context));
@@ -94,6 +99,7 @@ async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
     ...till,
     behindProxy: config.http.behindProxy,
     requireStorage: () => room.requireRoom(),
+    extensionsOf: discoveryExtensions(),
   });
 }
 

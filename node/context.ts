@@ -11,7 +11,6 @@ import { rosterLedger } from './anchoring/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
-import type { HashedRecord } from './federation/chain-assembler.ts';
 import { Chains } from './federation/chains.ts';
 import { Cosignatures } from './federation/cosignatures.ts';
 import { Equivocations } from './federation/equivocations.ts';
@@ -22,21 +21,25 @@ import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
-import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
+import type { Inference } from './inference/inference.ts';
+import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
+import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
+import { type ListRooms, openListRooms } from './list-rooms.ts';
+import { rowsOfOwn } from './own-rows.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
+import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
-import type { Operation } from './store/operation.ts';
 import { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
@@ -54,7 +57,8 @@ export interface Overrides {
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
-export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, VerificationRooms {
+export interface NodeContext
+  extends AccountRooms, AgentRooms, ListRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -81,11 +85,12 @@ export interface NodeContext extends AccountRooms, AgentRooms, PaymentRooms, Ver
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
   readonly metrics: Metrics;
+  readonly inference: Inference;
 }
 
 /** Opens everything in the node's home. Starts nothing: no port listens and no loop runs until the app says so. */
 export async function openContext(config: NodeConfig, log: Logger, overrides: Overrides = {}): Promise<NodeContext> {
-  const now = overrides.now ?? Date.now;
+  const { now = Date.now, random = Math.random } = overrides;
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
   const store = opening.use(await Store.open(join(config.home, 'store'), { gate: overrides.gate }));
@@ -129,7 +134,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       federation: keys.rosters.federation,
       config: rosterLedger(config, keys.rosters.current),
-      random: overrides.random ?? Math.random,
+      random,
       onConfirmed: (batch) => {
         noteConfirmed(store, self, batch, confirmations).catch((error: unknown) => {
           // Callers who wait are answered when their time is up.
@@ -207,6 +212,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   });
   opening.use(money.till);
   const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation }));
+  const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
+  opening.use(regwatch.regSources);
+  const inference = opening.use(openInference(config, log));
+  const lists = opening.use(openListRooms({ ...rooms, config, intake }));
   const resumeChain = async (signal: AbortSignal) => {
     if ((await federation.recoverOwnChain(signal)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
@@ -217,6 +226,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   };
 
   const verification = openVerificationRooms({ ...rooms, config, transport, anchoring, vault });
+  const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
   metrics.watch({
     records: () => intake.recorded,
     queueDepth: () => intake.queued,
@@ -255,30 +265,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     confirmations,
     room,
     metrics,
+    inference,
+    ...lists,
     ...money,
+    ...regwatch,
     ...verification,
+    ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** What this node derives from its own records, of records that it takes back from its peers. */
-async function rowsOfOwn(
-  hashed: readonly HashedRecord[],
-  counters: readonly RecordCounter[],
-  { again }: Pick<GovernanceRooms, 'again'>,
-): Promise<readonly Operation[]> {
-  const records = hashed.map(({ record }) => record);
-  for (const counter of counters) {
-    counter.forget();
-    await counter.load(records);
-  }
-  return [
-    ...sourceRecordOperations(hashed),
-    ...sourceHeadOperations(hashed),
-    ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
-    ...counters.flatMap((counter) => counter.operations(records)),
-    ...(await again(records)),
-  ];
 }
 
 function onSealed(

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
 import type { AttestationRecord } from '../protocol/statement/record.ts';
+import { AgentTally } from './agents/agent-tally.ts';
 import { AccountRecords } from './compliance/account-records.ts';
 import { CorrectiveActions } from './compliance/corrective-actions.ts';
 import { Erasures } from './compliance/erasures.ts';
@@ -74,6 +75,7 @@ export function openGovernanceRooms(options: GovernanceRoomsOptions): Governance
     counters: [
       new RowCounter(store, sessionCountTable, sessionMoves),
       new RowCounter(store, holdCountTable, holdMoves),
+      new AgentTally(store, node),
     ],
     again: (records) => traces.removalsAgain(records),
   };

@@ -11,6 +11,7 @@ export const OBJECT_PREFIXES = {
   correctiveAction: 'cap',
   registration: 'reg',
   erasure: 'era',
+  inference: 'inf',
 } as const;
 export type ObjectKind = keyof typeof OBJECT_PREFIXES;
 

@@ -1,7 +1,7 @@
 // The `npm test` runner: every test/**/*.test.ts as its own process. Arguments are parts of paths: only files whose
 // path contains one of them run.
 import { relative } from 'node:path';
-import { schedule } from './runner/schedule.ts';
+import { type Schedule, schedule } from './runner/schedule.ts';
 import { runTestFile, type FileResult } from './runner/test-file.ts';
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
@@ -13,20 +13,22 @@ process.on('SIGINT', () => interrupt.abort());
 process.on('SIGTERM', () => interrupt.abort());
 
 const files = await schedule(import.meta.dirname, process.argv.slice(2));
-const results = [...(await runAll(files.together, FILES_AT_ONCE)), ...(await runAll(files.alone, 1))];
+const results = await runAll(files);
 process.exitCode = summarise(results) ? 0 : 1;
 
-async function runAll(paths: readonly string[], atOnce: number): Promise<FileResult[]> {
-  const waiting = [...paths];
+/** One lane begins with the files that go in turn; the others, and it afterwards, share the rest. */
+async function runAll({ together, inTurn }: Schedule): Promise<FileResult[]> {
   const finished: FileResult[] = [];
-  const lane = async (): Promise<void> => {
+  const work = async (waiting: string[]): Promise<void> => {
     for (let path = waiting.shift(); path !== undefined && !interrupt.signal.aborted; path = waiting.shift()) {
       const result = await runTestFile(path, FILE_DEADLINE_MS, interrupt.signal);
       report(result);
       finished.push(result);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  const shared = [...together];
+  const first = work([...inTurn]).then(() => work(shared));
+  await Promise.all([first, ...Array.from({ length: FILES_AT_ONCE - 1 }, () => work(shared))]);
   return finished;
 }
 

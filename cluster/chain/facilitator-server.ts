@@ -111,7 +111,8 @@ export class FacilitatorServer implements AsyncDisposable {
   }
 }
 
-function stockFacilitator(rpcUrl: string, key: Hex): x402Facilitator {
+/** The stock facilitator over a chain, settling from the account of the key. */
+export function stockFacilitator(rpcUrl: string, key: Hex): x402Facilitator {
   const account = privateKeyToAccount(key, { nonceManager: createNonceManager({ source: jsonRpc() }) });
   const { chain } = chainClient(rpcUrl);
   const client = createWalletClient({ account, chain, transport: http(rpcUrl), pollingInterval: POLL_MS }).extend(

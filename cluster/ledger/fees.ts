@@ -12,6 +12,8 @@ export interface FeeSchedule {
   readonly networkMultiplier: bigint;
   readonly service: Record<OperationKind, bigint>;
   readonly query: bigint;
+  /** One unit of gas. */
+  readonly gas: bigint;
   /** `hbars` are worth `cents`. */
   readonly rate: { readonly hbars: number; readonly cents: number };
 }
@@ -38,6 +40,7 @@ export const DEFAULT_FEES: FeeSchedule = {
     transfer: 0n,
   },
   query: 1_000_000n,
+  gas: 852n,
   rate: { hbars: 30_000, cents: 600_000 },
 };
 

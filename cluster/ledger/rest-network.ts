@@ -1,6 +1,7 @@
 import { parseTimeText, timeText } from './consensus-time.ts';
 import { exchangeRates } from './exchange-rates.ts';
 import type { ExchangeRate } from './exchange-rates.ts';
+import { toTinybars } from './fees.ts';
 import type { MirrorView } from './mirror-view.ts';
 import { LEDGER_DESCRIPTION } from './network-name.ts';
 import type { NetworkNode } from './network-name.ts';
@@ -12,13 +13,10 @@ import { accountJson, blockJson } from './rest-shapes.ts';
 import type { BlockRow } from './rows.ts';
 import { entityText } from './wire.ts';
 
-const TOTAL_SUPPLY_TINYBARS = '5000000000000000000';
-/** Gas prices in tinybars; there are no contracts here, the API has the member all the same. */
-const GAS_FEES = [
-  { gas: 853_000, transaction_type: 'ContractCall' },
-  { gas: 990_000, transaction_type: 'ContractCreate' },
-  { gas: 853_000, transaction_type: 'EthereumTransaction' },
-];
+/** Nodes in a page: the most that a public mirror gives. */
+const MAX_NODES = 25;
+/** Kinds of transaction that burn gas. There are none here; a mirror lists their price all the same. */
+const GAS_TRANSACTIONS = ['ContractCall', 'ContractCreate', 'EthereumTransaction'];
 
 /** `/blocks`, `/accounts` and `/network` of the mirror REST API. */
 export function networkRoutes(view: MirrorView, nodes: readonly NetworkNode[]): RestRoute[] {
@@ -42,19 +40,9 @@ export function networkRoutes(view: MirrorView, nodes: readonly NetworkNode[]): 
       },
     },
     { pattern: /^\/network\/exchangerate$/, answer: () => exchangeRateJson(view) },
-    { pattern: /^\/network\/fees$/, answer: () => ({ fees: GAS_FEES, timestamp: timeText(view.horizon) }) },
-    {
-      pattern: /^\/network\/supply$/,
-      answer: () => ({
-        released_supply: TOTAL_SUPPLY_TINYBARS,
-        timestamp: timeText(view.horizon),
-        total_supply: TOTAL_SUPPLY_TINYBARS,
-      }),
-    },
-    {
-      pattern: /^\/network\/nodes$/,
-      answer: (url) => ({ links: { next: null }, nodes: nodes.slice(0, limitOf(url.searchParams)).map(nodeJson) }),
-    },
+    { pattern: /^\/network\/fees$/, answer: () => feesJson(view) },
+    { pattern: /^\/network\/supply$/, answer: () => supplyJson(view) },
+    { pattern: /^\/network\/nodes$/, answer: (url) => nodesPage(nodes, url) },
   ];
 }
 
@@ -79,6 +67,35 @@ function exchangeRateJson(view: MirrorView): object {
 
 function rateJson({ hbars, cents, expires }: ExchangeRate): object {
   return { cent_equivalent: cents, expiration_time: Number(expires), hbar_equivalent: hbars };
+}
+
+/** Prices of gas by this ledger's schedule and rate, as a mirror lists them. */
+function feesJson({ ledger, horizon }: MirrorView): object {
+  const gas = Number(toTinybars(ledger.fees, ledger.fees.gas));
+  return { fees: GAS_TRANSACTIONS.map((type) => ({ gas, transaction_type: type })), timestamp: timeText(horizon) };
+}
+
+/** Hbars are neither made nor destroyed here: all there are is what the accounts hold, and all of it is in their hands. */
+function supplyJson({ ledger, horizon }: MirrorView): object {
+  const total = [...ledger.state.accounts.values()].reduce((sum, { balance }) => sum + balance, 0n);
+  return { released_supply: String(total), timestamp: timeText(horizon), total_supply: String(total) };
+}
+
+function nodesPage(nodes: readonly NetworkNode[], url: URL): object {
+  const query = url.searchParams;
+  requireKnown(query, ['limit', 'node.id', 'order']);
+  const order = orderOf(query, 'asc');
+  const limit = Math.min(limitOf(query), MAX_NODES);
+  const { from = 0n, to = BigInt(nodes.length) } = rangeOf(query, 'node.id', parseNumber);
+  const all = nodes.map((node, id) => ({ node, id })).filter(({ id }) => BigInt(id) >= from && BigInt(id) <= to);
+  const ordered = order === 'asc' ? all : all.toReversed();
+  const shown = ordered.slice(0, limit);
+  const last = shown.at(-1);
+  const isComplete = last === undefined || shown.length === ordered.length;
+  return {
+    links: { next: isComplete ? null : nextLink(url, 'node.id', String(last.id), order, limit) },
+    nodes: shown.map(({ node, id }) => nodeJson(node, id)),
+  };
 }
 
 function nodeJson({ account, host, port }: NetworkNode, index: number): object {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { TOY_LABEL } from '../../node/inference/config.ts';
 import { addressOfKey, type ChainWallets } from '../chain/chain-wallets.ts';
 import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
 
@@ -37,6 +39,8 @@ export function nodeVariables(
     SMTP_PORT: String(plan.smtpPort),
     SMTP_TLS: 'none',
     SMTP_FROM: MAIL_FROM,
+    MODEL_PATH: join(import.meta.dirname, '../model/labchat-0.9m-q8_0.gguf'),
+    MODEL_LABEL: TOY_LABEL,
   };
 }
 

@@ -13,7 +13,9 @@ import { lockHome } from './home-lock.ts';
 import { ensureLedgerAccounts, type Operators } from './ledger-accounts.ts';
 import { createTopic } from './ledger-topic.ts';
 import { chainUrl, ledgerNodes, mirrorUrl } from './node-variables.ts';
+import { SampleLists } from './sample-lists.ts';
 import { chainDirectory, chainPart, ledgerPart, mailDirectory, mailPart, nodePart, type PartSetting } from './parts.ts';
+import { giveSampleItems } from './sample-items.ts';
 
 export interface SupervisorOptions extends PartSetting {
   /** Forgets everything that an earlier run left. */
@@ -35,6 +37,7 @@ export class Supervisor implements AsyncDisposable {
   #topicId = '';
   #wallets: ChainWallets | undefined;
   #demoKeys: DemoKeys | undefined;
+  #samples: SampleLists | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -63,6 +66,9 @@ export class Supervisor implements AsyncDisposable {
     await Promise.all(plan.nodes.map((node) => this.#start(nodePart(options, node, means))));
     this.#demoKeys = await ensureDemoKeys(home);
     await grantDemoKeys(home, plan, this.#demoKeys);
+    await giveSampleItems(home, plan);
+    this.#samples = new SampleLists(options);
+    await this.#samples.start();
     await this.#writeFile();
   }
 
@@ -102,6 +108,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Nodes first, so that they can still reach the other parts while they end. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#samples?.[Symbol.asyncDispose]();
     const { nodes } = this.#options.plan;
     const parts = [...this.#parts.values()];
     const isNode = ({ name }: Child): boolean => nodes.some(({ id }) => id === name);

@@ -76,8 +76,18 @@ export class MirrorClient {
     return isOver ? { kind: 'dead', result: rows[0]?.result ?? null } : { kind: 'undecided' };
   }
 
-  /** Parsed JSON; null for 404. Throws `MirrorError`. */
-  async #get(mirror: string, path: string, signal?: AbortSignal): Promise<unknown> {
+  /** A message of the topic and, but for the first, the one before it: what its running hash is recomputed from. */
+  async messageAt(mirror: string, topicId: EntityId, sequence: number, signal?: AbortSignal): Promise<TopicMessage[]> {
+    const query = `limit=2&order=asc&sequencenumber=gte:${Math.max(1, sequence - 1)}&sequencenumber=lte:${sequence}`;
+    const body = await this.#get(mirror, `/topics/${topicId}/messages?${query}`, signal);
+    return body === null ? [] : readMessages(body, topicId);
+  }
+
+  /**
+   * Text of the resource at a path below `/api/v1`, every character as the mirror sent it; null for 404. Throws
+   * `MirrorError`.
+   */
+  async text(mirror: string, path: string, signal?: AbortSignal): Promise<string | null> {
     const deadline = AbortSignal.timeout(this.#timeoutMs);
     let response: Response;
     let text: string;
@@ -94,6 +104,13 @@ export class MirrorClient {
     }
     if (response.status === 404) return null;
     if (!response.ok) throw new MirrorError('refused', `${mirror} answers ${response.status}`);
+    return text;
+  }
+
+  /** Parsed JSON; null for 404. Throws `MirrorError`. */
+  async #get(mirror: string, path: string, signal?: AbortSignal): Promise<unknown> {
+    const text = await this.text(mirror, path, signal);
+    if (text === null) return null;
     try {
       return JSON.parse(text);
     } catch (error) {
@@ -104,7 +121,7 @@ export class MirrorClient {
 
 async function readCapped(response: Response): Promise<string> {
   if (response.body === null) return '';
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let text = '';
   let size = 0;
   for await (const part of response.body) {

@@ -96,7 +96,8 @@ export function readClock(body: unknown): ConsensusTimestamp {
   return latest.timestamp.to;
 }
 
-function reader<Shape extends TSchema>(name: string, shape: Shape): (body: unknown) => Static<Shape> {
+/** A strict reader of one form of answer. What it returns throws `MirrorFormatError` on any other. */
+export function reader<Shape extends TSchema>(name: string, shape: Shape): (body: unknown) => Static<Shape> {
   const compiled = Compile(shape);
   return (body) => {
     if (compiled.Check(body)) return body;

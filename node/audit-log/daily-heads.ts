@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type AuditDay, auditDay, dayOf } from '../../protocol/audit/day.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
@@ -7,6 +6,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
+import { Rounds } from '../rounds.ts';
 import { auditAttestedTable } from './audit-attested.ts';
 import type { AuditLog } from './audit-log.ts';
 import { type AuditDayRow, auditDayTable } from './audit-tables.ts';
@@ -62,9 +62,7 @@ const AUDIT_TABLES: DayTables = { open: auditDayTable, attested: auditAttestedTa
 export class DailyHeads implements AsyncDisposable {
   readonly #options: DailyHeadsOptions;
   readonly #tables: DayTables;
-  readonly #ending = new AbortController();
-  #loop: Promise<void> | undefined;
-  #looking: Promise<number> | undefined;
+  readonly #rounds = new Rounds(LOOK_MS, () => this.#look());
 
   constructor(options: DailyHeadsOptions) {
     this.#options = options;
@@ -73,30 +71,17 @@ export class DailyHeads implements AsyncDisposable {
 
   /** Once records are accepted. */
   start(): void {
-    this.#loop ??= this.#run();
+    this.#rounds.start();
   }
 
   /** Closes the days that are over and attests what is due. Resolves to the number of heads attested; never rejects. */
   look(): Promise<number> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
+    return this.#rounds.now();
   }
 
   /** Waits for records under way. What is left is attested after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#loop;
-    await this.#looking;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
-      await this.look();
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    }
+    await this.#rounds[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<number> {
@@ -106,7 +91,7 @@ export class DailyHeads implements AsyncDisposable {
       const lastOver = dayOf(timestampOf(now() - GRACE_MS - DAY_MS));
       if (auditLog.closedThrough === null || auditLog.closedThrough < lastOver) await auditLog.closeThrough(lastOver);
       for await (const due of this.#due()) {
-        if (this.#ending.signal.aborted) break;
+        if (this.#rounds.signal.aborted) break;
         const before = await this.#attestedAmong(due);
         const outcomes = await Promise.all(due.map((head, i) => this.#attest(head, before[i] === true)));
         attested += outcomes.filter((isAttested) => isAttested).length;

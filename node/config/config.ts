@@ -2,8 +2,12 @@ import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
 import { isMailAddress } from '../mail/mail-address.ts';
+import type { ListUpdateConfig } from '../lists/update/config.ts';
 import type { PaymentsConfig } from '../payments/facilitator/config.ts';
+import type { InferenceConfig } from '../inference/config.ts';
 import type { Environment } from './environment.ts';
+import { inferenceConfig } from './inference-config.ts';
+import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
 import { ConfigError, isLoopback, list, oneOf, parse, port, positive, required } from './read-variable.ts';
 
@@ -35,6 +39,12 @@ export interface NodeConfig {
   readonly signUp: boolean;
   /** Null where this node takes no payments: paid routes answer 503. */
   readonly payments: PaymentsConfig | null;
+  /** Null where this node has no model: attested inference answers 503. */
+  readonly inference: InferenceConfig | null;
+  /** File that names the sources of the regulatory feed; null where none is asked. */
+  readonly regwatchSources: string | null;
+  /** Null where this node downloads no lists: its operator imports them. */
+  readonly lists: ListUpdateConfig | null;
   readonly logLevel: string;
   /** Refuses development ledgers and chains. */
   readonly production: boolean;
@@ -79,6 +89,9 @@ export function configOf(environment: Environment): NodeConfig {
     mail: mailConfig(environment),
     signUp: oneOf(environment, 'SIGN_UP', ['on', 'off'] as const, 'on') === 'on',
     payments: paymentsConfig(environment),
+    inference: inferenceConfig(environment),
+    regwatchSources: environment.REGWATCH_SOURCES ?? null,
+    lists: listsConfig(environment),
     logLevel: logLevel(environment.LOG_LEVEL ?? 'info'),
     production: environment.NODE_ENV === 'production',
   };

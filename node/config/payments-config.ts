@@ -4,7 +4,8 @@ import type { FacilitatorConfig, PaymentsConfig } from '../payments/facilitator/
 import { isPublicWallet } from '../payments/facilitator/development-wallets.ts';
 import { checksummed, type ChecksummedAddress } from '../payments/facilitator/evm-address.ts';
 import type { Environment, Variable } from './environment.ts';
-import { ConfigError, isLoopback, parse, required } from './read-variable.ts';
+import { outgoingHeaders } from './outgoing-headers.ts';
+import { ConfigError, parse, protectedUrl } from './read-variable.ts';
 
 const PAYMENT_VARIABLES = [
   'RPC_URL',
@@ -14,17 +15,10 @@ const PAYMENT_VARIABLES = [
   'FACILITATOR_TOKEN',
   'FACILITATOR_HEADERS',
 ] as const satisfies readonly Variable[];
-const HTTP = new Set(['http:', 'https:']);
 const ZERO_ADDRESS = /^0x0{40}$/;
 const PRIVATE_KEY = /^0x[0-9a-f]{64}$/i;
 /** Order of secp256k1: a private key lies below it. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-/** RFC 9110 §5.6.2 and §5.5, without the obsolete. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Headers that describe the request itself. */
-const OWN_HEADERS = new Set(['content-type', 'content-length', 'host', 'connection', 'transfer-encoding']);
-
 /**
  * How the node is paid; null where none of the variables is set. All or nothing: a node that is half set up would find
  * out at its first payment.
@@ -46,23 +40,15 @@ function facilitatorConfig(environment: Environment): FacilitatorConfig {
     throw new ConfigError('one of FACILITATOR_KEY and FACILITATOR_URL is needed');
   }
   if (url !== undefined) {
-    return { kind: 'http', url: protectedUrl(environment, 'FACILITATOR_URL'), headers: headers(environment) };
+    return {
+      kind: 'http',
+      url: protectedUrl(environment, 'FACILITATOR_URL'),
+      headers: outgoingHeaders(environment, 'FACILITATOR_TOKEN', 'FACILITATOR_HEADERS'),
+    };
   }
   const stray = (['FACILITATOR_TOKEN', 'FACILITATOR_HEADERS'] as const).find((name) => environment[name] !== undefined);
   if (stray !== undefined) throw new ConfigError(`${stray} needs FACILITATOR_URL`);
   return { kind: 'in-process', key: parse(environment, 'FACILITATOR_KEY', privateKey) };
-}
-
-/** What is sent there holds credentials, and what comes back decides over money: TLS, unless it is this machine. */
-function protectedUrl(environment: Environment, name: Variable): string {
-  const text = required(environment, name);
-  const url = URL.parse(text);
-  if (url === null || !HTTP.has(url.protocol)) {
-    throw new ConfigError(`${name} is not an http(s) URL`);
-  }
-  if (url.username !== '' || url.password !== '') throw new ConfigError(`${name} must not hold a user or password`);
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) throw new ConfigError(`${name} needs https`);
-  return text.replace(/\/+$/, '');
 }
 
 function payTo(text: string): ChecksummedAddress {
@@ -79,36 +65,4 @@ function privateKey(text: string): `0x${string}` {
   const scalar = PRIVATE_KEY.test(text) ? BigInt(text) : 0n;
   if (scalar === 0n || scalar >= CURVE_ORDER) throw new Error('not a private key (0x and 64 hex digits)');
   return `0x${text.slice(2).toLowerCase()}`;
-}
-
-function headers({ FACILITATOR_TOKEN: token, FACILITATOR_HEADERS: more }: Environment): Record<string, string> {
-  const given = more === undefined ? {} : headerObject(more);
-  if (token === undefined) return given;
-  if (!HEADER_VALUE.test(token)) throw new ConfigError('FACILITATOR_TOKEN has characters that no header can carry');
-  return { ...given, authorization: `Bearer ${token}` };
-}
-
-/** `{"x-api-key":"…"}` */
-function headerObject(text: string): Record<string, string> {
-  const entries = Object.entries(jsonObject(text));
-  return Object.fromEntries(
-    entries.map(([name, value]) => {
-      const lower = name.toLowerCase();
-      const isFit = HEADER_NAME.test(name) && typeof value === 'string' && HEADER_VALUE.test(value);
-      if (!isFit || OWN_HEADERS.has(lower)) {
-        throw new ConfigError(`FACILITATOR_HEADERS: ${JSON.stringify(name.slice(0, 40))} is no header to send`);
-      }
-      return [lower, value];
-    }),
-  );
-}
-
-function jsonObject(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // Said below: what a parser says repeats the text.
-  }
-  throw new ConfigError('FACILITATOR_HEADERS is not a JSON object');
 }

@@ -5,6 +5,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+const HTTP = new Set(['http:', 'https:']);
 const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 
 /** The variable's text. Throws `ConfigError` where it is not set. */
@@ -48,6 +49,21 @@ export function oneOf<Choice extends string>(
   const choice = choices.find((candidate) => candidate === text);
   if (choice === undefined) throw new ConfigError(`${name} is one of ${choices.join(', ')}`);
   return choice;
+}
+
+/**
+ * An HTTP address, without slashes at its end. What is sent there is not for others, and what comes back is believed: TLS,
+ * unless it is this machine.
+ */
+export function protectedUrl(environment: Environment, name: Variable): string {
+  const text = required(environment, name);
+  const url = URL.parse(text);
+  if (url === null || !HTTP.has(url.protocol)) {
+    throw new ConfigError(`${name} is not an http(s) URL`);
+  }
+  if (url.username !== '' || url.password !== '') throw new ConfigError(`${name} must not hold a user or password`);
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) throw new ConfigError(`${name} needs https`);
+  return text.replace(/\/+$/, '');
 }
 
 /** Items separated by commas. */

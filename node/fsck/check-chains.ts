@@ -6,6 +6,7 @@ import { OWN_PROJECTIONS } from '../compliance/projections.ts';
 import { usageTable } from '../limits/usage-table.ts';
 import { linkProjection } from '../records/link-tables.ts';
 import { bodyTable, groupTable, recordIndex, splitBody } from '../records/record-tables.ts';
+import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
 import { type Check, checkSigned, type TableCheck } from './check.ts';
 import { deriveGroup } from './group-records.ts';
@@ -42,6 +43,7 @@ export const chainCheck: TableCheck = {
     ...OWN_PROJECTIONS.map(({ table }) => table),
     usageTable,
     ...TALLY_TABLES,
+    ...AGENT_TALLY_TABLES,
   ],
   async run(check) {
     const index = new IndexWalk(check, recordIndex);
@@ -50,6 +52,7 @@ export const chainCheck: TableCheck = {
       ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
       new UsageWalk(check),
       new TallyWalk(check),
+      new AgentTallyWalk(check),
     ];
     for (const node of await nodesOf(check)) {
       const walks = node === check.own ? [links, ...own] : [links];

@@ -8,6 +8,7 @@ import { PayloadVault } from '../payload/payload-vault.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { type Store, StoreError } from '../store/store.ts';
+import { checkEditions } from './check-lists.ts';
 import { checkKeyFiles, ownerOf } from './key-files.ts';
 import { checkKeys } from './check-keys.ts';
 import { Report, type ReportListener } from './report.ts';
@@ -90,7 +91,9 @@ async function checkRows(
   const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
   const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
   const held = payloadKey === null ? null : new HeldVault(payloadKey);
-  for (const check of TABLE_CHECKS) await check.run({ store, report, keys, own, vault, agentKeys, held, signal });
+  const check = { store, report, keys, own, vault, agentKeys, held, signal };
+  for (const table of TABLE_CHECKS) await table.run(check);
+  await checkEditions(home, check);
   return { node: own, federation: keys?.rosters.federation ?? null, report };
 }
 

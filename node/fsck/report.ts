@@ -44,6 +44,7 @@ const NO_COUNTS = {
   agentKeysAbsent: 0,
   purgesDue: 0,
   accounts: 0,
+  agentTallies: 0,
   apiKeys: 0,
   signUps: 0,
   auditLogs: 0,
@@ -57,6 +58,8 @@ const NO_COUNTS = {
   recordsUnpaid: 0,
   settlements: 0,
   wallets: 0,
+  listEditions: 0,
+  regItems: 0,
   keyFiles: 0,
 };
 export type CountName = keyof typeof NO_COUNTS;

@@ -10,12 +10,14 @@ import { equivocationCheck } from './check-equivocations.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
 import { linkedCheck } from './check-linked.ts';
+import { listCheck } from './check-lists.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
 import { statementAnchorCheck } from './check-statement-anchors.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { regwatchCheck } from './check-regwatch.ts';
 import { settlementCheck } from './check-settlements.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
@@ -38,6 +40,8 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   subjectCheck,
   paymentCheck,
   settlementCheck,
+  listCheck,
+  regwatchCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

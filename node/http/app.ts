@@ -77,7 +77,8 @@ function send(context: Context, { status = 200, headers = {}, body }: Answer): v
   context.body = body;
 }
 
-async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Context, next: Next): Promise<void> {
+async function answerErrors(options: AppOptions, context: Context, next: Next): Promise<void> {
+  const { baseUrl, log, observe, paidGate } = options;
   const started = performance.now();
   const requestId = requestIdOf(context);
   context.set('X-Request-Id', requestId);
@@ -87,7 +88,9 @@ async function answerErrors({ baseUrl, log, observe }: AppOptions, context: Cont
   } catch (thrown) {
     const problem = toProblem(problemOf(thrown));
     discard(context.req);
-    if (problem.status >= 500) {
+    // That a node takes no payments is how it was set up; anyone may ask, and none fills the log with it.
+    const isFault = problem.status >= 500 && (problem.code !== 'payment-unavailable' || paidGate !== undefined);
+    if (isFault) {
       log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
     }
     context.status = problem.status;

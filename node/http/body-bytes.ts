@@ -16,11 +16,21 @@ const RETRY_AFTER_SECONDS = 1;
 /** Requests whose bodies are flowing into nothing. */
 const DISCARDED = new WeakSet<IncomingMessage>();
 
+/** The bytes of a request's body. Throws what `readChunks` throws. */
+export async function readBytes(request: IncomingMessage, limits: ByteLimits): Promise<Buffer> {
+  const chunks = await readChunks(request, limits);
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+}
+
 /**
- * The bytes of a request's body. Throws `Problem`: `payload-too-large`, `request-timeout`, `request-aborted` or
- * `dependency-unavailable`.
+ * The bytes of a request's body, in the pieces that they came in. Throws `Problem`: `payload-too-large`,
+ * `request-timeout`, `request-aborted` or `dependency-unavailable`.
  */
-export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budget }: ByteLimits): Promise<Buffer> {
+export function readChunks(
+  request: IncomingMessage,
+  { maxBytes, deadlineMs, budget }: ByteLimits,
+): Promise<readonly Buffer[]> {
   const { socket } = request;
   if (request.destroyed || (socket.destroyed && !request.complete)) return Promise.reject(aborted());
   return new Promise((resolve, reject) => {
@@ -50,8 +60,7 @@ export function readBytes(request: IncomingMessage, { maxBytes, deadlineMs, budg
     };
     const onEnd = (): void => {
       stopListening();
-      const [only] = chunks;
-      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, length));
+      resolve(chunks);
     };
     const onGone = (): void => refuse(aborted());
     // A request whose broken body was answered hears no more of its connection.

@@ -17,6 +17,18 @@ export interface BodyLimits {
   readonly deadlineMs?: number;
   /** Default: the one of this process. */
   readonly budget?: BodyBudget;
+  /** Set where the body may be so long that it is read in slices: see `readSplitBody`. */
+  readonly items?: ItemLimits;
+}
+
+/** Bounds on the items of the one long member of a body. */
+export interface ItemLimits {
+  readonly member: string;
+  readonly maxItems: number;
+  /** Bytes of one item, as it was sent. */
+  readonly maxItemBytes: number;
+  /** Members and items in all of them. */
+  readonly maxValues: number;
 }
 
 export interface JsonBody {
@@ -53,7 +65,8 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
   return { text, value: parseBody(text, limits) };
 }
 
-function refuseByHeaders({ headers }: IncomingMessage, maxBytes: number): Problem | null {
+/** What the headers of a request rule out, before its body is read. */
+export function refuseByHeaders({ headers }: IncomingMessage, maxBytes: number): Problem | null {
   if (!isJsonInUtf8(headers['content-type'])) {
     return new Problem('unsupported-media-type', 'Content-Type must be application/json in UTF-8.');
   }

@@ -2,15 +2,21 @@ import { AccountError } from '../accounts/account-error.ts';
 import { SignUpError } from '../accounts/sign-up/sign-up-error.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
 import { IntakeError, type IntakeErrorCode } from '../intake/intake-error.ts';
+import { InferenceError } from '../inference/inference-error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { PaymentError } from '../payments/payment-error.ts';
+import { ListsUnavailableError } from '../screening/lists-unavailable.ts';
 import { StoreError } from '../store/store.ts';
 import { accountProblem, signUpProblem } from './account-problems.ts';
+import { inferenceProblem } from './inference-problems.ts';
 import { paymentProblem } from './payment-problems.ts';
 import { fieldError, Problem } from './problem.ts';
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
 const RETRY_AFTER_SECONDS = 1;
+
+/** When a caller who met a list that cannot be relied on may come back. In seconds. */
+const LIST_RETRY_SECONDS = 60;
 
 /** What the rooms behind the API throw, in the words of the API. Anything not named here is an internal error. */
 export function problemOf(thrown: unknown): unknown {
@@ -19,7 +25,9 @@ export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof SignUpError) return signUpProblem(thrown);
   if (thrown instanceof LimitError) return new Problem(thrown.code, thrown.message, { headers: thrown.headers });
   if (thrown instanceof PaymentError) return paymentProblem(thrown);
+  if (thrown instanceof InferenceError) return inferenceProblem(thrown);
   if (thrown instanceof StoreError) return storeProblem(thrown);
+  if (thrown instanceof ListsUnavailableError) return listProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;
 }
 
@@ -48,6 +56,14 @@ function intakeProblem(error: IntakeError): Problem {
       }),
   };
   return problems[error.code]();
+}
+
+function listProblem({ lists, message }: ListsUnavailableError): Problem {
+  const headers = { 'Retry-After': String(LIST_RETRY_SECONDS) };
+  return new Problem('list-unavailable', `Lists are ${message}. Nothing was charged.`, {
+    headers,
+    extra: { lists: lists.map(({ listId, state }) => ({ listId, state })) },
+  });
 }
 
 function storeProblem(cause: StoreError): Problem {

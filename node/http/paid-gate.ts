@@ -5,7 +5,7 @@ import { canonicalize } from '../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import { parsePayment, type Payment, PaymentFormatError, wireAuthorization } from '../../protocol/payments/payment.ts';
-import { type Demand, requirementsOf } from '../../protocol/payments/terms.ts';
+import { type Demand, requirementsOf, resourceOf } from '../../protocol/payments/terms.ts';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
@@ -19,6 +19,7 @@ import { problemOf } from './domain-problems.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
 import { Problem, toProblem } from './problem.ts';
 import type { Answer, Call, PaidRoute } from './route.ts';
+import { readSplitBody, type SplitBody } from './split-body.ts';
 
 export interface PaidGateOptions {
   readonly payments: Pick<Payments, 'take' | 'isReady'>;
@@ -107,24 +108,37 @@ export class PaidGate {
     const { call, route, shown, url, caller } = visit;
     if (shown === '') throw this.#challenge(visit);
     const payment = this.#read(visit);
-    const limits = route.body ?? { maxBytes: MAX_BODY_BYTES };
-    const body = route.method === 'POST' ? await readJsonBody(call.context.req, limits) : { text: '', value: {} };
+    using body = await this.#bodyOf(visit);
     const work = await route.prepare(call, body.value);
     if (payment.resource !== url) throw mismatch(url);
-    this.#options.requireStorage();
     const payer = payment.authorization.from;
     const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
     const account = tenant?.account.id ?? walletAccount(payer);
-    const outcome = await this.#options.payments.take(this.#requestOf(visit, payment, body.text), (recording) =>
-      work({ payer, account, caller: tenant, recording, signal: AbortSignal.timeout(WORK_MS) }),
+    const outcome = await this.#options.payments.take(
+      this.#requestOf(visit, payment, body.digest),
+      async (recording, unwanted) => {
+        // Without room nothing new is sold; what was paid for is still answered.
+        this.#options.requireStorage();
+        const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
+        return work({ payer, account, caller: tenant, recording, signal });
+      },
     );
     return paidAnswer(outcome);
   }
 
-  /** Names the price, unless the address has asked too often or payments cannot be taken. */
+  /** Held until the call is answered. */
+  async #bodyOf({ call: { context }, route: { method, body } }: Visit): Promise<SplitBody> {
+    if (method === 'POST' && body?.items !== undefined) return readSplitBody(context.req, body, body.items);
+    const limits = body ?? { maxBytes: MAX_BODY_BYTES };
+    const { text, value } = method === 'POST' ? await readJsonBody(context.req, limits) : { text: '', value: {} };
+    return { digest: hash('sha256', text, 'hex'), value, [Symbol.dispose]: () => undefined };
+  }
+
+  /** Names the price, unless nothing can be sold, the address has asked too often or payments cannot be taken. */
   #challenge({ address, caller, route }: Visit): Problem {
     const { payments, paymentLimits } = this.#options;
     if (caller === null) paymentLimits.admitChallenge(address);
+    route.requireReady?.();
     if (payments.isReady) return new Problem('payment-required', `This call is paid for: ${route.service}.`);
     const headers = { 'Retry-After': String(RETRY_SECONDS) };
     return new Problem('payment-unavailable', 'Payments cannot be taken at the moment.', { headers });
@@ -140,10 +154,14 @@ export class PaidGate {
     }
   }
 
-  #requestOf({ call: { context }, route: { service } }: Visit, payment: Payment, body: string): PaidRequest {
+  #requestOf({ call: { context }, route, url }: Visit, shown: Payment, digest: string): PaidRequest {
+    const { service } = route;
+    const { extensionsOf } = this.#options;
+    const listing = extensionsOf && { resource: resourceOf(service, url), extensions: extensionsOf(route) };
+    const payment = { ...shown, ...(listing === undefined ? {} : { listing }) };
     const { method, path, querystring } = context;
     const terms = requirementsOf(service, this.#options);
-    const request = hashText(nativeSuite, [method, path, querystring, hash('sha256', body, 'hex')].join('\n'));
+    const request = hashText(nativeSuite, [method, path, querystring, digest].join('\n'));
     const { socket } = context.req;
     return { service, payment, terms, request, proof: proofOf(payment), isWanted: () => !socket.destroyed };
   }
@@ -189,9 +207,14 @@ function mismatch(url: string): Problem {
   );
 }
 
-/** Who can show both parts again is the payer, or whoever he gave them to. */
-function proofOf({ authorization, signature }: Payment): Sha256Hash {
-  return hashText(nativeSuite, canonicalize({ authorization: { ...wireAuthorization(authorization) }, signature }));
+/**
+ * Who can show the same again is the payer, or whoever he gave it to. Once settled, authorization and signature are on the
+ * chain for all to read; a payment identifier is not, and keeps an answer from those who can guess the request.
+ */
+function proofOf({ authorization, signature, identifier }: Payment): Sha256Hash {
+  const secret = identifier === null ? {} : { identifier };
+  const shown = { authorization: { ...wireAuthorization(authorization) }, signature, ...secret };
+  return hashText(nativeSuite, canonicalize(shown));
 }
 
 function requestIdOf(context: Context): string {

@@ -18,6 +18,7 @@ const KINDS = {
   'agent-signature-invalid': { status: 400, title: 'Signature of the agent does not hold' },
   'retention-below-minimum': { status: 400, title: 'Retention period is below the minimum' },
   'bundle-malformed': { status: 400, title: 'Bundle is malformed' },
+  'prompt-too-long': { status: 400, title: 'Prompt is longer than the model takes' },
   'payment-invalid': { status: 400, title: 'Payment header is malformed' },
   'request-malformed': { status: 400, title: 'Request is not well-formed HTTP' },
   'request-aborted': { status: 400, title: 'Request ended before its body did' },
@@ -47,6 +48,7 @@ const KINDS = {
   'account-not-found': { status: 404, title: 'Account not found' },
   'source-not-found': { status: 404, title: 'Source not found' },
   'framework-not-found': { status: 404, title: 'Framework not found' },
+  'fact-not-found': { status: 404, title: 'Fact not found' },
 
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Body took too long to arrive' },
@@ -77,6 +79,7 @@ const KINDS = {
   'rate-limited': { status: 429, title: 'Rate limit exceeded' },
   'daily-cap-exceeded': { status: 429, title: 'Daily cap exceeded' },
   'endpoint-limit-exceeded': { status: 429, title: 'Endpoint limit exceeded' },
+  'model-busy': { status: 429, title: 'Too many wait for the model' },
 
   'headers-too-large': { status: 431, title: 'Header too large' },
 

@@ -46,6 +46,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',
+  'fact-not-found': 'There is no fact of this name. `GET /v1/x402/hedera-facts` lists them.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',
   'request-timeout': 'The body did not arrive within its time limit. Nothing was recorded.',
   'duplicate-attestation':
@@ -71,6 +72,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
   'not-yet-anchored':
     'The root of the record is not yet on the ledger. Come back, or ask with `partial=1` for what there is.',
+  'prompt-too-long':
+    'The messages have more tokens than the model takes together with its answer. `promptTokens` and `contextTokens` say how many, where that is known. Nothing is charged.',
   'payment-bound-elsewhere':
     'The authorization was shown with another request before, and pays for that one alone. Sign a new one for this request.',
   'payment-identifier-conflict':
@@ -88,12 +91,16 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The account has recorded as much as its tier allows in one UTC day. `Retry-After` leads to midnight UTC.',
   'endpoint-limit-exceeded':
     'This endpoint takes fewer requests a minute than the tier does. For volume use `/v1/tiered-attest`.',
+  'model-busy':
+    'As many calls wait for the model as may. Nothing is charged: try again with the same payment after `Retry-After`.',
   'headers-too-large': 'The header of the request is larger than the node reads.',
   internal: 'A fault of the node. Nothing half-done is left behind; give `requestId` to the operator.',
   'dependency-unavailable':
     'Something that the node needs for this does not answer right now. Nothing was recorded; try again.',
-  'list-unavailable': 'A sanctions list that the answer needs is missing or too old. Nothing is charged.',
-  'model-unavailable': 'The model does not answer. Nothing is charged.',
+  'list-unavailable':
+    'A sanctions list that the answer needs is missing, too old, or being loaded; `lists` says which. Nothing is charged, and the payment stays good.',
+  'model-unavailable':
+    'The node has no model, or it cannot be reached, or gave no completion in time. Nothing is charged, and the same payment is still good.',
   'queue-full': 'More records wait to be signed than the node takes on. Try again in a moment.',
   'storage-full': 'The storage of the node is full. Reading goes on; nothing was recorded.',
   'api-key-missing': 'Send your API key in the `x-api-key` header.',

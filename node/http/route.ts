@@ -58,6 +58,11 @@ export interface PaidRoute extends RoutePath {
   /** What the path alone rules out, before any price is named. Throws `Problem` 404 or 400. */
   checkPath?(call: Call): Promise<void> | void;
   /**
+   * Throws where it is known that nothing can be sold at present, so that no price is named. Not asked of a call that
+   * shows a payment: its answer may have been made already.
+   */
+  requireReady?(): void;
+  /**
    * Checks a request that shows a payment, and hands over the work. `body`: that of a POST, else empty. Throws `Problem`
    * 400 and the like: nothing is charged, and the payment stays as good as it was. Nothing may be done or recorded here.
    */
@@ -78,7 +83,7 @@ export interface PaidCall {
   readonly caller: Caller | null;
   /** The only way to make records in a paid call. */
   readonly recording: PaidRecording;
-  /** Work that takes longer than this is worth nothing to its caller. */
+  /** Aborted once the work is worth nothing any more: it took too long, or nobody waits for it. Work may throw its reason. */
   readonly signal: AbortSignal;
 }
 

@@ -1,13 +1,14 @@
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
-import { merkleRoot } from '../../protocol/merkle/tree.ts';
+import { Frontier } from '../../protocol/merkle/frontier.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { Slices } from '../turns.ts';
 import type { PreparedDraft } from './draft.ts';
 import type { TentativeHeads } from './sources.ts';
 
@@ -37,19 +38,20 @@ export async function buildGroup(
   at: Timestamp,
   heads: TentativeHeads,
 ): Promise<BuiltGroup> {
-  const records = drafts.map((prepared, i) => buildRecord(node, prepared, first + i, at, heads));
+  const records: BuiltRecord[] = [];
+  const tree = new Frontier(nativeSuite);
+  await new Slices().each(drafts, (prepared, i) => {
+    const record = buildRecord(node, prepared, first + i, at, heads);
+    tree.append(record.leaf);
+    records.push(record);
+  });
   const group: Group = {
     v: 1,
     type: 'group',
     node,
     first,
     size: records.length,
-    root: writeSha256(
-      merkleRoot(
-        nativeSuite,
-        records.map((record) => record.leaf),
-      ),
-    ),
+    root: writeSha256(tree.root()),
     keyId: signer.keyId,
     signedAt: at,
   };

@@ -21,22 +21,31 @@ export interface Submission {
 export class IntakeQueue {
   #waiting: Submission[] = [];
   #records = 0;
+  /** Records that are being prepared, and will be pushed. */
+  #reserved = 0;
   #bytes = 0;
   #closed = false;
   #halted = false;
   #arrived: (() => void) | undefined;
 
   get records(): number {
-    return this.#records;
+    return this.#records + this.#reserved;
   }
 
   /** Throws `IntakeError` `queue-full`, `stopped` or `halted` where `count` more records may not wait. */
   requireRoom(count: number): void {
     if (this.#halted) throw haltedError();
     if (this.#closed) throw new IntakeError('stopped', 'the node is stopping');
-    if (this.#records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
+    if (this.records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
       throw new IntakeError('queue-full', 'too many records are waiting to be signed');
     }
+  }
+
+  /** Room for so many records until it is disposed: before they are pushed, without a turn in between. */
+  reserve(count: number): Disposable {
+    this.requireRoom(count);
+    this.#reserved += count;
+    return { [Symbol.dispose]: () => void (this.#reserved -= count) };
   }
 
   push(drafts: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {

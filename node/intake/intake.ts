@@ -5,15 +5,17 @@ import { payloadOperations } from '../payload/payload-tables.ts';
 import type { PayloadVault } from '../payload/payload-vault.ts';
 import type { Projection } from '../records/projection.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
-import { groupOperations, groupTable } from '../records/record-tables.ts';
+import { groupOperationParts, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
+import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import { Slices } from '../turns.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
 import { IntakeError } from './intake-error.ts';
-import { IntakeQueue, type Submission } from './intake-queue.ts';
+import { IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
 import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
 
@@ -109,9 +111,9 @@ export class Intake implements AsyncDisposable {
 
   /** All of the drafts in one group, or none. Throws `IntakeError`. */
   async submitAll(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
-    this.#queue.requireRoom(drafts.length);
-    const { node, vault, now } = this.#options;
-    const prepared = drafts.map((draft) => prepareDraft(draft, node, vault, now()));
+    // What fits into a group with others is prepared at once, so that requests of one turn stay together.
+    const isSmall = drafts.length <= MAX_GROUP_RECORDS;
+    const prepared = isSmall ? this.#prepareAtOnce(drafts) : await this.#prepareInSlices(drafts);
     return this.#once.guard(prepared, () => {
       admit?.();
       return this.#queue.push(prepared);
@@ -126,6 +128,20 @@ export class Intake implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue.close();
     await this.#loop;
+  }
+
+  #prepareAtOnce(drafts: readonly Draft[]): readonly PreparedDraft[] {
+    this.#queue.requireRoom(drafts.length);
+    const { node, vault, now } = this.#options;
+    return drafts.map((draft) => prepareDraft(draft, node, vault, now()));
+  }
+
+  async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
+    using _room = this.#queue.reserve(drafts.length);
+    const { node, vault, now } = this.#options;
+    const prepared: PreparedDraft[] = [];
+    await new Slices().each(drafts, (draft) => void prepared.push(prepareDraft(draft, node, vault, now())));
+    return prepared;
   }
 
   async #run(): Promise<void> {
@@ -172,12 +188,7 @@ export class Intake implements AsyncDisposable {
     const records = group.records.map(({ record }) => record);
     try {
       await Promise.all(counters.map((counter) => counter.load(records)));
-      await store.write([
-        ...groupRows(group, drafts, this.#options.projections),
-        ...this.#once.operations(drafts),
-        ...this.#idempotencyRows(drafts),
-        ...counters.flatMap((counter) => counter.operations(records)),
-      ]);
+      await store.write(await this.#rowsOf(group, drafts, records));
     } catch (error) {
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
     }
@@ -186,12 +197,34 @@ export class Intake implements AsyncDisposable {
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
     this.#options.onCommitted(group);
+    if (drafts.length > MAX_GROUP_RECORDS) await new Slices().rest();
     let at = 0;
     for (const submission of submissions) {
       submission.resolve(group.records.slice(at, at + submission.drafts.length));
       at += submission.drafts.length;
     }
     return group;
+  }
+
+  /** In slices where there are many. Counters are moved by one write at a time: the loop waits for each. */
+  async #rowsOf(
+    group: BuiltGroup,
+    drafts: readonly PreparedDraft[],
+    records: readonly AttestationRecord[],
+  ): Promise<Operation[]> {
+    const { projections, counters } = this.#options;
+    const slices = new Slices();
+    const rows: Operation[] = [];
+    const parts = function* (own: Iterable<readonly Operation[]>): Generator<readonly Operation[]> {
+      yield* groupRowParts(group, drafts, projections);
+      yield* own;
+      for (const counter of counters) yield counter.operations(records);
+    };
+    for (const part of parts([this.#once.operations(drafts), this.#idempotencyRows(drafts)])) {
+      for (const row of part) rows.push(row);
+      if (slices.isOver) await slices.rest();
+    }
+    return rows;
   }
 
   #idempotencyRows(drafts: readonly PreparedDraft[]): Operation[] {
@@ -220,18 +253,23 @@ function refuse(submissions: readonly Submission[], error: IntakeError): undefin
   for (const submission of submissions) submission.reject(error);
 }
 
-function groupRows(
+/** Rows of a group, a part at a time. What drafts put beside comes last and in their order. */
+function* groupRowParts(
   group: BuiltGroup,
   drafts: readonly PreparedDraft[],
   projections: readonly Projection[],
-): Operation[] {
+): Generator<readonly Operation[]> {
   const { records, heads } = group;
-  return [
-    ...groupOperations(group),
-    ...payloadOperations(group.group.first, drafts),
-    ...heads.operations(),
-    ...sourceRecordOperations(records),
-    ...records.flatMap(({ record }) => projections.flatMap((projection) => projection.rowsOf(record))),
-    ...drafts.flatMap(({ draft, id }) => draft.besides?.(id) ?? []),
-  ];
+  yield* groupOperationParts(group);
+  yield payloadOperations(group.group.first, drafts);
+  yield heads.operations();
+  for (const some of runsOf(records)) {
+    yield sourceRecordOperations(some);
+    for (const projection of projections) yield some.flatMap(({ record }) => projection.rowsOf(record));
+  }
+  for (const some of runsOf(drafts)) yield some.flatMap(({ draft, id }) => draft.besides?.(id) ?? []);
+}
+
+function* runsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += MAX_GROUP_RECORDS) yield items.slice(at, at + MAX_GROUP_RECORDS);
 }

@@ -27,6 +27,8 @@ export const sourceRecordTable = new Table('source-record', numberCodec);
 /** Heads kept in memory; the others are read back when their source speaks again. */
 const MAX_CACHED_HEADS = 20_000;
 const SOURCE_KEY_HEX = 32;
+/** Heads that are read back together. */
+const READ_TOGETHER = 256;
 
 /** A source id as a key part: any text of any length becomes 32 hex digits. */
 export function sourceKey(sourceId: string): string {
@@ -72,12 +74,18 @@ export class SourceHeads {
   async load(names: readonly SourceName[]): Promise<void> {
     const needed = new Map(names.map((name) => [cacheKey(name), name]));
     this.#evict(needed);
-    for (const [key, { account, sourceId }] of needed) {
-      if (this.#cache.has(key)) continue;
-      const head = await sourceHeadTable.get(this.#store, account, sourceKey(sourceId));
+    const unknown = [...needed].filter(([key]) => !this.#cache.has(key));
+    for (let at = 0; at < unknown.length; at += READ_TOGETHER) await this.#read(unknown.slice(at, at + READ_TOGETHER));
+  }
+
+  async #read(names: readonly (readonly [key: string, name: SourceName])[]): Promise<void> {
+    const keys = names.map(([, { account, sourceId }]) => sourceHeadTable.key(account, sourceKey(sourceId)));
+    const rows = await this.#store.getMany(keys);
+    names.forEach(([key], i) => {
+      const row = rows[i];
       // A group may have committed a newer head while this one was being read.
-      if (!this.#cache.has(key)) this.#cache.set(key, head ?? null);
-    }
+      if (!this.#cache.has(key)) this.#cache.set(key, row === undefined ? null : sourceHeadTable.decode(row));
+    });
   }
 
   /** The head of a loaded source; undefined before its first record. */

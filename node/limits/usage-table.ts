@@ -38,9 +38,9 @@ export function monthOf(day: UtcDay): string {
   return day.slice(0, MONTH_CHARACTERS);
 }
 
-/** Whether an account made this record by a call of its own. The node attests the heads of its logs by itself. */
-export function countsAsUse({ claims }: Pick<AttestationRecord, 'claims'>): boolean {
-  return claims.keyEvent !== 'audit-head' && claims.keyEvent !== 'settlement-head';
+/** Whether an account made this record by a call of its own. Heads of its logs, and its lists, the node attests itself. */
+export function countsAsUse({ claims: { keyEvent } }: Pick<AttestationRecord, 'claims'>): boolean {
+  return keyEvent !== 'audit-head' && keyEvent !== 'settlement-head' && keyEvent !== 'list-edition';
 }
 
 /** Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. */

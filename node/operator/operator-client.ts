@@ -23,16 +23,18 @@ export class OperatorError extends Error {
 
 /**
  * Puts one question to a running node over the socket in its home. Throws `OperatorError` on any answer but 200, and
- * where nothing listens there the error of the connection.
+ * where nothing listens there the error of the connection. `answerMs`: longest silence, in milliseconds.
  */
 export function operatorRequest(
   socketPath: string,
   method: 'GET' | 'POST',
   path: string,
   body?: JsonObject,
+  answerMs = ANSWER_MS,
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const outgoing = request({ socketPath, method, path, timeout: ANSWER_MS }, (response) => {
+  // A connection of its own: one that is kept could be closed by the node just when it is used again.
+  const outgoing = request({ socketPath, method, path, timeout: answerMs, agent: false }, (response) => {
     const chunks: Uint8Array[] = [];
     response.on('data', (chunk: Uint8Array) => chunks.push(chunk));
     response.on('error', reject);

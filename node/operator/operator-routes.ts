@@ -1,6 +1,8 @@
 import type { NodeContext } from '../context.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { accountRoutes } from './account-routes.ts';
+import { listRoutes } from './list-routes.ts';
+import { regwatchRoutes } from './regwatch-routes.ts';
 import { rosterRoutes } from './roster-routes.ts';
 import { signingKeyRoutes } from './signing-key-routes.ts';
 
@@ -9,6 +11,8 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
   const { accounts, config, keys, rosterVotes } = context;
   return [
     ...accountRoutes(accounts),
+    ...listRoutes(context),
+    ...regwatchRoutes(context),
     ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),
     ...signingKeyRoutes({ ...context, self: config.id }),
   ];

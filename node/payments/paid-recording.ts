@@ -35,6 +35,9 @@ export interface PaidRecordingOptions {
   readonly work: KeptWork | undefined;
 }
 
+/** Records that are read back together. */
+const READ_TOGETHER = 64;
+
 /** Makes the records of a paid call, once for each payment however often it is tried. */
 export class PaidRecording {
   readonly #options: PaidRecordingOptions;
@@ -61,7 +64,7 @@ export class PaidRecording {
     if (this.#isUsed) throw new RangeError('a paid call records once');
     const { work, recordOf, intake } = this.#options;
     if (work !== undefined) {
-      return { records: await Promise.all(work.records.map(recordOf)), kept: work.kept };
+      return { records: await readAll(work.records, recordOf), kept: work.kept };
     }
     const made = await make();
     if ('charged' in made) return made;
@@ -86,4 +89,15 @@ export class PaidRecording {
       },
     }));
   }
+}
+
+async function readAll(
+  ids: readonly RecordId[],
+  recordOf: PaidRecordingOptions['recordOf'],
+): Promise<readonly AttestationRecord[]> {
+  const records: AttestationRecord[] = [];
+  for (let at = 0; at < ids.length; at += READ_TOGETHER) {
+    records.push(...(await Promise.all(ids.slice(at, at + READ_TOGETHER).map(recordOf))));
+  }
+  return records;
 }

@@ -18,7 +18,7 @@ const PaymentRowShape = Closed({
   state: Type.Enum([...PAYMENT_STATES]),
   /** Hash of the one request that the authorization is bound to: method, path, query and body. */
   request: Sha256Shape,
-  /** Hash of authorization and signature: who shows the same again is the payer. */
+  /** Hash of authorization, signature and identifier: who shows the same again is the payer. */
   proof: Sha256Shape,
   service: Type.String({ minLength: 1, maxLength: 64 }),
   amount: AtomicAmountShape,

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
+import { Rounds } from '../rounds.ts';
 import type { PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
 import type { PaymentKey } from './payment-key.ts';
@@ -28,39 +28,24 @@ const ENDED_TOGETHER = 256;
  */
 export class PaymentUpkeep implements AsyncDisposable {
   readonly #options: PaymentUpkeepOptions;
-  readonly #ending = new AbortController();
-  #loop: Promise<void> | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #rounds = new Rounds(LOOK_MS, () => this.#look());
 
   constructor(options: PaymentUpkeepOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#loop ??= this.#run();
+    this.#rounds.start();
   }
 
   /** Looks after all that is open or due now. Never rejects. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
+    return this.#rounds.now();
   }
 
   /** Waits for what is under way. The rest is done after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending.abort();
-    await this.#loop;
-    await this.#looking;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
-      await this.look();
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-    }
+    await this.#rounds[Symbol.asyncDispose]();
   }
 
   async #look(): Promise<void> {
@@ -75,7 +60,7 @@ export class PaymentUpkeep implements AsyncDisposable {
 
   async #reconcileOpen(): Promise<void> {
     let after: PaymentKey | undefined;
-    while (!this.#ending.signal.aborted) {
+    while (!this.#rounds.signal.aborted) {
       const keys = await this.#options.book.openKeys(after, RECONCILED_TOGETHER);
       after = keys.at(-1);
       if (after === undefined) return;
@@ -96,7 +81,7 @@ export class PaymentUpkeep implements AsyncDisposable {
   async #endDue(): Promise<void> {
     const { store, now } = this.#options;
     const at = now();
-    while (!this.#ending.signal.aborted) {
+    while (!this.#rounds.signal.aborted) {
       const due: string[][] = [];
       for await (const [parts] of paymentEndTable.under(store, [], { limit: ENDED_TOGETHER })) {
         if (Number(parts[0]) > at) break;

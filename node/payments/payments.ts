@@ -8,22 +8,24 @@ import { Lanes } from '../lanes.ts';
 import type { CallsUnderWay } from './calls-under-way.ts';
 import type { Cashier, ShownPayment } from './cashier.ts';
 import { type Flight, Flights, type IsWanted } from './flights.ts';
+import { Interest } from './interest.ts';
 import { PaidRecording, type PaidRecordingOptions } from './paid-recording.ts';
 import type { BookedPayment, PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText, paymentKey, readKeyText } from './payment-key.ts';
 import type { PaymentLimits } from './payment-limits.ts';
 import { isOpen, type PaymentRow } from './payment-tables.ts';
+import type { SignedAuthorization } from './processor.ts';
 import type { Settler } from './settler.ts';
 
 /** A call that shows a payment. */
 export interface PaidRequest {
   readonly service: ServiceName;
-  readonly payment: Payment;
+  readonly payment: Payment & Pick<SignedAuthorization, 'listing'>;
   readonly terms: PaymentRequirements;
   /** Hash of method, path, query and body: an authorization pays for one of these. */
   readonly request: Sha256Hash;
-  /** Hash of authorization and signature. */
+  /** Hash of authorization, signature and identifier. */
   readonly proof: Sha256Hash;
   readonly isWanted: IsWanted;
 }
@@ -34,8 +36,12 @@ export interface PaidAnswer {
   readonly charged?: false;
 }
 
-/** Does what is paid for. What it throws is not charged, and the payment stays as good as it was. */
-export type Work = (recording: PaidRecording) => Promise<PaidAnswer>;
+/**
+ * Does what is paid for. What it throws is not charged, and the payment stays as good as it was. The signal is aborted,
+ * with `PaymentError` `abandoned`, when nobody waits for the answer any more: work that throws that reason gives up, and
+ * whoever came meanwhile with the same call begins anew.
+ */
+export type Work = (recording: PaidRecording, signal: AbortSignal) => Promise<PaidAnswer>;
 
 /** That the payee was paid. */
 export interface Receipt {
@@ -107,14 +113,16 @@ export class Payments {
     }
   }
 
-  /** Finds out what came of an open settlement, where nobody does so already. Throws `PaymentError`. */
+  /**
+   * Finds out what came of a settlement that was begun and is not known to have come to anything. Where somebody is about
+   * the payment already, it is left to him. Throws `PaymentError`.
+   */
   async reconcile(key: PaymentKey): Promise<void> {
     const name = keyText(key);
-    const under = this.#flights.get(name);
-    if (under !== undefined) return under.over();
+    if (this.#flights.get(name) !== undefined) return;
     const flight = this.#flights.begin(name, null, async () => {
       const row = await this.#options.book.read(key);
-      if (row !== undefined && isOpen(row)) await this.#options.cashier.lookUp({ key, row });
+      if (row !== undefined && mayBePaid(row)) await this.#options.cashier.lookUp({ key, row });
       return undefined;
     });
     await flight.join(() => false);
@@ -172,7 +180,7 @@ export class Payments {
 
   /** A settlement that was given up as refused may have come through after all; then the payment is as good as paid. */
   async #refuse(payment: BookedPayment, reason: string): Promise<PaidOutcome> {
-    if (payment.row.attempts > 0) {
+    if (mayBePaid(payment.row)) {
       const row = await this.#options.cashier.lookUp(payment);
       if (row.state === 'settled') return this.#replay({ key: payment.key, row });
     }
@@ -188,7 +196,8 @@ export class Payments {
     const { book, cashier } = this.#options;
     const { key } = payment;
     const held = await book.answerOf(key);
-    const answer = held === undefined ? await this.#work(payment, work) : { body: held };
+    const answer = held === undefined ? await this.#work(payment, work, flight) : { body: held };
+    if (answer === undefined) return undefined;
     if (answer.charged === false) return { body: answer.body, receipt: null, isReplay: false };
     if (!flight.isWanted) return undefined;
     const row = (await book.read(key)) ?? payment.row;
@@ -196,11 +205,17 @@ export class Payments {
     return { body: answer.body, receipt: receiptOf({ key, row: settled }), isReplay: false };
   }
 
-  async #work(payment: BookedPayment, work: Work): Promise<PaidAnswer> {
+  /** Undefined where the work was given up because nobody waited for it. */
+  async #work(payment: BookedPayment, work: Work, flight: CallFlight): Promise<PaidAnswer | undefined> {
     const { book, intake, recordOf } = this.#options;
     const earlier = await book.workOf(payment.key);
     const recording = new PaidRecording({ book, intake, recordOf, payment, work: earlier });
-    const answer = await work(recording);
+    using interest = new Interest(() => flight.isWanted);
+    const { signal } = interest;
+    const answer = await work(recording, signal).catch((error: unknown) => {
+      if (!signal.aborted || error !== signal.reason) throw error;
+    });
+    if (answer === undefined) return undefined;
     if (answer.charged === false && recording.hasRecords) throw new RangeError('what was recorded is charged');
     return answer;
   }
@@ -213,7 +228,9 @@ export class Payments {
     if (found === undefined || first === undefined || found.payment === keyText(key)) return undefined;
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
     let row = await book.read(first);
-    if (row !== undefined && isOpen(row)) {
+    if (row !== undefined && mayBePaid(row)) {
+      // A flight of one that is not open may wait for this very lane.
+      if (isOpen(row)) await this.#flights.get(found.payment)?.over();
       await this.reconcile(first);
       row = await book.read(first);
     }
@@ -257,6 +274,11 @@ function freshRow(book: PaymentBook, call: PaidRequest, now: number): PaymentRow
 
 function shownOf({ payment, terms }: PaidRequest): ShownPayment {
   return { signed: payment, terms };
+}
+
+/** What a facilitator said that it did not send may have come through after all. */
+function mayBePaid(row: PaymentRow): boolean {
+  return isOpen(row) || (row.state === 'unpaid' && row.attempts > 0);
 }
 
 function receiptOf({ key, row }: BookedPayment): Receipt {

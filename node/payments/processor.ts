@@ -1,10 +1,19 @@
 import type { PaymentAuthorization } from '../../protocol/payments/payment.ts';
+import type { JsonObject } from '../../protocol/json/value.ts';
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
 
 /** An authorization that whoever holds it can have settled. */
 export interface SignedAuthorization {
   readonly authorization: PaymentAuthorization;
   readonly signature: string;
+  /** The seller's own word on what is paid for, never the payer's: a facilitator may list it in its catalogue. */
+  readonly listing?: Listing;
+}
+
+/** The members `resource` and `extensions` of a 402 answer. */
+export interface Listing {
+  readonly resource: { readonly url: string; readonly description: string; readonly mimeType: string };
+  readonly extensions: JsonObject;
 }
 
 /** A facilitator's word on an authorization that is not settled yet. */

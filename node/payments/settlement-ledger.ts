@@ -40,6 +40,13 @@ export interface SettlementHead {
   readonly at: Timestamp | null;
 }
 
+/** What a wallet has paid here, and the ledger that says so: of one moment. */
+export interface WalletStanding {
+  readonly head: SettlementHead;
+  /** Undefined where it never paid. */
+  readonly summary: WalletSummary | undefined;
+}
+
 interface End extends SettlementEnd {
   /** Counter of the first line of the last line's day. */
   readonly dayFirst: number;
@@ -96,6 +103,11 @@ export class SettlementLedger {
   /** What a wallet has paid here; undefined where it never did. */
   summaryOf(payer: WalletAddress): Promise<WalletSummary | undefined> {
     return walletTable.get(this.#options.store, payer);
+  }
+
+  /** Read between two writes, so that head and summary are of the same lines. */
+  standingOf(payer: WalletAddress): Promise<WalletStanding> {
+    return this.#inOrder(async () => ({ head: this.head, summary: await this.summaryOf(payer) }));
   }
 
   /**

@@ -25,16 +25,21 @@ export interface SignedGroup {
 }
 
 /** All rows of a group, for one atomic write. */
-export function groupOperations({ group, signed, records }: SignedGroup): Operation[] {
-  const operations = [groupTable.put([group.node, group.first], signed)];
+export function groupOperations(group: SignedGroup): Operation[] {
+  return [...groupOperationParts(group)].flat();
+}
+
+/** The same in parts of a bounded size: for whoever puts a write together in slices. */
+export function* groupOperationParts({ group, signed, records }: SignedGroup): Generator<readonly Operation[]> {
+  yield [groupTable.put([group.node, group.first], signed)];
   for (let at = 0; at < records.length; at += BODY_ROW_RECORDS) {
     const row = records.slice(at, at + BODY_ROW_RECORDS);
-    operations.push(bodyTable.put([group.node, group.first + at], row.map((record) => record.text).join('\n')));
+    const operations = [bodyTable.put([group.node, group.first + at], row.map((record) => record.text).join('\n'))];
     row.forEach(({ record }, i) => {
       operations.push(recordIndex.put([record.id], group.first + at + i), ...linkOperations(record));
     });
+    yield operations;
   }
-  return operations;
 }
 
 /** The lines of a body row. */

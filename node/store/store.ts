@@ -4,6 +4,7 @@ import { Level } from 'level';
 import { type CommitGate, openGate } from './commit.ts';
 import type { Operation } from './operation.ts';
 import { purge } from './purge.ts';
+import { Slices } from '../turns.ts';
 import { ReadEpochs } from './read-epochs.ts';
 import { WriteLane } from './write-lane.ts';
 
@@ -37,6 +38,9 @@ export interface StoreOptions {
 /** LevelDB's own 4 MiB default stalls writers for most of a second; see the bench. In bytes. */
 const WRITE_BUFFER_BYTES = 64 << 20;
 const CACHE_BYTES = 64 << 20;
+
+/** A write of more operations is handed over in slices: LevelDB takes each from this thread. */
+const SLICED_OPERATIONS = 2_000;
 
 /** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
 const RENEWAL_ROOM_BYTES = 1 << 20;
@@ -174,13 +178,31 @@ export class Store implements AsyncDisposable {
     if (this.#failed !== undefined) await this.#recover(this.#failed);
     if (operations.length === 0) return;
     try {
-      const sync = () => this.#level.batch([...operations], { sync: true });
+      const sync =
+        operations.length > SLICED_OPERATIONS
+          ? () => this.#applyInSlices(operations)
+          : () => this.#level.batch([...operations], { sync: true });
       await this.#gate({ directory: this.directory, operations, sync });
     } catch (error) {
       this.#failed = [...new Set(operations.map(({ key }) => key))];
       throw new StoreError('write-failed', `the store refused a write: ${String(error)}`, error);
     }
     this.#writes++;
+  }
+
+  /** As atomic as any: nothing is written before all of it was handed over. */
+  async #applyInSlices(operations: readonly Operation[]): Promise<void> {
+    const batch = this.#level.batch();
+    try {
+      await new Slices().each(operations, (operation) => {
+        if (operation.type === 'put') batch.put(operation.key, operation.value);
+        else batch.del(operation.key);
+      });
+    } catch (error) {
+      await batch.close();
+      throw error;
+    }
+    await batch.write({ sync: true });
   }
 
   async #recover(failed: readonly string[]): Promise<void> {

@@ -75,7 +75,11 @@ export function commitDecision(
   };
 }
 
-/** Whether a disclosed payload and salt are what a record committed to: the whole, and each part that it claims. */
+/**
+ * Whether a disclosed payload and salt are what a record committed to: the whole, and each part that it claims. The
+ * answer to a query that is kept nowhere has no `data`: its `queryHash`, which whoever asked can compute again, is the
+ * input that it claims.
+ */
 export function payloadMatches(
   suite: Pick<Suite, 'sha256Hex'>,
   committed: { readonly payloadHash: Sha256Hash; readonly claims: DecisionHashes },
@@ -85,7 +89,8 @@ export function payloadMatches(
   if (commit(suite, 'meridian/payload/1', salt, payload) !== committed.payloadHash) return false;
   const { dataHash, inputHash, outputHash } = committed.claims;
   if (dataHash === undefined && inputHash === undefined && outputHash === undefined) return true;
-  const data = isJsonObject(payload) ? payload.data : undefined;
+  const { data, queryHash } = isJsonObject(payload) ? payload : {};
+  if (data === undefined && dataHash === undefined && outputHash === undefined) return inputHash === queryHash;
   if (!isJsonObject(data)) return false;
   const expected = commitDecision(suite, salt, decisionTexts(data));
   return expected.dataHash === dataHash && expected.inputHash === inputHash && expected.outputHash === outputHash;

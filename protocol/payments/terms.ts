@@ -54,12 +54,17 @@ export interface Demand extends Payee {
   readonly extensions?: JsonObject;
 }
 
+/** What is paid for, as x402 names it. */
+export function resourceOf(service: ServiceName, url: string) {
+  return { url, description: SERVICES[service].description, mimeType: 'application/json' } as const;
+}
+
 /** The PaymentRequired object (x402 v2 §5.1): what the header `PAYMENT-REQUIRED` holds. */
 export function paymentRequired({ service, url, error, extensions = {}, payTo }: Demand): JsonObject {
   return {
     x402Version: X402_VERSION,
     error,
-    resource: { url, description: SERVICES[service].description, mimeType: 'application/json' },
+    resource: resourceOf(service, url),
     accepts: [requirementsOf(service, { payTo })],
     extensions: { [PAYMENT_IDENTIFIER]: PAYMENT_IDENTIFIER_DECLARATION, ...extensions },
   };

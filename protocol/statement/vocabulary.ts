@@ -74,7 +74,14 @@ export type ActionStatus = (typeof ACTION_STATUSES)[number];
 export const CUSTODIES = ['service', 'self'] as const;
 export type Custody = (typeof CUSTODIES)[number];
 
-export const KEY_EVENTS = ['agent-rotated', 'agent-deactivated', 'audit-head', 'settlement-head'] as const;
+export const KEY_EVENTS = [
+  'agent-rotated',
+  'agent-deactivated',
+  'audit-head',
+  'settlement-head',
+  /** An edition of an official list came into force at the node, or was found unchanged at its source. */
+  'list-edition',
+] as const;
 export type KeyEvent = (typeof KEY_EVENTS)[number];
 
 /** What a screening, a counterparty check or an audit came to. */

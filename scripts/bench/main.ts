@@ -9,12 +9,29 @@ import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
 import { intake } from './intake/intake.ts';
 import { limits } from './limits/limits.ts';
+import { lists } from './lists/lists.ts';
 import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
+import { payments } from './payments/payments.ts';
+import { waiting } from './payments/waiting.ts';
+import { screening } from './screening/screening.ts';
 import { sealing } from './sealing/sealing.ts';
 import { tableText } from './table.ts';
 
-const PARTS: readonly Part[] = [http, intake, limits, sealing, catchUp, verification, latency, storage];
+const PARTS: readonly Part[] = [
+  http,
+  intake,
+  limits,
+  sealing,
+  catchUp,
+  verification,
+  latency,
+  storage,
+  payments,
+  waiting,
+  lists,
+  screening,
+];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.

@@ -14,6 +14,8 @@ export interface Question<Shape extends TSchema> {
   readonly path: string;
   readonly body?: JsonObject;
   readonly answer: Shape;
+  /** Longest wait for it. Default: that of the operator's client. In milliseconds. */
+  readonly answerMs?: number;
 }
 
 /** Puts the same question to every node at once. */
@@ -27,9 +29,9 @@ export function askAll<Shape extends TSchema>(
 /** The answer of one node. Throws `OperatorError`, or the error of the connection. */
 export async function ask<Shape extends TSchema>(
   { socket }: Target,
-  { method, path, body, answer }: Question<Shape>,
+  { method, path, body, answer, answerMs }: Question<Shape>,
 ): Promise<Static<Shape>> {
-  const value: unknown = JSON.parse(await operatorRequest(socket, method, path, body));
+  const value: unknown = JSON.parse(await operatorRequest(socket, method, path, body, answerMs));
   if (Compile(answer).Check(value)) return value;
   throw new OperatorError('the node is of another version', null, 'the node is of another version');
 }

@@ -4,7 +4,7 @@ import { change, type ChangeCommand, unreachable } from './changes.ts';
 import { listAccounts, listKeys } from './lists.ts';
 import { accountTable, changeTable, keyTable } from './tables.ts';
 import { findTargets, type Target } from './targets.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** 0 done on every node · 1 not on every node · 2 wrong usage, or no cluster. */
 export type KeyExit = 0 | 1 | 2;

@@ -50,7 +50,8 @@ function merged<Item>(outcomes: readonly Outcome<readonly Item[]>[], cells: (ite
   return [...nodes.values()].map((entry) => entry.row.concat(entry.nodes.join(' ')));
 }
 
-function tableText(rows: readonly Row[]): string {
+/** Cells in columns; the first row is the header. */
+export function tableText(rows: readonly Row[]): string {
   const columns = rows[0]?.length ?? 0;
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   return rows

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--json]
 

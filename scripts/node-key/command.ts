@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { ask, outcomeOf, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
 import { homePassphrase } from './home-passphrase.ts';
 

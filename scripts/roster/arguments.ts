@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run roster -- COMMAND [options]
 

@@ -5,7 +5,7 @@ import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
 import { PublishRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { ask } from '../key/ask.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Arguments, type Flags, quorumOf, readArguments, required, USAGE } from './arguments.ts';
 import { genesisDraft, memberOf, nextDraft } from './drafts.ts';
 import { readChain, readMember, readProposal, textOf, writeJson } from './files.ts';

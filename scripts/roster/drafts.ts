@@ -11,7 +11,7 @@ import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
 import { requireReadable } from '../../node/federation/transport/members.ts';
 import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner } from '../../node/keys/native-suite.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 /** How the rosters after a change differ from those before. */

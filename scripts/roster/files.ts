@@ -6,7 +6,7 @@ import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { type Member, MemberShape, type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Throws `UsageError` on a file that is not a member's. */
 export function readMember(file: string): Promise<Member> {

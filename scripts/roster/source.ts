@@ -6,7 +6,7 @@ import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { RostersAnswerShape } from '../../node/operator/roster-forms.ts';
 import { ask } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Flags } from './arguments.ts';
 import { readChain } from './files.ts';
 

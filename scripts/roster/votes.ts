@@ -9,7 +9,7 @@ import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
 import { SignRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { ask } from '../key/ask.ts';
 import type { Target } from '../key/targets.ts';
-import { UsageError } from '../key/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { homePassphrase } from '../node-key/home-passphrase.ts';
 
 type Vote = SignedRoster['signatures'][number];

@@ -72,7 +72,7 @@ function stall(port: number, sounds: readonly Sound[], apiKey: string): Promise<
     const sound = posts[Math.floor((index * posts.length) / STALLED)];
     if (sound === undefined) throw new RangeError('no operation takes a body');
     const body = Buffer.from(JSON.stringify(sound.body));
-    const whole = wire(sound, { headers: soundHeaders(apiKey, body) }, body);
+    const whole = wire(sound, { headers: soundHeaders(sound, apiKey, body) }, body);
     const connection = new RawConnection(port);
     await connection.begin(whole.subarray(0, index % 2 === 0 ? 40 : -1));
     return connection;

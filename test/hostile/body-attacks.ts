@@ -41,7 +41,7 @@ export function largeBody(sound: Sound, tools: BodyTools): HostileRequest {
   }
   if (tools.random.chance(0.5)) return inOnePiece(sound, tools, 'a huge body', Buffer.alloc(size, ' '));
   const headers = [
-    ...soundHeaders(tools.apiKey, undefined),
+    ...soundHeaders(sound, tools.apiKey, undefined),
     'Content-Type: application/json',
     'Transfer-Encoding: chunked',
   ];
@@ -55,7 +55,7 @@ export function slowBody(sound: Sound, tools: BodyTools): HostileRequest {
   const { random, apiKey } = tools;
   const body = bytesOfBody(sound) ?? Buffer.from('{}');
   const at = 1 + random.int(Math.max(1, body.length - 1));
-  const headers = soundHeaders(apiKey, body);
+  const headers = soundHeaders(sound, apiKey, body);
   const start = wire(sound, { headers }, body.subarray(0, at));
   if (random.chance(0.3)) return { ...request(sound, 'a body that is cut off', [start]), after: 'cut' };
   if (random.chance(0.4)) return { ...request(sound, 'a body that ends early', [start]), after: 'half-close' };
@@ -70,7 +70,7 @@ export function slowBody(sound: Sound, tools: BodyTools): HostileRequest {
 }
 
 function inOnePiece(sound: Sound, tools: BodyTools, what: string, body: Uint8Array): HostileRequest {
-  const piece = wire(sound, { headers: soundHeaders(tools.apiKey, body) }, body);
+  const piece = wire(sound, { headers: soundHeaders(sound, tools.apiKey, body) }, body);
   return { ...request(sound, what, [piece]), mayPass: () => isSound(sound, tools, body) };
 }
 

@@ -180,7 +180,7 @@ export function oddHeader(sound: Sound, tools: HeadTools): HostileRequest {
 export function smuggled(sound: Sound, { apiKey }: HeadTools): HostileRequest {
   const body = Buffer.from('[]');
   const tail = Buffer.from('GET /accounts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2));
-  const piece = Buffer.concat([wire(sound, { headers: soundHeaders(apiKey, body) }, body), tail]);
+  const piece = Buffer.concat([wire(sound, { headers: soundHeaders(sound, apiKey, body) }, body), tail]);
   const mayPass = sound.body === undefined ? maybe : never;
   return {
     what: 'requests in the tail',
@@ -201,7 +201,9 @@ function tricked(sound: Sound, { apiKey }: HeadTools, trick: Trick): HostileRequ
   const { what, add = [], drop = [], head = {}, spoilBody = false, passes, noBody = false } = trick;
   const sent = bytesOfBody(sound);
   const body = spoilBody && sent !== undefined ? Buffer.from('[]') : sent;
-  const lines = soundHeaders(apiKey, body).filter((line) => !drop.includes(line.split(':')[0]?.toLowerCase() ?? ''));
+  const lines = soundHeaders(sound, apiKey, body).filter(
+    (line) => !drop.includes(line.split(':')[0]?.toLowerCase() ?? ''),
+  );
   const piece = wire(sound, { ...head, headers: [...lines, ...add] }, body);
   return {
     what,

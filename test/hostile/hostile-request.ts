@@ -9,6 +9,8 @@ export interface Sound {
   /** With its question mark; empty where there is none. */
   readonly query: string;
   readonly body: JsonObject | undefined;
+  /** What `PAYMENT-SIGNATURE` holds where the operation is sold; it is read, and never holds. */
+  readonly payment: string | undefined;
 }
 
 /** Something to send to the node, as bytes. */
@@ -41,8 +43,9 @@ export const never = (): boolean => false;
 export const maybe = (): boolean => true;
 
 /** The header lines of a sound request with this body. */
-export function soundHeaders(apiKey: string, body: Uint8Array | undefined): string[] {
+export function soundHeaders({ payment }: Sound, apiKey: string, body: Uint8Array | undefined): string[] {
   const lines = ['Host: node.example', `x-api-key: ${apiKey}`];
+  if (payment !== undefined) lines.push(`PAYMENT-SIGNATURE: ${payment}`);
   if (body !== undefined) lines.push('Content-Type: application/json', `Content-Length: ${body.length}`);
   return lines;
 }

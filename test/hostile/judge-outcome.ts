@@ -1,12 +1,14 @@
 import { PROBLEM_CONTENT_TYPE } from '../../node/http/problem.ts';
 import { isProblemCode, PROBLEM_KINDS } from '../../node/http/problem-codes.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
-import type { ApiDocument } from '../fixtures/api-document.ts';
+import { type ApiDocument, DEMAND_STATUS } from '../fixtures/api-document.ts';
 import type { HostileRequest } from './hostile-request.ts';
 import type { Outcome, RawAnswer } from './raw-connection.ts';
 
 /** What any request may be refused with, before it is known which operation it is for. */
 const OF_ANY_REQUEST = new Set(['request-malformed', 'headers-too-large', 'route-not-found', 'method-not-allowed']);
+/** A 402 has the form of x402. */
+const DEMAND_TYPE = 'application/json';
 /** What may happen to a request whose sender hung up, or never sent all of it. */
 const UNFINISHED = new Set<HostileRequest['after']>(['cut', 'half-close']);
 
@@ -28,12 +30,15 @@ function statusFault({ status }: RawAnswer): string | null {
 function refusalFault(document: ApiDocument, { operation }: HostileRequest, answer: RawAnswer): string | null {
   const { status, headers, body } = answer;
   if (status >= 500) return `answered ${status}: ${body}`;
-  if (!headers.get('content-type')?.startsWith(PROBLEM_CONTENT_TYPE)) return `${status} without a problem: ${body}`;
+  const isDemand = status === DEMAND_STATUS && operation.usd !== null;
+  const type = isDemand ? DEMAND_TYPE : PROBLEM_CONTENT_TYPE;
+  if (!headers.get('content-type')?.startsWith(type)) return `${status} without a problem: ${body}`;
   const problem = objectOf(body);
   const code = String(problem.code);
   if (!isProblemCode(code)) return `the code ${code} is not known`;
-  if (PROBLEM_KINDS[code].status !== status || problem.status !== status) return `${code} under ${status}`;
-  if (problem.success !== false || problem.error !== problem.detail) return `another form: ${body}`;
+  const said = isDemand ? status : problem.status;
+  if (PROBLEM_KINDS[code].status !== status || said !== status) return `${code} under ${status}`;
+  if (problem.success !== false || (!isDemand && problem.error !== problem.detail)) return `another form: ${body}`;
   if (problem.requestId !== (headers.get('x-request-id') ?? '')) return 'another request id';
   if (OF_ANY_REQUEST.has(code) || document.codesOf(operation).has(code)) return null;
   return `refused with ${code}, which is not described: ${body}`;

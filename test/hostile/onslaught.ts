@@ -106,7 +106,7 @@ export class Onslaught {
 
 function nameOf(outcome: Outcome): string {
   if (typeof outcome === 'string') return outcome;
-  const code = outcome.status < 400 ? '' : /"code":"([^"]+)"/.exec(outcome.body)?.[1];
+  const code = outcome.status < 400 ? '' : /"code":"([a-z-]+)"/.exec(outcome.body)?.[1];
   return `${outcome.status} ${code ?? ''}`.trim();
 }
 

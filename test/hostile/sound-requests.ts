@@ -1,8 +1,15 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { isJsonObject } from '../../protocol/json/value.ts';
+import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import type { ApiDocument, Operation } from '../fixtures/api-document.ts';
 import type { TestNode } from '../fixtures/test-node.ts';
+import { LivePayer } from '../node/http/openapi/live-payer.ts';
 import { LiveWorld } from '../node/http/openapi/live-world.ts';
 import type { Sound } from './hostile-request.ts';
+import { VICTIM_PAYEE } from './victim.ts';
+
+/** End of every payment's life: it is read whole, and refused before anyone asks a chain. In epoch seconds. */
+const EXPIRED = 1_000_000_000;
 
 /**
  * A sound request for every operation, made of its example; several times for one that is attacked more often. What the
@@ -10,6 +17,8 @@ import type { Sound } from './hostile-request.ts';
  */
 export async function soundRequests(node: TestNode, document: ApiDocument, makerKey: string): Promise<Sound[]> {
   const sounds: Sound[] = [];
+  const wallet = privateKeyToAccount(generatePrivateKey());
+  const payer = new LivePayer({ wallet, payTo: VICTIM_PAYEE, baseUrl: node.baseUrl });
   for (const [index, operation] of document.operations.entries()) {
     const world = new LiveWorld({ node, document, makerKey, patience: 0 }, `h${index}`);
     const { path: whole, body = null } = await world.request(operation, 'whole');
@@ -19,6 +28,7 @@ export async function soundRequests(node: TestNode, document: ApiDocument, maker
       path,
       query: query === undefined ? '' : `?${query}`,
       body: isJsonObject(body) ? body : undefined,
+      payment: (await payer.headers(operation, path, { validBefore: EXPIRED }))[PAYMENT_SIGNATURE_HEADER],
     };
     for (let times = surfaceOf(operation); times > 0; times--) sounds.push(sound);
   }

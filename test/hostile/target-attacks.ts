@@ -157,7 +157,7 @@ function to(
   mayPass: () => boolean,
 ): HostileRequest {
   const body = isJsonObject(sound.body) ? Buffer.from('[]') : bytesOfBody(sound);
-  const piece = wire(sound, { target, headers: soundHeaders(apiKey, body) }, body);
+  const piece = wire(sound, { target, headers: soundHeaders(sound, apiKey, body) }, body);
   const passes = sound.body === undefined ? mayPass : never;
   return { what, operation: sound.operation, pieces: [piece], after: 'stay', noBody: false, mayPass: passes };
 }

@@ -4,12 +4,13 @@ import { join, relative, sep } from 'node:path';
 export interface Schedule {
   /** Run a few at a time. */
   together: string[];
-  /** Run one at a time afterwards: they load the machine, own fixed ports or measure time. */
-  alone: string[];
+  /** Run one at a time, beside those: whole clusters, which load the machine or own fixed ports. */
+  inTurn: string[];
 }
 
-const ALONE_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
-const ALONE_FILES: readonly string[] = [];
+const IN_TURN_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
+/** Single processes of the cluster, at free ports. */
+const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/'];
 
 /**
  * Finds the test files under a folder, in sorted order. With filters, only files whose path inside the folder contains
@@ -23,11 +24,12 @@ export async function schedule(folder: string, filters: readonly string[]): Prom
   const wanted = names.filter((name) => filters.length === 0 || filters.some((part) => `test/${name}`.includes(part)));
   wanted.sort();
   return {
-    together: wanted.filter((name) => !runsAlone(name)).map((name) => join(folder, name)),
-    alone: wanted.filter(runsAlone).map((name) => join(folder, name)),
+    together: wanted.filter((name) => !runsInTurn(name)).map((name) => join(folder, name)),
+    inTurn: wanted.filter(runsInTurn).map((name) => join(folder, name)),
   };
 }
 
-function runsAlone(name: string): boolean {
-  return ALONE_FILES.includes(name) || ALONE_FOLDERS.some((folder) => name.startsWith(folder));
+function runsInTurn(name: string): boolean {
+  if (TOGETHER_FOLDERS.some((folder) => name.startsWith(folder))) return false;
+  return IN_TURN_FOLDERS.some((folder) => name.startsWith(folder));
 }

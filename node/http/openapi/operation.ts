@@ -1,7 +1,7 @@
-import type { TSchema } from 'typebox';
-import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { ParameterDocumentation, Route } from '../route.ts';
+import { writtenSchema } from '../written-schema.ts';
 import { headersOf, refusalHeaders } from './headers.ts';
 import { DEMAND_STATUS, demandContent, PAID_REQUEST_HEADERS, paymentInfo } from './payment.ts';
 import { refusalSchema } from './problem-schema.ts';
@@ -75,12 +75,12 @@ function parameterOf(
   name: string,
   { description, shape, example, required = false }: ParameterDocumentation,
 ): JsonObject {
-  return { name, in: place, required, description, schema: schemaOf(shape), example };
+  return { name, in: place, required, description, schema: writtenSchema(shape), example };
 }
 
 function requestBody({ documentation: { request } }: Route): JsonObject {
   if (request === undefined) return {};
-  const content = { 'application/json': { schema: schemaOf(request.shape), example: request.example } };
+  const content = { 'application/json': { schema: writtenSchema(request.shape), example: request.example } };
   return { requestBody: { required: request.optional !== true, content } };
 }
 
@@ -94,7 +94,9 @@ function answers(route: Route): JsonObject {
 
 function answerContent({ documentation: { answer } }: Route): JsonObject {
   if (!('shape' in answer)) return { [answer.contentType]: { schema: { type: 'string' }, example: answer.example } };
-  return { [answer.contentType ?? 'application/json']: { schema: schemaOf(answer.shape), example: answer.example } };
+  return {
+    [answer.contentType ?? 'application/json']: { schema: writtenSchema(answer.shape), example: answer.example },
+  };
 }
 
 function refusals(route: Route, baseUrl: string): JsonObject {
@@ -115,10 +117,4 @@ function refusals(route: Route, baseUrl: string): JsonObject {
 function problemContent(codes: readonly ProblemCode[]): JsonObject {
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
   return { 'application/problem+json': { schema: refusalSchema(codes), examples: Object.fromEntries(examples) } };
-}
-
-/** A TypeBox schema is JSON Schema 2020-12, which OpenAPI 3.1 takes as it is; writing it out drops what is not. */
-function schemaOf(shape: TSchema): JsonValue {
-  const schema: JsonValue = JSON.parse(JSON.stringify(shape));
-  return schema;
 }

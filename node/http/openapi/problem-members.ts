@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { ObjectIdShape } from '../../../protocol/api/governance-fields.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
-import { Closed, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
+import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { ACTION_STATUSES } from '../../../protocol/statement/vocabulary.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 
@@ -44,6 +44,10 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
     to: { shape: Type.Enum([...ACTION_STATUSES]), example: 'closed' },
     allowed: { shape: Type.Array(Type.Enum([...ACTION_STATUSES])), example: ['in-progress', 'cancelled'] },
   },
+  'prompt-too-long': {
+    promptTokens: { shape: OrNull(CountShape), example: 812 },
+    contextTokens: { shape: OrNull(CountShape), example: 512 },
+  },
   'retention-locked': {
     locks: {
       shape: Type.Array(
@@ -64,6 +68,12 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
       ],
     },
     truncated: { shape: Type.Boolean({ description: 'Whether there are more than are named.' }), example: false },
+  },
+  'list-unavailable': {
+    lists: {
+      shape: Type.Array(Closed({ listId: Type.String(), state: Type.Enum(['missing', 'too-old', 'loading']) })),
+      example: [{ listId: 'un-sc-consolidated', state: 'too-old' }],
+    },
   },
   'scope-forbidden': {
     scope: { shape: Type.String({ description: 'The scope that the key lacks.' }), example: 'governance:write' },

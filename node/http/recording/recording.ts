@@ -161,7 +161,8 @@ export function requireReach(caller: Caller, sourceId: JsonValue | undefined): v
   throw new Problem('scope-forbidden', `sourceId ${message}`, { errors: [fieldError(['sourceId'], 'scope', message)] });
 }
 
-function additionalWarnings(additional: ReadonlyMap<string, JsonValue>): string[] {
+/** Members that no schema names are kept, and the caller is told. */
+export function additionalWarnings(additional: ReadonlyMap<string, JsonValue>): string[] {
   return [...additional.keys()].map((name) => `${name}: not a documented field; signed under additional`);
 }
 

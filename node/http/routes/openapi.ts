@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { type DocumentOptions, OPENAPI_VERSION, openApiDocument } from '../openapi/document.ts';
+import { writtenDocument } from '../written-document.ts';
 import type { FreeRoute, Route } from '../route.ts';
 
 const DocumentShape = Type.Object(
@@ -22,17 +23,10 @@ export function openApiRoute(
       answer: { shape: DocumentShape, example: EXAMPLE },
       problems: [],
     },
-    async answer() {
-      // Made anew only after the node has moved.
-      const address = baseUrl();
-      if (address !== written.address) written = write(address);
-      return { body: written.body, headers: { 'Content-Type': 'application/json' } };
-    },
+    answer: async () => ({ body: written(), headers: { 'Content-Type': 'application/json' } }),
   };
-  const write = (address: string) => ({
-    address,
-    body: JSON.stringify(openApiDocument([...routes, route], { ...options, baseUrl: address })),
-  });
-  let written = write(baseUrl());
+  const write = (address: string) =>
+    JSON.stringify(openApiDocument([...routes, route], { ...options, baseUrl: address }));
+  const written = writtenDocument(baseUrl, write);
   return route;
 }

@@ -3,16 +3,13 @@ import { TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts
 import { timestampOf } from '../../../protocol/time.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import { tieredDraft } from '../../attestation/decision-drafts.ts';
-import { assertedClauseWarnings } from '../../attestation/asserted-clause.ts';
 import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
+import { tieredWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
 import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
-
-/** ISO 3166-1 or 3166-2 codes, and `EU`. Others are signed all the same. */
-const JURISDICTION = /^[A-Z]{2}(-[A-Z0-9]{1,3})?$/;
 
 /** `POST /v1/tiered-attest` (SPEC §2.2, DOMAIN §3.2): one decision as a leaf, answered once signed and on the disk. */
 export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
@@ -46,15 +43,6 @@ export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
       warnings,
       anchorExpectedBy: timestampOf(anchorExpectedBy(record, caller.account.tier)),
     }),
-    warnings: ({ complianceMeta, data }) => [
-      ...jurisdictionWarnings(complianceMeta?.jurisdiction),
-      ...assertedClauseWarnings(complianceMeta?.serviceEventType, data),
-    ],
+    warnings: tieredWarnings,
   });
-}
-
-function jurisdictionWarnings(jurisdiction: readonly string[] = []): string[] {
-  return jurisdiction
-    .filter((code) => !JURISDICTION.test(code))
-    .map((code) => `complianceMeta.jurisdiction: ${JSON.stringify(code)} is not an ISO 3166 code; signed as given`);
 }

@@ -3,7 +3,7 @@ import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SoughtPayment } from '../processor.ts';
 import type { EvmClient } from './chain-client.ts';
-import { rpcAnswer } from './chain-error.ts';
+import { rpcAnswer } from './chain-answers.ts';
 import { hexOf } from './hex-text.ts';
 import { usdcAbi } from './usdc-abi.ts';
 

@@ -21,6 +21,18 @@ export async function firstBlockSince(client: EvmClient, head: ChainBlock, secon
   return late;
 }
 
+/** Number of the first block, up to a head that it holds for, that a condition holds for as for all after it. */
+export async function firstBlockThat(head: bigint, holds: (block: bigint) => Promise<boolean>): Promise<bigint> {
+  let low = 0n;
+  let high = head;
+  while (low < high) {
+    const middle = (low + high) / 2n;
+    if (await holds(middle)) high = middle;
+    else low = middle + 1n;
+  }
+  return low;
+}
+
 async function timeOf(client: EvmClient, blockNumber: bigint): Promise<number> {
   return Number((await client.getBlock({ blockNumber })).timestamp);
 }

@@ -1,5 +1,6 @@
-import { createPublicClient, defineChain, http } from 'viem';
+import { createPublicClient, custom, defineChain } from 'viem';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
+import { RpcBatches } from './rpc-batches.ts';
 
 /** In milliseconds. */
 export const RPC_TIMEOUT_MS = 5_000;
@@ -14,7 +15,7 @@ export function openChainClient(rpcUrl: string) {
   });
   return createPublicClient({
     chain,
-    transport: http(rpcUrl, { retryCount: 0, timeout: RPC_TIMEOUT_MS }),
+    transport: custom(new RpcBatches(rpcUrl, RPC_TIMEOUT_MS), { retryCount: 0 }),
     cacheTime: 0,
   });
 }

@@ -1,6 +1,6 @@
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { EvmClient } from './chain-client.ts';
-import { isUnanswered, rpcAnswer } from './chain-error.ts';
+import { isUnanswered, rpcAnswer } from './chain-answers.ts';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
 import { FacilitatorError } from './facilitator-error.ts';
 import { usdcAbi } from './usdc-abi.ts';

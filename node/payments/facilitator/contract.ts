@@ -58,6 +58,11 @@ export interface ChainReader {
   latestBlock(): Promise<ChainBlock>;
   account(address: WalletAddress): Promise<ChainAccount>;
   /**
+   * First block by which an account that has a transaction count above zero had one: that of its first own transaction,
+   * or of its creation where it is a contract. Needs a node that keeps all of the chain's states; others refuse.
+   */
+  firstTransaction(address: WalletAddress, head: ChainBlock, signal: AbortSignal): Promise<ChainBlock>;
+  /**
    * What became of an authorization. A transaction that is said to have carried it out is looked at first. Never throws:
    * what cannot be read is `unknown`.
    */

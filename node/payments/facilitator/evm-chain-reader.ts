@@ -4,9 +4,10 @@ import { isSameAddress } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SoughtPayment } from '../processor.ts';
 import { carriesOut, findEnd } from './authorization-log.ts';
-import { firstBlockSince } from './block-search.ts';
+import { firstBlockSince, firstBlockThat } from './block-search.ts';
 import type { EvmClient } from './chain-client.ts';
-import { ChainError, fromChain } from './chain-error.ts';
+import { fromChain } from './chain-answers.ts';
+import { ChainError } from './chain-error.ts';
 import type { ChainAccount, ChainBlock, ChainReader, PaymentOutcome } from './contract.ts';
 import { hexOf } from './hex-text.ts';
 import { usdcAbi } from './usdc-abi.ts';
@@ -52,6 +53,17 @@ export class EvmChainReader implements ChainReader {
         this.#client.getCode(at),
       ]);
       return { block, transactionCount, nativeBalance, usdcBalance, isContract: code !== undefined };
+    });
+  }
+
+  async firstTransaction(of: WalletAddress, head: ChainBlock, signal: AbortSignal): Promise<ChainBlock> {
+    return fromChain(async () => {
+      const blockNumber = await firstBlockThat(head.number, async (middle) => {
+        signal.throwIfAborted();
+        return (await this.#client.getTransactionCount({ address: hexOf(of), blockNumber: middle })) > 0;
+      });
+      const { number, hash, timestamp } = await this.#client.getBlock({ blockNumber });
+      return { number, hash, timestamp: Number(timestamp) };
     });
   }
 

@@ -7,7 +7,7 @@ import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SignedAuthorization } from '../processor.ts';
 import type { EvmClient } from './chain-client.ts';
-import { fromChain } from './chain-error.ts';
+import { fromChain } from './chain-answers.ts';
 import { CheckingSlots } from './checking-slots.ts';
 import type { Facilitator, Settled } from './contract.ts';
 import { isPublicWallet } from './development-wallets.ts';

@@ -1,6 +1,6 @@
 import { type Hash, type Hex, keccak256, type PrivateKeyAccount } from 'viem';
 import type { EvmClient } from './chain-client.ts';
-import { isUnsent, rpcAnswer } from './chain-error.ts';
+import { isUnsent, rpcAnswer } from './chain-answers.ts';
 import { PAYMENT_CHAIN_ID } from './chain-id.ts';
 import { FeeQuotes } from './fee-quotes.ts';
 
@@ -97,10 +97,10 @@ export class OrderedSender {
     return sent;
   }
 
-  /** Only an answer of the node, or nobody there to answer, shows that it is nowhere. */
+  /** Only a refusal of the node, or nobody there to answer, shows that it is nowhere: gateways tell of their own time-outs. */
   #mayHaveGone(error: unknown): boolean {
     const answer = rpcAnswer(error);
-    return answer === null ? !isUnsent(error) : /already known|already imported/.test(answer.text);
+    return answer === null ? !isUnsent(error) : /already known|already imported|time[d -]*out/.test(answer.text);
   }
 
   /** Never goes back: a place that was given away may be on its way. */

@@ -3,14 +3,15 @@ import { wireAuthorization } from '../../../protocol/payments/payment.ts';
 import { type PaymentRequirements, X402_VERSION } from '../../../protocol/payments/terms.ts';
 import type { SignedAuthorization } from '../processor.ts';
 
-/** What a facilitator is given: the terms as they were accepted, and what was signed. */
+/** What a facilitator is given: the terms as they were accepted, what was signed, and what the seller says of it. */
 export function payloadOf(
-  { authorization, signature }: SignedAuthorization,
+  { authorization, signature, listing }: SignedAuthorization,
   terms: PaymentRequirements,
 ): PaymentPayload {
   return {
     x402Version: X402_VERSION,
     accepted: terms,
     payload: { signature, authorization: { ...wireAuthorization(authorization) } },
+    ...(listing === undefined ? {} : { resource: listing.resource, extensions: listing.extensions }),
   };
 }

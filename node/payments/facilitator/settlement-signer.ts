@@ -2,7 +2,7 @@ import type { FacilitatorEvmSigner } from '@x402/evm';
 import { type Abi, encodeFunctionData, type Hash, type Hex } from 'viem';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { EvmClient } from './chain-client.ts';
-import { isRevert } from './chain-error.ts';
+import { isRevert } from './chain-answers.ts';
 import { NotSentError, type OrderedSender } from './ordered-sender.ts';
 import type { Receipts } from './receipts.ts';
 

@@ -160,7 +160,10 @@ test('names itself a development ledger, and answers what else a client reads', 
   assert.match(nodes[0]?.description ?? '', /meridian-local: a development ledger/);
   const { current_rate: rate } = await get<{ current_rate: Record<string, number> }>(`${API}/network/exchangerate`);
   assert.is(rate['cent_equivalent'], 600_000);
-  assert.is(typeof (await get<{ total_supply: unknown }>(`${API}/network/supply`)).total_supply, 'string');
+  const supply = await get<{ total_supply: string; released_supply: string }>(`${API}/network/supply`);
+  const { accounts } = running.local.ledger.state;
+  assert.is(supply.total_supply, String([...accounts.values()].reduce((sum, { opening }) => sum + opening, 0n)));
+  assert.is(supply.released_supply, supply.total_supply);
   assert.is((await get<{ fees: unknown[] }>(`${API}/network/fees`)).fees.length, 3);
   const account = await get<{ key: unknown }>(`${API}/accounts/0.0.1001`);
   assert.equal(account.key, { _type: 'ED25519', key: Buffer.from(payer.publicKey).toString('hex') });
@@ -168,6 +171,25 @@ test('names itself a development ledger, and answers what else a client reads', 
   assert.is(topic.submit_key, null);
   assert.is(topic.deleted, false);
   assert.is((await get<{ network: string }>('/local/stats')).network, 'meridian-local');
+});
+
+test('the nodes come in pages, and gas at the rate of the ledger', async () => {
+  interface Nodes {
+    readonly nodes: readonly { readonly node_id: number }[];
+    readonly links: { readonly next: string | null };
+  }
+  const first = await get<Nodes>(`${API}/network/nodes?limit=2`);
+  const second = await get<Nodes>(first.links.next ?? '');
+  const ids = [first, second].map(({ nodes }) => nodes.map(({ node_id }) => node_id));
+  assert.equal([ids, second.links.next], [[[0, 1], [2]], null]);
+  const last = await get<Nodes>(`${API}/network/nodes?order=desc&node.id=lt:2&limit=1`);
+  assert.equal(
+    last.nodes.map(({ node_id }) => node_id),
+    [1],
+  );
+  const { fees } = await get<{ fees: readonly { gas: number }[] }>(`${API}/network/fees`);
+  // 852 tinycents at 20 cents an hbar.
+  assert.is(fees[0]?.gas, 42);
 });
 
 test.after(async () => {

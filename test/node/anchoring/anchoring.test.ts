@@ -217,9 +217,12 @@ test('a transaction that a node lost or refused is replaced only once it is dead
     config: { ...ledger.config(topicId), ...SHORT_LIVED },
   });
   await rich.seal(2);
-  await until('accepted', CONFIRM_MS, async () => (await rich.anchoring.status(2))?.status === 'submitted');
+  await until('accepted', 2 * CONFIRM_MS, async () => {
+    const { history = [] } = (await rich.anchoring.status(2)) ?? {};
+    return history.some(({ status }) => status === 'submitted');
+  });
   await ledger.setFaults({ lostBeforeConsensus: 0 });
-  await rich.allConfirmed([1, 2], 30_000);
+  await rich.allConfirmed([1, 2], 45_000);
   for (const batch of [1, 2]) assert.is((await rich.anchoring.status(batch))?.attempts, 2);
   const { history = [] } = (await rich.anchoring.status(2)) ?? {};
   assert.equal(history.map(({ status }) => status).slice(0, 5), [

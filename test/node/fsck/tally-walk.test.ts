@@ -4,7 +4,7 @@ import type { Check } from '../../../node/fsck/check.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { TallyWalk } from '../../../node/fsck/tally-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
-import { tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
+import { TALLY_VERSION, tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
 import { recordId } from '../../../protocol/ids.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { countedDraft, recordsOf, TallyRoom } from '../tally/tally-room.ts';
@@ -62,8 +62,8 @@ test('a wrong, a missing and a stray count are named, and so is an end that is n
     del(key('21')),
     tallyTable.put(['acme', 'all', '2026-11-25', DECISION], { count: 1, first: [STRANGER], last: STRANGER }),
     put('tally/acme/all/2026-11-26/incident|||', 'many'),
-    tallyEndTable.put([NODE], { version: 1, next: 5 }),
-    tallyEndTable.put(['us'], { version: 1, next: 5 }),
+    tallyEndTable.put([NODE], { version: TALLY_VERSION, next: 5 }),
+    tallyEndTable.put(['us'], { version: TALLY_VERSION, next: 5 }),
   ]);
   assert.equal(found, [
     'problem: tally-end/eu counts up to record 4, not 18',

@@ -100,6 +100,15 @@ test('no answer is sniffed for another type, and none that takes a key is kept b
   }
 });
 
+test('what is sold cannot be had from a node that takes no payments, and is no fault in its log', async () => {
+  const before = node.log.length;
+  const answer = await node.get('/v1/x402/hedera-facts/supply', { key: null });
+  requireProblem(answer, 'payment-unavailable', 'no till');
+  assert.ok(Number(answer.headers.get('retry-after')) > 0);
+  const faults = node.log.slice(before).filter((line) => Number(JSON.parse(line).level) >= 50);
+  assert.equal(faults, []);
+});
+
 test('HEAD answers as GET does, without a body', async () => {
   const id = await node.attest({ n: ++unique });
   for (const path of [...FREE_GETS, `/v1/verify/${id}`, `/v1/status/${id}`, `/v1/bundles/${id}?partial=1`]) {

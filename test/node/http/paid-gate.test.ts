@@ -64,6 +64,18 @@ test('asked again it is the same answer, marked as given before', async () => {
   assert.is(room.worked.length, 1);
 });
 
+test('what the chain shows of a payment does not open an answer that was bought under an identifier', async () => {
+  await using room = await PaidRoom.open();
+  const identifier = 'pay_0123456789abcdef';
+  const first = await room.buy('hello', { identifier });
+  assert.is(first.status, 200);
+  for (const guess of [{}, { identifier: 'pay_fedcba9876543210' }]) {
+    const read = await room.buy('hello', guess);
+    assert.equal([read.status, read.body.attestationId], [402, undefined]);
+  }
+  assert.equal((await room.buy('hello', { identifier })).body, first.body);
+});
+
 test('path, then header, then body, then payment: the first that is wrong is told', async () => {
   await using room = await PaidRoom.open();
   const bad = { 'payment-signature': '!!' };
@@ -220,6 +232,10 @@ test('without room for what a call leaves, nothing is sold', async () => {
   room.isFull = true;
   assert.is(told(await room.buy('x')), '507 storage-full');
   assert.equal(room.room.chain.paid, []);
+  room.isFull = false;
+  const { body } = await room.buy('x');
+  room.isFull = true;
+  assert.equal((await room.buy('x')).body, body, 'what was paid for is answered all the same');
 });
 
 test('an API key pays for nothing, gives the records their account, and is noted', async () => {

@@ -51,4 +51,25 @@ test('a payment that came to nothing leaves its identifier to the next', async (
   assert.equal(room.chain.paid, [nonceOf(2)]);
 });
 
+test('a first payment that was given up as refused and came through after all is the one that is answered', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await room.answer(callOf({ identifier: ID })), 'settlement-failed');
+  room.chain.spend(nonceOf(1), 'paid');
+  room.chain.behaviour = HONEST;
+  assert.type(await room.answer(callOf({ nonce: 2, identifier: ID })), 'object');
+  assert.equal(room.chain.paid, [nonceOf(1)]);
+});
+
+test('payments under one identifier that come again together after a refusal wait for one another, and one is charged', async () => {
+  await using room = await PaymentRoom.open();
+  const all = () => Promise.all([1, 2, 3].map((nonce) => room.answer(callOf({ nonce, identifier: ID }))));
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.equal(await all(), ['settlement-failed', 'settlement-failed', 'settlement-failed']);
+  room.chain.behaviour = HONEST;
+  const outcomes = await all();
+  assert.is(new Set(outcomes.map((outcome) => JSON.stringify(told(outcome)))).size, 1);
+  assert.is(room.chain.paid.length, 1);
+});
+
 test.run();

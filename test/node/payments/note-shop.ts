@@ -13,9 +13,13 @@ import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { draftFor } from './payment-room.ts';
 
 export const NOTE_PATH = '/v1/x402/note';
+/** Sells the same at the same price. */
+export const OTHER_NOTE_PATH = '/v1/x402/other-note';
 const SERVICE = 'hedera-fact';
 /** Of a note, in the smallest unit. */
 export const NOTE_PRICE = BigInt(priceOf(SERVICE));
+/** What a note costs, whoever is paid. */
+export const NOTE_TERMS = requirementsOf(SERVICE, { payTo: '' });
 
 export interface ShopOptions {
   readonly till: Till;
@@ -54,7 +58,14 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
     free: () => Promise.reject(new Error('nothing is free')),
     keyed: () => Promise.reject(new Error('no keyed route')),
   };
-  const app = createApp({ gate, paidGate, routes: [route], baseUrl: () => baseUrl, log, observe: () => undefined });
+  const app = createApp({
+    gate,
+    paidGate,
+    routes: [route, { ...route, path: OTHER_NOTE_PATH }],
+    baseUrl: () => baseUrl,
+    log,
+    observe: () => undefined,
+  });
   return listen(app.callback(), { host: '127.0.0.1', port, tls: null, behindProxy: false }, () => baseUrl);
 }
 

@@ -4,7 +4,13 @@ import * as assert from 'uvu/assert';
 import { concatBytes, utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
-import { commit, commitDecision, decisionTexts, payloadMatches } from '../../../protocol/payload/commitment.ts';
+import {
+  commit,
+  commitDecision,
+  type DecisionHashes,
+  decisionTexts,
+  payloadMatches,
+} from '../../../protocol/payload/commitment.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 
 const salt = Uint8Array.from({ length: 32 }, (_, i) => i);
@@ -66,6 +72,23 @@ test('a disclosed payload matches its record, and each claimed part is checked',
   }
   const plain = commit(nobleSuite, 'meridian/payload/1', salt, 'text');
   assert.not(matches({ payloadHash: plain, claims }, 'text'));
+});
+
+test('the answer to a query that it does not hold is bound to the hash of it', () => {
+  const queryHash = commit(nobleSuite, 'meridian/input/1', salt, 'a name');
+  const answer = { queryHash, result: 'no-match' };
+  const matches = (claims: DecisionHashes, value: JsonObject = answer): boolean => {
+    const payloadHash = commit(nobleSuite, 'meridian/payload/1', salt, value);
+    return payloadMatches(nobleSuite, { payloadHash, claims }, salt, value);
+  };
+  assert.ok(matches({ inputHash: queryHash }));
+  assert.not(matches({ inputHash: commit(nobleSuite, 'meridian/input/1', salt, 'another name') }));
+  assert.not(matches({ inputHash: queryHash }, { result: 'no-match' }));
+  assert.not(matches({ inputHash: queryHash, outputHash: queryHash }));
+  assert.not(
+    matches({ inputHash: queryHash }, { ...answer, data: { input: 'a name' } }),
+    'a decision has its own rule',
+  );
 });
 
 test('the text of all of a decision is its canonical text, whatever its members are called', () => {

@@ -1,4 +1,4 @@
-import type { ApiDocument, Operation } from '../../../fixtures/api-document.ts';
+import { type ApiDocument, DEMAND_STATUS, type Operation } from '../../../fixtures/api-document.ts';
 import type { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import type { HttpAnswer } from '../../../fixtures/test-node.ts';
 
@@ -20,6 +20,9 @@ const OF_HTTP = new Set([
   'x-content-type-options',
 ]);
 
+const PROBLEM_TYPE = /^application\/problem\+json(;|$)/;
+const DEMAND_TYPE = /^application\/json(;|$)/;
+
 export function isHeaderOfHttp(name: string): boolean {
   return OF_HTTP.has(name);
 }
@@ -33,7 +36,10 @@ export function refusalFault(
 ): string[] {
   const code = String(body.code);
   if (status < 400 || status >= 500) return [`${status} where a refusal is due: ${text}`];
-  if (!/^application\/problem\+json(;|$)/.test(headers.get('content-type') ?? '')) return [`no problem: ${text}`];
+  const isDemand = status === DEMAND_STATUS && operation.usd !== null;
+  const type = isDemand ? DEMAND_TYPE : PROBLEM_TYPE;
+  if (!type.test(headers.get('content-type') ?? '')) return [`no problem: ${text}`];
+  if (isDemand && !headers.has('payment-required')) return [`402 without terms: ${text}`];
   if (OF_ANY_REQUEST.has(code)) return [];
   if (!document.codesOf(operation).has(code)) return [`refuses with ${code}, which is not described: ${text}`];
   const described = operation.answers.get(status);

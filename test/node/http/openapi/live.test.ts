@@ -1,12 +1,18 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isJsonObject } from '../../../../protocol/json/value.ts';
+import { PAYMENT_SIGNATURE_HEADER } from '../../../../protocol/payments/header.ts';
 import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
+import { TestChain } from '../../../fixtures/chain.ts';
+import { CompletionServer } from '../../../fixtures/completion-server.ts';
+import { completionsOf } from '../../../fixtures/completions-config.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
+import { importSampleLists } from '../../../fixtures/sample-lists.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { Ask, HttpAnswer } from '../../../fixtures/test-node.ts';
 import { isHeaderOfHttp, refusalFault } from './answer-faults.ts';
+import { LivePayer } from './live-payer.ts';
 import {
   bodyTrials,
   idempotencyTrials,
@@ -17,19 +23,33 @@ import {
   queryTrials,
   type Trial,
 } from './trials.ts';
-import { LiveWorld, requireAccepted } from './live-world.ts';
+import { type LiveRequest, LiveWorld, requireAccepted } from './live-world.ts';
 
 /** Operations driven at once: each may wait for the ledger. */
 const AT_ONCE = 8;
 
-const sink = await TestMailSink.start();
-const network = await TestNetwork.start({ ledger: 'local', config: { mail: sink.config, batchIntervalMs: 100 } });
+const [sink, chain, completions] = await Promise.all([
+  TestMailSink.start(),
+  TestChain.start(),
+  CompletionServer.start(),
+]);
+const network = await TestNetwork.start({
+  ledger: 'local',
+  config: {
+    mail: sink.config,
+    batchIntervalMs: 100,
+    payments: chain.config(),
+    inference: completionsOf(completions),
+  },
+});
 const node = network.node();
+await importSampleLists(node);
 const document = new ApiDocument((await node.get('/openapi.json', { key: null })).body);
 const judge = new SchemaJudge(document.root);
 /** All scopes, and limits that one test stays below, so that every header is there: each test has an account of its own. */
 let makerKey = '';
 let callerKey = '';
+let payer = await newPayer();
 let accounts = 0;
 let worlds = 0;
 
@@ -38,10 +58,13 @@ test.before.each(async () => {
   makerKey = `mk_test_${id}_maker_0000000000000000`;
   await node.context.accounts.grant({ id, tier: 'professional' }, makerKey);
   callerKey = await createKey({ name: 'caller', preset: 'admin' });
+  payer = await newPayer();
 });
 
 test.after(async () => {
   await network[Symbol.asyncDispose]();
+  await chain[Symbol.asyncDispose]();
+  await completions[Symbol.asyncDispose]();
   await sink[Symbol.asyncDispose]();
 });
 
@@ -50,18 +73,30 @@ async function createKey(terms: { name: string; preset?: string; scopes?: string
   return String(body.apiKey);
 }
 
+async function newPayer(): Promise<LivePayer> {
+  return new LivePayer({ wallet: await chain.wallet(), payTo: chain.payTo, baseUrl: node.baseUrl });
+}
+
 function newWorld(): LiveWorld {
   return new LiveWorld({ node, document, makerKey }, `w${++worlds}`);
 }
 
-function ask({ method, keyed }: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
+/** What is sold is paid for, unless `more` has a payment of its own. */
+async function ask(operation: Operation, path: string, body: unknown, more: Ask = {}): Promise<HttpAnswer> {
+  const { method, keyed, usd } = operation;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
-  return node.send(method, path, text, { key: keyed ? callerKey : null, ...more });
+  const isPaid = Object.hasOwn(more.headers ?? {}, PAYMENT_SIGNATURE_HEADER);
+  const headers = { ...(isPaid ? {} : await payer.headers(operation, path)), ...more.headers };
+  // With a key, prices are asked for without limit.
+  return node.send(method, path, text, { key: keyed || usd !== null ? callerKey : null, ...more, headers });
 }
 
 /** Does something for every operation, a few at a time, and names all that it found fault with. */
-async function every(check: (operation: Operation) => Promise<readonly string[]>): Promise<void> {
-  const waiting = [...document.operations];
+async function every(
+  check: (operation: Operation) => Promise<readonly string[]>,
+  isMeant: (operation: Operation) => boolean = () => true,
+): Promise<void> {
+  const waiting = document.operations.filter(isMeant);
   const faults: string[] = [];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -84,12 +119,18 @@ function answerFaults(operation: Operation, answer: HttpAnswer): string[] {
   if (type.split(';')[0] !== content.type.split(';')[0]) faults.push(`comes as ${type}, not as ${content.type}`);
   const fault = judge.of(content.schema)(/[/+]json$/.test(content.type) ? answer.body : answer.text);
   if (fault !== null) faults.push(fault);
-  for (const name of headers) if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
+  const due = headers.filter((name) => !isOfOthers(name, answer));
+  for (const name of due) if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
   const known = new Set(headers.map((name) => name.toLowerCase()));
   for (const name of answer.headers.keys()) {
     if (!known.has(name) && !isHeaderOfHttp(name)) faults.push(`has the header ${name}, which is not described`);
   }
   return faults;
+}
+
+/** Whether a header belongs to answers that were given before, or to those that are charged, and this one is not. */
+function isOfOthers(name: string, { body }: HttpAnswer): boolean {
+  return name === 'Payment-Replayed' || (name === 'PAYMENT-RESPONSE' && body.charged === false);
 }
 
 test('every example is accepted, and answered as it is described: body, type and headers', () =>
@@ -127,22 +168,50 @@ test('every page of a list is answered as it is described', () =>
 
 test('what is not as described is refused, with a code that is', async () => {
   const keys = await otherKeys();
-  await every(async (operation) => {
-    const request = await newWorld().request(operation, 'whole');
-    const trials = [
-      ...keyTrials(operation, request, keys),
-      ...bodyTrials(operation, request),
-      ...memberTrials(judge, operation, request),
-      ...queryTrials(judge, operation, request),
-    ];
-    const faults: string[] = [];
-    for (const { what, path, body, ask: more } of trials) {
-      const answer = await ask(operation, path, body, more);
-      faults.push(...refusalFault(document, judge, operation, answer).map((fault) => `${what}: ${fault}`));
-    }
-    return faults;
-  });
+  await every(
+    async (operation) => {
+      const request = await newWorld().request(operation, 'whole');
+      return trialFaults(operation, [...keyTrials(operation, request, keys), ...formTrials(operation, request)]);
+    },
+    ({ usd }) => usd === null,
+  );
 });
+
+test('so it is where it is sold, and so is a payment that does not hold', () =>
+  every(
+    async (operation) => {
+      const request = await newWorld().request(operation, 'whole');
+      const forms = formTrials(operation, request);
+      // A payment is as good as before where what it came with was refused: one does for all.
+      const headers = await payer.headers(operation, request.path);
+      const paid = forms.map(({ what, path, body, ask: own }) => ({
+        what,
+        path,
+        body,
+        ask: { headers: { ...headers, ...own?.headers } },
+      }));
+      return trialFaults(operation, [...paid, ...(await payer.trials(operation, request))]);
+    },
+    ({ usd }) => usd !== null,
+  ));
+
+function formTrials(operation: Operation, request: LiveRequest): Trial[] {
+  return [
+    ...bodyTrials(operation, request),
+    ...memberTrials(judge, operation, request),
+    ...queryTrials(judge, operation, request),
+  ];
+}
+
+/** What is wrong with how trials were refused. */
+async function trialFaults(operation: Operation, trials: readonly Trial[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const { what, path, body, ask: more } of trials) {
+    const answer = await ask(operation, path, body, more);
+    faults.push(...refusalFault(document, judge, operation, answer).map((fault) => `${what}: ${fault}`));
+  }
+  return faults;
+}
 
 test('what names nothing, or comes twice, is answered as described', () =>
   every(async (operation) => {

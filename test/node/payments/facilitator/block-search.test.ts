@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
-import { firstBlockSince } from '../../../../node/payments/facilitator/block-search.ts';
+import { firstBlockSince, firstBlockThat } from '../../../../node/payments/facilitator/block-search.ts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
 
 test('finds the first block of a time, whatever the times of blocks', async () => {
@@ -14,6 +14,18 @@ test('finds the first block of a time, whatever the times of blocks', async () =
       const block = { number: BigInt(head), hash: '0x', timestamp: times[head] ?? 0 } as const;
       const found = await firstBlockSince(clientOf(times), block, sought);
       return found === BigInt(first === -1 ? head : first);
+    }),
+  );
+});
+
+test('finds the first block that a condition holds for, in few questions', async () => {
+  const heads = fc.bigInt({ min: 0n, max: 60_000_000n });
+  await fc.assert(
+    fc.asyncProperty(heads, heads, async (one, other) => {
+      const [first, head] = one < other ? [one, other] : [other, one];
+      let asked = 0;
+      const found = await firstBlockThat(head, async (block) => ++asked > 0 && block >= first);
+      return found === first && asked <= 26;
     }),
   );
 });

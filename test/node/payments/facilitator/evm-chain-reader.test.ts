@@ -18,6 +18,7 @@ import { ChainRpcProxy } from '../../../fixtures/chain-rpc-proxy.ts';
 const abi = parseAbi([
   'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
   'function cancelAuthorization(address,bytes32,bytes)',
+  'function approve(address,uint256)',
 ]);
 
 const chain = await TestChain.start({ facilitators: ['eu', 'us'] });
@@ -133,6 +134,24 @@ test('shows an account as one block has it', async () => {
   assert.is(account.isContract, false);
   assert.equal(account.block, await reader.latestBlock());
   assert.is((await reader.account(walletAddress(USDC.asset))).isContract, true);
+});
+
+test('finds the block of the first transaction of an account, where the node keeps all states', async () => {
+  const data = encodeFunctionData({ abi, functionName: 'approve', args: [chain.payTo, 1n] });
+  const fresh = await chain.wallet();
+  await chain.fuel(fresh.address);
+  await others(3);
+  await send(fresh, data);
+  const { signal } = new AbortController();
+  const first = await reader.latestBlock();
+  await others(5);
+  await send(fresh, data);
+  assert.equal(await reader.firstTransaction(walletAddress(fresh.address), await reader.latestBlock(), signal), first);
+  proxy.faultOf = (method) => (method === 'eth_getTransactionCount' ? 'refused' : null);
+  let failure: unknown;
+  const asked = reader.firstTransaction(walletAddress(fresh.address), first, signal);
+  await asked.catch((error: unknown) => (failure = error));
+  assert.is(failure instanceof ChainError && failure.code, 'refused');
 });
 
 test('throws an error of its own, without the URL of the chain', async () => {

@@ -1,0 +1,106 @@
+import {
+  MAX_NAME,
+  MIN_NAME,
+  SCREENING_EXAMPLE,
+  type ScreeningRequest,
+  ScreeningAnswerShape,
+  ScreeningRequestShape,
+} from '../../../protocol/api/attested-screening.ts';
+import { commit } from '../../../protocol/payload/commitment.ts';
+import { SCREENING_DISCLAIMER } from '../../../protocol/screening/disclaimer.ts';
+import { nameKey } from '../../../protocol/screening/name-key.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
+import type { ListSearches } from '../../screening/list-searches.ts';
+import { referenceDatabase } from '../../screening/screened-edition.ts';
+import { screenName } from '../../screening/screening.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { PaidRoute } from '../route.ts';
+import { validator } from '../validation.ts';
+import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { attestSummary, type Summary } from './attested-summary.ts';
+
+export interface ScreeningRooms {
+  readonly verifyUrl: VerifyUrl;
+  readonly searches: Pick<ListSearches, 'ready' | 'requireLists'>;
+  readonly now: () => number;
+}
+
+const SOURCE = 'meridian/screening';
+
+const validate = validator(ScreeningRequestShape);
+
+/** `POST /v1/x402/attested-screening` (SPEC §4.1, DOMAIN §3.3): a name held against the sanctions lists, attested. */
+export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
+  return {
+    method: 'POST',
+    path: '/v1/x402/attested-screening',
+    access: 'paid',
+    service: 'attested-screening',
+    documentation: {
+      summary: 'Holds a name against the sanctions lists',
+      description:
+        'A name matches an entry where it is one of its names or aliases (`exact`), or where its words stand together ' +
+        'inside one (`substring`; names of fewer than four characters match exactly only). Case, accents, apostrophes ' +
+        'and punctuation make no difference; words keep their order, nothing is transliterated, and spelling variants ' +
+        'are not looked for. All lists are held against, or none: one that is missing or was last compared with its ' +
+        'source over seven days ago is 503, and nothing is charged. ' +
+        'The name is stored nowhere. `queryHash` is the SHA-256 of `meridian/input/1`, a zero byte, the bytes of ' +
+        '`salt`, and the JSON text of `name` as it was sent, in UTF-8; it is the `inputHash` of the record. The payload ' +
+        'of the record is the canonical JSON of all members but `success`, `salt`, `attestation` and `payment`, under ' +
+        'the same salt. Keep `name` and `salt` to show later what was asked.',
+      request: { shape: ScreeningRequestShape, example: SCREENING_EXAMPLE.request },
+      answer: { shape: ScreeningAnswerShape, example: SCREENING_EXAMPLE.answer },
+      problems: ['list-unavailable', 'queue-full'],
+    },
+    requireReady: () => rooms.searches.requireLists(),
+    prepare(_call, body) {
+      const request = validate(body);
+      requireName(request);
+      return async (paid) => {
+        const { members, salt, record } = await attestSummary(paid, 'screening', SOURCE, (fresh) =>
+          screen(rooms, request, fresh),
+        );
+        return { body: { success: true, ...members, salt, attestation: attestationTail(record, rooms.verifyUrl) } };
+      };
+    },
+  };
+}
+
+async function screen(
+  { searches, now }: ScreeningRooms,
+  { name, queryId }: ScreeningRequest,
+  salt: Uint8Array,
+): Promise<Summary> {
+  const lists = [...(await searches.ready()).values()];
+  const queryHash = commit(nativeSuite, 'meridian/input/1', salt, name);
+  const screening = screenName(name, lists);
+  const { result } = screening;
+  return {
+    members: {
+      queryId: queryId ?? null,
+      queryHash,
+      screenedAt: timestampOf(now()),
+      ...screening,
+      disclaimer: SCREENING_DISCLAIMER,
+    },
+    claims: {
+      inputHash: queryHash,
+      matched: result === 'match',
+      verdict: result,
+      referenceDatabase: referenceDatabase(lists),
+    },
+  };
+}
+
+function requireName({ name }: ScreeningRequest): void {
+  const length = [...name.trim()].length;
+  if (length < MIN_NAME || length > MAX_NAME) {
+    throw badName('length', `must have ${MIN_NAME} to ${MAX_NAME} characters without the white space around it`);
+  }
+  if (nameKey(name) === '') throw badName('pattern', 'must have a letter or a digit');
+}
+
+function badName(code: string, message: string): Problem {
+  return new Problem('invalid-field', `name ${message}`, { errors: [fieldError(['name'], code, message)] });
+}

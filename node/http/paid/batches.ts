@@ -1,0 +1,123 @@
+import {
+  BATCH_REQUEST_EXAMPLE,
+  BatchAnswerShape,
+  batchAnswerExample,
+  BatchRequestShape,
+  MAX_BATCH,
+  MAX_BATCH_XL,
+} from '../../../protocol/api/paid-attest-batch.ts';
+import { concatBytes, decodeBase64url, encodeBase64url } from '../../../protocol/bytes.ts';
+import type { Sha256Hash } from '../../../protocol/hash.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
+import { type ServiceName, SERVICES } from '../../../protocol/payments/prices.ts';
+import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { payloadHandle } from '../../attestation/payload-handle.ts';
+import type { PaidRecords } from '../../payments/paid-recording.ts';
+import { Slices } from '../../turns.ts';
+import type { BodyLimits } from '../body.ts';
+import type { PaidCall, PaidRoute } from '../route.ts';
+import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { type Batch, batchOf, RECORDS } from './batch-request.ts';
+import { ownedDraft, type SaltedDraft } from './paid-decision.ts';
+
+export interface BatchRooms {
+  readonly verifyUrl: VerifyUrl;
+  /** Root of the signed group that a record of this node stands in. */
+  readonly groupRoot: (record: AttestationRecord) => Promise<Sha256Hash | null>;
+}
+
+export const BATCHES = ['tiered-attest-batch', 'tiered-attest-batch-xl'] as const satisfies readonly ServiceName[];
+export type BatchService = (typeof BATCHES)[number];
+
+const MAX_RECORDS: Readonly<Record<BatchService, number>> = {
+  'tiered-attest-batch': MAX_BATCH,
+  'tiered-attest-batch-xl': MAX_BATCH_XL,
+};
+const MAX_BATCH_BYTES = 32 << 20;
+/** Of one record as it is sent. */
+const MAX_RECORD_BYTES = 64 << 10;
+/** Members and items of all records together. */
+const MAX_BATCH_VALUES = 1 << 20;
+const BATCH_DEADLINE_MS = 60_000;
+/** Of the bounds on bodies, in the words of the documentation. */
+const MEBIBYTE = 1 << 20;
+
+/** `POST /v1/x402/tiered-attest-batch` and `…-xl` (SPEC §4.1): many decisions, all or none. */
+export function batchRoute(rooms: BatchRooms, service: BatchService): PaidRoute {
+  const { path, usd } = SERVICES[service];
+  const maxItems = MAX_RECORDS[service];
+  return {
+    method: 'POST',
+    path,
+    access: 'paid',
+    service,
+    body: bodyLimits(maxItems),
+    documentation: {
+      summary: `Records up to ${maxItems} decisions in one call, for a payment`,
+      description:
+        'All of the records are made, in one signed group and one write, or none is. Each is a record of its own, whose ' +
+        'payload is the record as it was sent with `agentId` added, and which is verified by its own `attestationId`. ' +
+        '`agentId` is the payer’s word: no agent signs, as in `POST /v1/x402/tiered-attest`. `attestation` is the first ' +
+        'record; `merkleRoot` is the root of the signed group in which all of them stand side by side. Faults are ' +
+        `named as \`records[17].data\`. A body has at most ${MAX_BATCH_BYTES / MEBIBYTE} MiB and ${MAX_BATCH_VALUES} ` +
+        `values, a record ${MAX_RECORD_BYTES >> 10} KiB as it is sent.`,
+      request: { shape: BatchRequestShape(maxItems), example: BATCH_REQUEST_EXAMPLE },
+      answer: { shape: BatchAnswerShape(maxItems), example: batchAnswerExample(usd) },
+      problems: ['model-binding-invalid', 'scope-forbidden', 'queue-full'],
+    },
+    async prepare(_call, body) {
+      const batch = await batchOf(body);
+      return async (paid) => ({ body: await answerOf(rooms, batch, await recordAll(paid, batch)) });
+    },
+  };
+}
+
+function bodyLimits(maxItems: number): BodyLimits {
+  const items = { member: RECORDS, maxItems, maxItemBytes: MAX_RECORD_BYTES, maxValues: MAX_BATCH_VALUES };
+  return { maxBytes: MAX_BATCH_BYTES, deadlineMs: BATCH_DEADLINE_MS, items };
+}
+
+function recordAll(paid: PaidCall, batch: Batch): Promise<PaidRecords> {
+  return paid.recording.record(async () => {
+    const drafts: SaltedDraft[] = [];
+    await new Slices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
+    return { drafts, kept: { salts: encodeBase64url(concatBytes(...drafts.map(({ salt }) => salt))) } };
+  });
+}
+
+async function answerOf(
+  { verifyUrl, groupRoot }: BatchRooms,
+  { agentId, recordIds, warnings }: Batch,
+  { records, kept }: PaidRecords,
+): Promise<JsonObject> {
+  const [first] = records;
+  if (first === undefined) throw new RangeError('a batch has at least one record');
+  const salts = saltsOf(kept, records.length);
+  const attestation = attestationTail(first, verifyUrl);
+  return {
+    success: true,
+    agentId,
+    batchId: `pbt${first.id.slice(first.id.indexOf('_'))}`,
+    count: records.length,
+    status: attestation.status,
+    results: records.map(({ id, payloadHash }, index) => ({
+      index,
+      recordId: recordIds[index] ?? null,
+      attestationId: id,
+      payloadHash,
+      payloadKey: payloadHandle(id),
+      salt: salts[index] ?? '',
+    })),
+    merkleRoot: await groupRoot(first),
+    warnings,
+    attestation,
+  };
+}
+
+/** Base64url of each record's salt. They are kept in one text: thousands of them are written and read at once. */
+function saltsOf({ salts }: JsonObject, count: number): readonly string[] {
+  const bytes = typeof salts === 'string' ? decodeBase64url(salts) : new Uint8Array();
+  if (bytes.length !== count * SALT_BYTES) throw new RangeError('what was kept of a batch is something else');
+  return Array.from({ length: count }, (_, i) => encodeBase64url(bytes.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES)));
+}

@@ -1,0 +1,162 @@
+import Type from 'typebox';
+import {
+  ALL_FACTS_EXAMPLE,
+  AllFactsShape,
+  FACT_EXAMPLE,
+  FACTS_MENU_EXAMPLE,
+  type FactsMenu,
+  FactsMenuShape,
+  FactShape,
+} from '../../../protocol/api/facts.ts';
+import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import { isJsonArray, isJsonObject } from '../../../protocol/json/value.ts';
+import { SERVICES } from '../../../protocol/payments/prices.ts';
+import { type Fact, FACTS } from '../../../protocol/statement/vocabulary.ts';
+import type { FactBook, FactSnapshot } from '../../facts/fact-book.ts';
+import { attestableFact } from '../../facts/fact-draft.ts';
+import { FactError } from '../../facts/fact-error.ts';
+import type { PaidRecords } from '../../payments/paid-recording.ts';
+import { Problem } from '../problem.ts';
+import type { FreeRoute, PaidCall, PaidRoute, Route } from '../route.ts';
+import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+
+export interface FactRooms {
+  readonly facts: Pick<FactBook, 'snapshot' | 'catalogue' | 'network'>;
+  readonly verifyUrl: VerifyUrl;
+}
+
+/** When a mirror that does not answer may be there again. In seconds. */
+const RETRY_SECONDS = 10;
+
+const DESCRIPTION =
+  'Read from a mirror node of the ledger that the federation anchors on, and attested as a record of kind `fact`. ' +
+  '`rawHash` is the SHA-256 of all that the mirror sent for it, one answer after another. The payload of the record ' +
+  'is the snapshot without `salt`: with it anyone can check that `payloadHash` commits to it. A mirror is believed: ' +
+  'what it says is witnessed, not proved.';
+
+/** The facts about the ledger (SPEC §4.1): a free menu, all of them at once, and one by one, in an order for matching. */
+export function factRoutes(rooms: FactRooms): readonly Route[] {
+  return [menuRoute(rooms), allFactsRoute(rooms), factRoute(rooms)];
+}
+
+function menuRoute({ facts }: FactRooms): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/v1/x402/hedera-facts',
+    access: 'free',
+    documentation: {
+      summary: 'Which facts about the ledger can be had, and for how much',
+      description:
+        'Free. A fact that was read less than `maxAgeSeconds` ago is given again, under its own `observedAt`.',
+      answer: { shape: FactsMenuShape, example: FACTS_MENU_EXAMPLE },
+      problems: [],
+    },
+    answer: async () => ({ body: menuOf(facts) }),
+  };
+}
+
+function factRoute(rooms: FactRooms): PaidRoute {
+  return {
+    method: 'GET',
+    path: '/v1/x402/hedera-facts/:fact',
+    access: 'paid',
+    service: 'hedera-fact',
+    documentation: {
+      summary: 'One fact about the ledger, attested',
+      description: DESCRIPTION,
+      params: {
+        fact: { description: 'Name of the fact.', shape: Type.Enum([...FACTS]), example: 'exchange-rate' },
+      },
+      answer: { shape: FactShape, example: FACT_EXAMPLE },
+      problems: ['fact-not-found', 'dependency-unavailable'],
+    },
+    checkPath({ params }) {
+      requireFact(params.fact);
+    },
+    prepare({ params }) {
+      const fact = requireFact(params.fact);
+      return async (paid) => {
+        const { records, kept } = await record(rooms, paid, [fact]);
+        const [first] = records;
+        const [told] = toldBy(kept);
+        if (first === undefined || told === undefined) throw new RangeError('a fact without a record');
+        return { body: { success: true, ...told, attestation: attestationTail(first, rooms.verifyUrl) } };
+      };
+    },
+  };
+}
+
+function allFactsRoute(rooms: FactRooms): PaidRoute {
+  return {
+    method: 'GET',
+    path: '/v1/x402/hedera-facts/all',
+    access: 'paid',
+    service: 'hedera-facts-all',
+    documentation: {
+      summary: 'All six facts about the ledger, each attested by itself',
+      description: `${DESCRIPTION} Where one cannot be had none is sold. \`attestation\` is that of the first fact.`,
+      answer: { shape: AllFactsShape, example: ALL_FACTS_EXAMPLE },
+      problems: ['dependency-unavailable'],
+    },
+    prepare: () => async (paid) => {
+      const { records, kept } = await record(rooms, paid, FACTS);
+      const [first] = records;
+      if (first === undefined) throw new RangeError('facts without a record');
+      const facts: Record<string, JsonObject> = {};
+      const attestationIds: Record<string, string> = {};
+      for (const [i, told] of toldBy(kept).entries()) {
+        const { id: attestationId } = records[i] ?? first;
+        facts[String(told.fact)] = { ...told, attestationId };
+        attestationIds[String(told.fact)] = attestationId;
+      }
+      return { body: { success: true, facts, attestationIds, attestation: attestationTail(first, rooms.verifyUrl) } };
+    },
+  };
+}
+
+/** One record a fact, in their order. */
+function record({ facts }: FactRooms, { account, recording }: PaidCall, names: readonly Fact[]): Promise<PaidRecords> {
+  return recording.record(async () => {
+    const snapshots = await Promise.all(names.map((name) => readFact(facts, name)));
+    const attestable = snapshots.map((snapshot) => attestableFact(account, snapshot));
+    return { drafts: attestable.map(({ draft }) => draft), kept: { facts: attestable.map(({ told }) => told) } };
+  });
+}
+
+async function readFact(facts: FactRooms['facts'], name: Fact): Promise<FactSnapshot> {
+  try {
+    return await facts.snapshot(name);
+  } catch (error) {
+    if (!(error instanceof FactError)) throw error;
+    const headers = { 'Retry-After': String(RETRY_SECONDS) };
+    throw new Problem('dependency-unavailable', `No mirror node of the ledger gives ${name} now.`, {
+      headers,
+      cause: error,
+    });
+  }
+}
+
+function toldBy({ facts }: JsonObject): readonly JsonObject[] {
+  const list: readonly JsonValue[] = facts !== undefined && isJsonArray(facts) ? facts : [];
+  return list.filter(isJsonObject);
+}
+
+function requireFact(name = ''): Fact {
+  const fact = FACTS.find((known) => known === name);
+  if (fact === undefined) throw new Problem('fact-not-found', `There is no fact ${JSON.stringify(name.slice(0, 40))}.`);
+  return fact;
+}
+
+function menuOf({ catalogue, network }: FactRooms['facts']): FactsMenu {
+  const { usd: priceUsd, path } = SERVICES['hedera-fact'];
+  const bundle = SERVICES['hedera-facts-all'];
+  return {
+    network,
+    facts: FACTS.map((fact) => {
+      const { description, window, path: endpoint, maxAgeSeconds } = catalogue[fact];
+      const source = { type: 'mirror-node', endpoint } as const;
+      return { fact, path: path.replace(':fact', fact), priceUsd, description, window, source, maxAgeSeconds };
+    }),
+    bundle: { path: bundle.path, priceUsd: bundle.usd },
+  };
+}

@@ -1,0 +1,128 @@
+import {
+  MAX_REGWATCH_PAGE,
+  REGWATCH_EXAMPLE,
+  RegwatchAnswerShape,
+  type RegwatchItem,
+  type RegwatchPage,
+  RegwatchQueryShape,
+} from '../../../protocol/api/regwatch-feed.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import type { Draft } from '../../intake/draft.ts';
+import { nativeSuite } from '../../keys/native-suite.ts';
+import type { FreeAnswer, PaidDrafts } from '../../payments/paid-recording.ts';
+import type { FeedItem, RegFeed } from '../../regwatch/reg-feed.ts';
+import type { PaidRoute } from '../route.ts';
+import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { readRegwatchQuery, type RegwatchQuery, writeRegwatchCursor } from './regwatch-query.ts';
+
+export interface RegwatchFeedRooms {
+  readonly regFeed: Pick<RegFeed, 'page'>;
+  readonly config: { readonly id: NodeId };
+  readonly now: () => number;
+  readonly verifyUrl: VerifyUrl;
+}
+
+/** The source under which pages are recorded; items stand under sources of their own. */
+const PAGE_SOURCE = 'meridian/regwatch-feed';
+const EXAMPLE_CURSOR = 'WyIzZjg3OWM2YTRkZTExMGIyIl0';
+const { since, until, jurisdiction, framework, status, limit: LIMIT, cursor } = RegwatchQueryShape.properties;
+
+/** `GET /v1/x402/regwatch-feed` (DOMAIN §3.3): one page of the items that this node has ingested, the newest first. */
+export function regwatchFeedRoute(rooms: RegwatchFeedRooms): PaidRoute {
+  return {
+    method: 'GET',
+    path: '/v1/x402/regwatch-feed',
+    access: 'paid',
+    service: 'regwatch-feed',
+    documentation: {
+      summary: 'Changes in AI regulation, each attested when it came in',
+      description:
+        'One payment is one page: in order of `ingestedAt`, the newest first, then of `itemId`. Following `nextCursor`, ' +
+        'all pages are of one moment: what comes in meanwhile is not on them. Each item is on record by itself, under ' +
+        '`attestationId`; where a source changes it, or an operator corrects it, a record stands in the place of the ' +
+        'one before (`supersedes`), and only the last is told. Items are classified by documented rules alone: what ' +
+        'these do not tell is `unclassified`. `publishedAt` is null where the source gives no date. The attested page ' +
+        'has `feedHash` as its claim `rawHash`. A page that found nothing in the 5,000 items that it looked at, and ' +
+        'leads on, is not charged.',
+      query: {
+        since: { description: 'Ingested at this time or later.', shape: since, example: '2026-11-01T00:00:00.000Z' },
+        until: { description: 'Ingested before this time.', shape: until, example: '2026-12-01T00:00:00.000Z' },
+        jurisdiction: {
+          description: 'Any of these, separated by commas. A part of a country (`US-CO`) comes with the country too.',
+          shape: jurisdiction,
+          example: 'EU,US',
+        },
+        framework: {
+          description: 'Any of these ids of the catalogue (`GET /v1/frameworks`), separated by commas.',
+          shape: framework,
+          example: 'EU_AI_ACT,US_STATE',
+        },
+        status: { description: 'Where the instrument stands.', shape: status, example: 'adopted' },
+        limit: { description: `At most ${MAX_REGWATCH_PAGE}.`, shape: LIMIT, example: '50' },
+        cursor: {
+          description: '`nextCursor` of the page before, with the same filters. Good for a day.',
+          shape: cursor,
+          example: EXAMPLE_CURSOR,
+        },
+      },
+      answer: { shape: RegwatchAnswerShape, example: REGWATCH_EXAMPLE },
+      problems: ['invalid-field', 'time-order'],
+    },
+    prepare({ query }) {
+      const asked = readRegwatchQuery(query, rooms.config.id, rooms.now());
+      return async ({ account, recording }) => {
+        const outcome = await recording.record(() => sellPage(rooms, asked, account));
+        if ('charged' in outcome) return outcome;
+        const [record] = outcome.records;
+        if (record === undefined) throw new RangeError('a page without a record');
+        return { body: { success: true, ...outcome.kept, attestation: attestationTail(record, rooms.verifyUrl) } };
+      };
+    },
+  };
+}
+
+async function sellPage(
+  rooms: RegwatchFeedRooms,
+  asked: RegwatchQuery,
+  account: string,
+): Promise<PaidDrafts | FreeAnswer> {
+  const page = await pageOf(rooms, asked);
+  if (page.count === 0 && page.nextCursor !== null) return { body: { success: true, ...page }, charged: false };
+  return { drafts: [pageDraft(account, asked, page)], kept: page };
+}
+
+async function pageOf(
+  { regFeed, now }: RegwatchFeedRooms,
+  { filter, limit, place, binding }: RegwatchQuery,
+): Promise<RegwatchPage> {
+  const { items: found, next } = await regFeed.page(filter, limit, place);
+  const items = found.map(itemOf);
+  const at = now();
+  return {
+    items,
+    count: items.length,
+    nextCursor: next === undefined ? null : writeRegwatchCursor(next, binding, at),
+    feedHash: hashText(nativeSuite, canonicalize(items)),
+    generatedAt: timestampOf(at),
+  };
+}
+
+function itemOf({ record, ingestedAt, revision }: FeedItem): RegwatchItem {
+  const { itemId, sample, content, sourceHash, supersedes, changeType } = revision;
+  return { itemId, sample, ...content, sourceHash, supersedes, changeType, ingestedAt, attestationId: record };
+}
+
+/** The page by its hash: the items are public, and each has a record that says what it says. */
+function pageDraft(account: string, { told }: RegwatchQuery, { count, feedHash, generatedAt }: RegwatchPage): Draft {
+  return {
+    kind: 'reg_item',
+    account,
+    sourceId: PAGE_SOURCE,
+    payload: canonicalize({ count, feedHash, filter: told, generatedAt }),
+    claims: { channel: 'tiered', rawHash: feedHash },
+    links: {},
+  };
+}

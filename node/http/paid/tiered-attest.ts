@@ -1,0 +1,108 @@
+import {
+  PAID_TIERED_ATTEST_EXAMPLE,
+  PaidTieredAttestAnswerShape,
+  PaidTieredAttestRequestShape,
+} from '../../../protocol/api/paid-tiered-attest.ts';
+import { encodeBase64url } from '../../../protocol/bytes.ts';
+import { currentKey } from '../../../protocol/agents/agent.ts';
+import type { Agents } from '../../agents/agents.ts';
+import type { AgentSigning } from '../../agents/agent-signing.ts';
+import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
+import { payloadHandle } from '../../attestation/payload-handle.ts';
+import type { Draft } from '../../intake/draft.ts';
+import type { PaidRecords } from '../../payments/paid-recording.ts';
+import { additionalWarnings } from '../recording/recording.ts';
+import { requireSmallAdditional, requireSmallData } from '../recording/sizes.ts';
+import { tieredWarnings } from '../recording/tiered-warnings.ts';
+import type { PaidCall, PaidRoute } from '../route.ts';
+import { unknownMembers, validator } from '../validation.ts';
+import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ownedDraft, paidDecisionDraft, type SaltedDraft } from './paid-decision.ts';
+
+export interface PaidTieredAttestRooms {
+  readonly verifyUrl: VerifyUrl;
+  readonly agents: Pick<Agents, 'find'>;
+  readonly agentSigning: Pick<AgentSigning, 'record'>;
+}
+
+const validate = validator(PaidTieredAttestRequestShape, { model_ref: 'model-binding-invalid' });
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(PaidTieredAttestRequestShape.properties));
+
+/** `POST /v1/x402/tiered-attest` (SPEC §4.1): one decision as a leaf, in the name of whoever pays. */
+export function paidTieredAttestRoute(rooms: PaidTieredAttestRooms): PaidRoute {
+  return {
+    method: 'POST',
+    path: '/v1/x402/tiered-attest',
+    access: 'paid',
+    service: 'tiered-attest',
+    documentation: {
+      summary: 'Records one decision as a leaf, for a payment',
+      description:
+        'The form of `POST /v1/tiered-attest`, for callers without an account. `agentId` is the payer’s word: nobody ' +
+        'has shown to be that agent, so no agent signs and `agentSigned` is false, and the record is kept apart from ' +
+        'the history of an agent registered under that id. Where a valid API key comes along, the record is its ' +
+        'account’s; an active agent of that account whose key the node holds then signs as well. `salt` is that of ' +
+        'the record’s commitments: with it, whoever has the request can recompute `payloadHash`. `agentId` stays ' +
+        'readable when the payload is erased, so it should name no person.',
+      request: { shape: PaidTieredAttestRequestShape, example: PAID_TIERED_ATTEST_EXAMPLE.request },
+      answer: { shape: PaidTieredAttestAnswerShape, example: PAID_TIERED_ATTEST_EXAMPLE.answer },
+      problems: ['model-binding-invalid', 'scope-forbidden', 'agent-inactive', 'agent-key-unavailable', 'queue-full'],
+    },
+    prepare(_call, body) {
+      const request = validate(body);
+      const additional = unknownMembers(body, KNOWN);
+      requireSmallAdditional(additional);
+      const draft = paidDecisionDraft({ request, body, additional });
+      requireSmallData(draft.decision.data);
+      const warnings = [...additionalWarnings(additional), ...tieredWarnings(request)];
+      return async (paid) => {
+        const { record, salt } = await recordOnce(rooms, paid, request.agentId, ownedDraft(draft, paid));
+        const attestation = attestationTail(record, rooms.verifyUrl);
+        return {
+          body: {
+            success: true,
+            agentId: request.agentId,
+            agentSigned: record.claims.agentSignature !== undefined,
+            attestationId: record.id,
+            tier: LEAF_TIER,
+            status: attestation.status,
+            payloadKey: payloadHandle(record.id),
+            salt,
+            anchorExpectedBy: attestation.anchorExpectedBy,
+            warnings,
+            attestation,
+          },
+        };
+      };
+    },
+  };
+}
+
+/** Signed by its agent where the payer's own account holds it; once made, whatever became of the agent since. */
+async function recordOnce(
+  { agents, agentSigning }: PaidTieredAttestRooms,
+  { recording, caller }: PaidCall,
+  agentId: string,
+  draft: SaltedDraft,
+) {
+  const once = (last: Draft): Promise<PaidRecords> =>
+    recording.record(async () => ({ drafts: [last], kept: { salt: encodeBase64url(last.salt ?? draft.salt) } }));
+  if (caller === null || recording.hasRecords) return firstOf(await once(draft));
+  const agent = await agents.find(agentId);
+  const isHeldFor = agent?.account === caller.account.id && agent.custody === 'service';
+  if (agent === undefined || !isHeldFor || currentKey(agent) === undefined) return firstOf(await once(draft));
+  let made: PaidRecords | undefined;
+  await agentSigning.record({ agentId, salt: undefined, signature: undefined }, draft, async (signed) => {
+    made = await once(signed);
+    return firstOf(made).record;
+  });
+  if (made === undefined) throw new RangeError('a signed decision was not recorded');
+  return firstOf(made);
+}
+
+function firstOf({ records: [record], kept: { salt } }: PaidRecords) {
+  if (record === undefined || typeof salt !== 'string') {
+    throw new RangeError('a paid decision has one record and a salt');
+  }
+  return { record, salt };
+}

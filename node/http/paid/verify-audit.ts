@@ -1,0 +1,68 @@
+import { VERIFY_AUDIT_EXAMPLE, VerifyAuditRequestShape, VerifyAuditShape } from '../../../protocol/api/verify-audit.ts';
+import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
+import { recordOfAnyId } from '../../../protocol/object-ids.ts';
+import { auditDraft } from '../../auditing/audit-draft.ts';
+import type { Auditor } from '../../auditing/auditor.ts';
+import type { FreeAnswer, PaidDrafts } from '../../payments/paid-recording.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { PaidRoute } from '../route.ts';
+import { recordNotFound } from '../routes/record-parameter.ts';
+import { validator } from '../validation.ts';
+import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+
+export interface AuditRooms {
+  readonly auditor: Pick<Auditor, 'find' | 'audit'>;
+  readonly verifyUrl: VerifyUrl;
+}
+
+const checkRequest = validator(VerifyAuditRequestShape);
+
+/** `POST /v1/x402/verify-audit` (SPEC §4.1): of any record, by anyone. */
+export function verifyAuditRoute({ auditor, verifyUrl }: AuditRooms): PaidRoute {
+  return {
+    method: 'POST',
+    path: '/v1/x402/verify-audit',
+    access: 'paid',
+    service: 'verify-audit',
+    documentation: {
+      summary: 'An audit of one record, with independent cross-checks and a verdict',
+      description:
+        'Six checks make the verdict: `record-proof` (the five checks of every verification), `ledger-message` (read ' +
+        "from a mirror again and compared byte for byte), `consensus-time`, `signing-keys` (the keys' history), " +
+        '`source-sequence` (the records next to it), `other-node` (up to three other nodes are asked for their own ' +
+        'verification; the majority of those who answer counts). One that fails is a `fail`; one that cannot be made ' +
+        'now is `inconclusive`, which is neither charged nor recorded. The other checks are told and change nothing. ' +
+        'Names no account, no source and no person. The payload of the record is the answer from `verdict` to ' +
+        '`subject`: with `salt` anyone can check that `payloadHash` commits to it.',
+      request: { shape: VerifyAuditRequestShape, example: { attestationId: EXAMPLE_IDS.decision } },
+      answer: { shape: VerifyAuditShape, example: VERIFY_AUDIT_EXAMPLE },
+      problems: ['missing-field', 'invalid-field', 'attestation-not-found', 'dependency-unavailable'],
+    },
+    async prepare(_call, body) {
+      const { attestationId } = checkRequest(body);
+      const id = recordOfAnyId(attestationId);
+      if (id === undefined) throw notAnId();
+      const found = await auditor.find(id);
+      if (found === undefined) throw recordNotFound(id);
+      return async ({ account, recording }) => {
+        const made = await recording.record(async (): Promise<PaidDrafts | FreeAnswer> => {
+          const audit = await auditor.audit(id, found);
+          if (audit.verdict === 'inconclusive') return { body: { success: true, ...audit }, charged: false };
+          const { draft, salt } = auditDraft(account, audit);
+          return { drafts: [draft], kept: { ...audit, salt } };
+        });
+        if ('charged' in made) return made;
+        const [record] = made.records;
+        if (record === undefined) throw new RangeError('an audit without a record');
+        return { body: { success: true, ...made.kept, attestation: attestationTail(record, verifyUrl) } };
+      };
+    },
+  };
+}
+
+function notAnId(): Problem {
+  const message = 'is not an attestation id';
+  return new Problem('invalid-field', `attestationId ${message}`, {
+    errors: [fieldError(['attestationId'], 'pattern', message)],
+  });
+}

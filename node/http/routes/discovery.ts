@@ -1,0 +1,77 @@
+import {
+  MANIFEST_EXAMPLE,
+  ManifestShape,
+  RESOURCE_LIST_EXAMPLE,
+  ResourceListShape,
+} from '../../../protocol/api/discovery.ts';
+import { llmsText } from '../discovery/llms-text.ts';
+import { type Catalogue, manifest, resourceList } from '../discovery/manifest.ts';
+import { offerOf } from '../discovery/offer.ts';
+import type { FreeRoute, Route } from '../route.ts';
+import { writtenDocument } from '../written-document.ts';
+
+export type DiscoveryOptions = Omit<Catalogue, 'offers' | 'baseUrl'> & {
+  /** Public address of the node, without a slash at its end. */
+  readonly baseUrl: () => string;
+};
+
+const MANIFEST_MEANING = [
+  'Every endpoint that is sold: terms (x402 version 2), price, examples and schemas. `lastUpdated` is when the node was',
+  'started: its terms hold as long as its process.',
+].join(' ');
+const TEXT = 'text/plain; charset=utf-8';
+
+/**
+ * `GET /.well-known/x402.json`, `GET /.well-known/x402` and `GET /llms.txt`: what of these routes is sold, and how to
+ * pay for it. Prices and terms hold for the life of the process.
+ */
+export function discoveryRoutes(
+  routes: readonly Route[],
+  { baseUrl, ...options }: DiscoveryOptions,
+): readonly FreeRoute[] {
+  const offers = routes.filter((route) => route.access === 'paid').map(offerOf);
+  const free = routes.filter((route) => route.access === 'free');
+  const written = (write: (catalogue: Catalogue) => string) =>
+    writtenDocument(baseUrl, (address) => write({ ...options, offers, baseUrl: address }));
+  return [
+    manifestRoute(written((catalogue) => JSON.stringify(manifest(catalogue)))),
+    resourceListRoute(written((catalogue) => JSON.stringify(resourceList(catalogue)))),
+    llmsRoute(written((catalogue) => llmsText(catalogue, free))),
+  ];
+}
+
+function manifestRoute(text: () => string): FreeRoute {
+  return documentRoute('/.well-known/x402.json', text, {
+    summary: 'What is paid for by the call, and on which terms',
+    description: MANIFEST_MEANING,
+    answer: { shape: ManifestShape, example: MANIFEST_EXAMPLE },
+    problems: [],
+  });
+}
+
+function resourceListRoute(text: () => string): FreeRoute {
+  return documentRoute('/.well-known/x402', text, {
+    summary: 'Addresses that are paid for by the call',
+    answer: { shape: ResourceListShape, example: RESOURCE_LIST_EXAMPLE },
+    problems: [],
+  });
+}
+
+function documentRoute(path: string, text: () => string, documentation: FreeRoute['documentation']): FreeRoute {
+  const headers = { 'Content-Type': 'application/json' };
+  return { method: 'GET', path, access: 'free', documentation, answer: async () => ({ body: text(), headers }) };
+}
+
+function llmsRoute(text: () => string): FreeRoute {
+  return {
+    method: 'GET',
+    path: '/llms.txt',
+    access: 'free',
+    documentation: {
+      summary: 'What this service is and how to pay for a call, as text',
+      answer: { contentType: TEXT, example: '# Meridian' },
+      problems: [],
+    },
+    answer: async () => ({ body: text(), headers: { 'Content-Type': TEXT } }),
+  };
+}

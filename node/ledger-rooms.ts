@@ -1,0 +1,32 @@
+import { MirrorClient } from './anchoring/mirror-client.ts';
+import { rosterLedger } from './anchoring/roster-ledger.ts';
+import { Auditor, type AuditorOptions } from './auditing/auditor.ts';
+import type { NodeConfig } from './config/config.ts';
+import { FactBook } from './facts/fact-book.ts';
+import { factCatalogue } from './facts/fact-catalogue.ts';
+
+/** What is read from the mirrors of the ledger for those who ask: facts about it, and what audits rest on. */
+export interface LedgerRooms extends AsyncDisposable {
+  readonly facts: FactBook;
+  readonly auditor: Auditor;
+}
+
+interface LedgerRoomsOptions extends Omit<AuditorOptions, 'mirror' | 'federation' | 'members' | 'self'> {
+  readonly config: Pick<NodeConfig, 'id' | 'ledger' | 'production'>;
+}
+
+/** Asks nobody anything yet. */
+export function openLedgerRooms(options: LedgerRoomsOptions): LedgerRooms {
+  const { config, keys, now, log } = options;
+  const { network, topicId, mirrors } = rosterLedger(config, keys.rosters.current);
+  const mirror = new MirrorClient(mirrors);
+  const facts = new FactBook({ network, catalogue: factCatalogue(topicId), mirror, now, log });
+  const auditor = new Auditor({
+    ...options,
+    self: config.id,
+    mirror,
+    federation: keys.rosters.federation,
+    members: () => keys.rosters.current.members,
+  });
+  return { facts, auditor, [Symbol.asyncDispose]: () => facts[Symbol.asyncDispose]() };
+}

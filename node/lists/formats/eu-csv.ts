@@ -1,0 +1,46 @@
+import { ListError, quoted } from '../list-error.ts';
+import { type NamedRow, namedRows } from './csv-rows.ts';
+import { euType } from './eu-types.ts';
+import type { ListFormat, ReadingNotes } from './format.ts';
+import { addName, GatheredEntries } from './names.ts';
+
+const FILE = 'csvfullsanctionslist_1_1.csv';
+const COLUMNS = [
+  'fileGenerationDate',
+  'Entity_LogicalId',
+  'Entity_Remark',
+  'Entity_SubjectType',
+  'Entity_SubjectType_ClassificationCode',
+  'Entity_Regulation_Programme',
+  'NameAlias_WholeName',
+] as const;
+type Column = (typeof COLUMNS)[number];
+
+/** The EU's consolidated financial sanctions, CSV 1.1: one row for each name, address, birth date and so on. */
+export const euCsv: ListFormat = {
+  slots: [{ file: FILE, required: true }],
+  async *read(files, notes) {
+    const entries = new GatheredEntries();
+    for await (const row of namedRows(files.required(FILE), COLUMNS, { delimiter: ';' })) take(entries, row, notes);
+    yield* entries.all();
+  },
+};
+
+function take(entries: GatheredEntries, row: NamedRow<Column>, notes: ReadingNotes): void {
+  const id = row('Entity_LogicalId').trim();
+  if (!/^\d{1,12}$/.test(id)) throw new ListError('malformed', `${FILE}: ${quoted(id)} is no Entity_LogicalId`);
+  notes.fileDate ??= isoDate(row('fileGenerationDate').trim());
+  const entry = entries.of(id);
+  const type = euType(row('Entity_SubjectType'), row('Entity_SubjectType_ClassificationCode'));
+  if (type !== 'unknown') entry.type = type;
+  const programme = row('Entity_Regulation_Programme').trim();
+  if (programme !== '') entry.programs.add(programme);
+  if (entry.remarks === '') entry.remarks = row('Entity_Remark').trim();
+  addName(entry.names, row('NameAlias_WholeName'), entry.names.length === 0 ? 'primary' : 'strong-alias');
+}
+
+/** `05/06/2026` → `2026-06-05`; null where it is no such date. */
+function isoDate(text: string): string | null {
+  const [, day, month, year] = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text) ?? [];
+  return year === undefined ? null : `${year}-${month}-${day}`;
+}

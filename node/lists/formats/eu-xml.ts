@@ -1,0 +1,54 @@
+import type { ListedEntry, ListedName } from '../contract.ts';
+import { ListError, quoted } from '../list-error.ts';
+import { euType } from './eu-types.ts';
+import type { ListFormat } from './format.ts';
+import { addName } from './names.ts';
+import { childrenOf, textOf, type XmlElement, xmlElements } from './xml-elements.ts';
+
+const FILE = 'xmlfullsanctionslist_1_1.xml';
+
+/** The EU's consolidated financial sanctions, XML 1.1. */
+export const euXml: ListFormat = {
+  slots: [{ file: FILE, required: true }],
+  async *read(files, notes) {
+    const form = {
+      root: 'export',
+      namespace: 'http://eu.europa.ec/fpi/fsd/export',
+      wanted: new Set(['sanctionEntity']),
+      onRoot: ({ generationDate }: Readonly<Record<string, string>>) => {
+        notes.fileDate = generationDate ?? null;
+      },
+    };
+    const known = new Set<string>();
+    for await (const element of xmlElements(files.required(FILE), form)) {
+      const entry = entryOf(element);
+      if (known.has(entry.entryId)) throw new ListError('malformed', `${FILE} has the entry ${entry.entryId} twice`);
+      known.add(entry.entryId);
+      if (entry.names.length > 0) yield entry;
+    }
+  },
+};
+
+function entryOf(element: XmlElement): ListedEntry {
+  const { logicalId: entryId = '' } = element.attributes;
+  if (!/^\d{1,12}$/.test(entryId)) throw new ListError('malformed', `${FILE}: ${quoted(entryId)} is no logicalId`);
+  const names: ListedName[] = [];
+  for (const { attributes } of childrenOf(element, 'nameAlias')) {
+    const { wholeName = '', strong } = attributes;
+    // No name is primary: the first is the entry's title.
+    const kind = names.length === 0 ? 'primary' : strong === 'false' ? 'weak-alias' : 'strong-alias';
+    addName(names, wholeName, kind);
+  }
+  const [subject] = childrenOf(element, 'subjectType');
+  const { code = '', classificationCode = '' } = subject?.attributes ?? {};
+  const programmes = childrenOf(element, 'regulation').map(({ attributes }) => attributes.programme ?? '');
+  const remarks = textOf(element, 'remark').trim();
+  return {
+    entryId,
+    type: euType(code, classificationCode),
+    names,
+    programs: [...new Set(programmes)].filter((programme) => programme !== ''),
+    addresses: [],
+    ...(remarks === '' ? {} : { remarks }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { EntryType, ListedEntry, ListedName, NameKind } from '../contract.ts';
+
+/** Runs of white space become one space. */
+export function collapse(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
+}
+
+/** Adds a name as the list writes it; an empty one is none. */
+export function addName(names: ListedName[], text: string, kind: NameKind): void {
+  const name = collapse(text);
+  if (name !== '') names.push({ text: name, kind });
+}
+
+/** What is put together row by row where a list has several rows for one entry. */
+export interface GatheredEntry {
+  readonly entryId: string;
+  type: EntryType;
+  readonly names: ListedName[];
+  readonly programs: Set<string>;
+  remarks: string;
+}
+
+/** Entries of which several rows tell, in the order of their first rows. */
+export class GatheredEntries {
+  readonly #entries = new Map<string, GatheredEntry>();
+
+  of(entryId: string): GatheredEntry {
+    const known = this.#entries.get(entryId);
+    if (known !== undefined) return known;
+    const entry: GatheredEntry = { entryId, type: 'unknown', names: [], programs: new Set(), remarks: '' };
+    this.#entries.set(entryId, entry);
+    return entry;
+  }
+
+  /** Those that have a name, the primary ones first. */
+  *all(): Generator<ListedEntry> {
+    for (const { entryId, type, names, programs, remarks } of this.#entries.values()) {
+      if (names.length === 0) continue;
+      const more = remarks === '' ? {} : { remarks };
+      const title = names.toSorted((a, b) => Number(b.kind === 'primary') - Number(a.kind === 'primary'));
+      yield { entryId, type, names: title, programs: [...programs], addresses: [], ...more };
+    }
+  }
+}

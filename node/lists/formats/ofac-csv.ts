@@ -1,0 +1,158 @@
+import type { EntryType, ListedEntry, ListedName } from '../contract.ts';
+import { ListError, quoted } from '../list-error.ts';
+import { rowsOf } from './csv-rows.ts';
+import type { ListFile, ListFormat, ReadingNotes } from './format.ts';
+import { addName } from './names.ts';
+import { readRemarks } from './ofac-remarks.ts';
+
+/** The four files of one list of OFAC. */
+interface OfacFiles {
+  readonly main: string;
+  readonly aliases: string;
+  readonly addresses: string;
+  readonly comments: string;
+}
+
+/** Columns of each file; none has a header. */
+const MAIN_COLUMNS = 12;
+const ALIAS_COLUMNS = 5;
+const ADDRESS_COLUMNS = 6;
+const COMMENT_COLUMNS = 2;
+const NULL = '-0-';
+const TYPES: Readonly<Record<string, EntryType>> = {
+  '': 'entity',
+  individual: 'individual',
+  vessel: 'vessel',
+  aircraft: 'aircraft',
+};
+const ENTRY_NUMBER = /^\d{1,9}$/;
+
+/** The CSV files of OFAC: no header, `-0- ` for nothing, an entry's remarks continued in the comments file. */
+export function ofacCsv(files: OfacFiles): ListFormat {
+  return {
+    slots: [
+      { file: files.main, required: true },
+      { file: files.aliases, required: true },
+      { file: files.comments, required: true },
+      { file: files.addresses, required: false },
+    ],
+    async *read(all, notes) {
+      const aliases = await rowsByEntry(all.required(files.aliases), ALIAS_COLUMNS, ([, , , name = '']) => name);
+      const comments = await rowsByEntry(all.required(files.comments), COMMENT_COLUMNS, ([, text = '']) => text);
+      const known = new Set<string>();
+      for await (const row of ofacRows(all.required(files.main), MAIN_COLUMNS)) {
+        const entry = entryOf(all.required(files.main).name, row, aliases, comments);
+        if (known.has(entry.entryId)) {
+          throw new ListError('malformed', `${files.main} has the entry ${entry.entryId} twice`);
+        }
+        known.add(entry.entryId);
+        yield entry;
+      }
+      const addresses = all.optional(files.addresses);
+      await countUnmatched(known, [aliases, comments], addresses, notes);
+    },
+  };
+}
+
+function entryOf(
+  file: string,
+  row: readonly string[],
+  aliases: ReadonlyMap<string, readonly string[]>,
+  comments: ReadonlyMap<string, readonly string[]>,
+): ListedEntry {
+  const [id = '', name = '', type = '', program = '', , , , , , , , remarks = ''] = row;
+  const entryId = entryNumber(file, id);
+  const entryType = TYPES[given(type).toLowerCase()];
+  if (entryType === undefined) throw new ListError('malformed', `${file}, entry ${entryId}: type ${quoted(type)}`);
+  // Cut at 1,000 characters in the middle of a word, so joined without a separator, and only then read.
+  const whole = untrimmed(remarks) + (comments.get(entryId) ?? []).join('');
+  const { weakAliases, addresses } = readRemarks(whole);
+  const names: ListedName[] = [];
+  addName(names, given(name), 'primary');
+  for (const alias of aliases.get(entryId) ?? []) addName(names, given(alias), 'strong-alias');
+  for (const alias of weakAliases) addName(names, alias, 'weak-alias');
+  if (names.length === 0) throw new ListError('malformed', `${file}, entry ${entryId} has no name`);
+  const otherOrder = entryType === 'individual' ? names.map(({ text }) => reordered(text)) : [];
+  for (const other of otherOrder) addName(names, other, 'reordered');
+  const remark = whole.trim();
+  return {
+    entryId,
+    type: entryType,
+    names,
+    programs: given(program)
+      .split(/\]\s*\[/u)
+      .filter((part) => part !== ''),
+    addresses,
+    ...(remark === '' ? {} : { remarks: remark }),
+  };
+}
+
+/** `SURNAME, Given, Jr.` → `Given, Jr. SURNAME`; empty where there is no comma. */
+function reordered(name: string): string {
+  const at = name.indexOf(',');
+  return at < 0 ? '' : `${name.slice(at + 1)} ${name.slice(0, at)}`;
+}
+
+/** What a companion file says, by entry. Bounded by the size of a file. */
+async function rowsByEntry(
+  file: ListFile,
+  columns: number,
+  pick: (row: readonly string[]) => string,
+): Promise<Map<string, string[]>> {
+  const rows = new Map<string, string[]>();
+  for await (const row of ofacRows(file, columns)) {
+    const id = entryNumber(file.name, row[0] ?? '');
+    const known = rows.get(id);
+    if (known === undefined) rows.set(id, [untrimmed(pick(row))]);
+    else known.push(untrimmed(pick(row)));
+  }
+  return rows;
+}
+
+async function countUnmatched(
+  known: ReadonlySet<string>,
+  companions: readonly ReadonlyMap<string, readonly string[]>[],
+  addresses: ListFile | undefined,
+  notes: ReadingNotes,
+): Promise<void> {
+  for (const companion of companions) {
+    for (const [id, rows] of companion) if (!known.has(id)) notes.unmatchedRows += rows.length;
+  }
+  if (addresses === undefined) return;
+  for await (const [id = ''] of ofacRows(addresses, ADDRESS_COLUMNS)) {
+    if (!known.has(entryNumber(addresses.name, id))) notes.unmatchedRows++;
+  }
+}
+
+/** Rows without a header. The last column matters, so a file that ends inside a row is refused, wherever it was cut. */
+async function* ofacRows(file: ListFile, columns: number): AsyncGenerator<readonly string[]> {
+  let last = '';
+  const watched = {
+    name: file.name,
+    async *text() {
+      for await (const piece of file.text()) {
+        last = piece.slice(-1);
+        yield piece;
+      }
+    },
+  };
+  yield* rowsOf(watched, columns);
+  if (last !== '' && last !== '\n') throw new ListError('malformed', `${file.name} ends inside a row: it is cut off`);
+}
+
+function entryNumber(file: string, text: string): string {
+  const id = text.trim();
+  if (!ENTRY_NUMBER.test(id)) throw new ListError('malformed', `${file}: ${quoted(text)} is no entry number`);
+  return id;
+}
+
+/** The field trimmed; empty where it says nothing. */
+function given(field: string): string {
+  const text = field.trim();
+  return text === NULL ? '' : text;
+}
+
+/** The field as it is, since a cut may fall on a space; empty where it says nothing. */
+function untrimmed(field: string): string {
+  return field.trim() === NULL ? '' : field;
+}

@@ -1,0 +1,36 @@
+/** What a source says of one item, read and cleaned, and not yet judged. */
+export interface Entry {
+  /** What tells it from the other items of its source, however often it is given again. */
+  readonly key: string;
+  /** Plain text; not empty. */
+  readonly title: string;
+  /** Plain text. */
+  readonly summary: string;
+  readonly link: string | null;
+  readonly citation: string | null;
+  /** Whoever the document says it is from; null leaves that to the source's own terms. */
+  readonly authority: string | null;
+  /** Epoch milliseconds. */
+  readonly publishedAt: number | null;
+  readonly effectiveAt: number | null;
+  readonly keyDates: readonly KeyDate[];
+  /** Words of the source's own that the rules know, e.g. `celex:3R`, `fr:rule`. */
+  readonly signs: readonly string[];
+}
+
+export interface KeyDate {
+  /** UTC day. */
+  readonly date: string;
+  readonly label: string;
+}
+
+/** Entries read of one document, and how many there were that say nothing. */
+export interface Entries {
+  readonly entries: readonly Entry[];
+  readonly skipped: number;
+}
+
+/** Entries of one document at most; real feeds have some hundred. */
+export const MAX_ENTRIES = 2_000;
+/** Longest identity that is taken as it is. Characters. */
+export const MAX_KEY = 1_000;

@@ -1,0 +1,112 @@
+import { MAX_DOCUMENT_BYTES } from './document-reader.ts';
+import type { RawDocument } from './read-document.ts';
+
+/** What a source said the last time of the document that it gave. */
+export interface Validators {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+}
+
+export type Fetched =
+  | { readonly outcome: 'document'; readonly document: RawDocument; readonly validators: Validators }
+  | { readonly outcome: 'unchanged' }
+  | {
+      readonly outcome: 'failed';
+      readonly reason: string;
+      /** What the source asks for. In milliseconds. */
+      readonly retryAfterMs: number | null;
+    };
+
+/** From the question to the last byte. In milliseconds. */
+const FETCH_MS = 30_000;
+const MAX_REDIRECTS = 3;
+const MAX_HEADER = 1_000;
+const USER_AGENT = 'meridian-regwatch/1';
+const ACCEPT =
+  'application/rss+xml, application/atom+xml, application/rdf+xml, application/json, application/xml, text/xml';
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Asks a source for its document, unless it is still the one that it gave last. Never throws: what goes wrong is an
+ * outcome. Follows a few redirects, from https to https alone; reads no further than the largest document.
+ */
+export async function fetchDocument(url: string, known: Validators, signal: AbortSignal): Promise<Fetched> {
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
+  try {
+    return await follow(new URL(url), known, deadline);
+  } catch (error) {
+    return failed(error instanceof Error ? reasonOf(error) : 'it cannot be reached');
+  }
+}
+
+async function follow(start: URL, { etag, lastModified }: Validators, signal: AbortSignal): Promise<Fetched> {
+  let url = start;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const response = await fetch(url, {
+      signal,
+      redirect: 'manual',
+      headers: {
+        accept: ACCEPT,
+        'user-agent': USER_AGENT,
+        ...(etag === null ? {} : { 'if-none-match': etag }),
+        ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
+      },
+    });
+    if (!REDIRECTS.has(response.status)) return outcomeOf(response);
+    await response.body?.cancel();
+    const next = URL.parse(response.headers.get('location') ?? '', url);
+    if (next === null || next.protocol !== start.protocol) return failed('it leads to where it cannot be followed');
+    url = next;
+  }
+  return failed(`it leads on more than ${MAX_REDIRECTS} times`);
+}
+
+async function outcomeOf(response: Response): Promise<Fetched> {
+  const { status, headers } = response;
+  if (status === 200) {
+    const bytes = await boundedBytes(response);
+    if (bytes === null) return failed(`it gives more than ${MAX_DOCUMENT_BYTES} bytes`);
+    return {
+      outcome: 'document',
+      document: { bytes, contentType: headers.get('content-type') },
+      validators: { etag: short(headers.get('etag')), lastModified: short(headers.get('last-modified')) },
+    };
+  }
+  await response.body?.cancel();
+  if (status === 304) return { outcome: 'unchanged' };
+  return failed(`it answers ${status}`, retryAfterMs(headers.get('retry-after'), Date.now()));
+}
+
+/** Null where there are too many: what a small compressed body unpacks to counts. */
+async function boundedBytes(response: Response): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_DOCUMENT_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** RFC 9110 §10.2.3: seconds, or a date. `now` in epoch milliseconds. Null where it is neither. */
+export function retryAfterMs(text: string | null, now: number): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+function failed(reason: string, retryAfter: number | null = null): Fetched {
+  return { outcome: 'failed', reason, retryAfterMs: retryAfter };
+}
+
+function reasonOf(error: Error): string {
+  if (error.name === 'TimeoutError') return `it does not answer in ${FETCH_MS} ms`;
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+/** What is longer is not sent back. */
+function short(header: string | null): string | null {
+  return header !== null && header.length <= MAX_HEADER ? header : null;
+}

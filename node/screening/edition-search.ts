@@ -1,0 +1,113 @@
+import { type Edition, NAME_KINDS, type NameKind } from '../lists/contract.ts';
+import { type BestName, BestNames } from './best-names.ts';
+import { compareAt, findKey, firstThat, refsOf } from './key-table.ts';
+import { arraysOf, type PackedEdition, type Particulars } from './packed-edition.ts';
+import { textAt } from './packed-texts.ts';
+
+export type MatchType = 'exact' | 'substring';
+
+/** An entry as an answer shows it; `name` is its title. */
+export type FoundEntry = Particulars & {
+  readonly name: string;
+};
+
+/** An entry that a query was found in, and the name of it that was. */
+export type Match = FoundEntry & {
+  readonly matchType: MatchType;
+  readonly matchedOn: NameKind;
+  readonly matchedName: string;
+};
+
+export interface Found {
+  /** Entries that match, each counted once. */
+  readonly count: number;
+  /** The first `MAX_MATCHES` of them: exact ones before others, then in the order of the list. */
+  readonly matches: readonly Match[];
+}
+
+export const MAX_MATCHES = 50;
+/** Shorter keys are found as whole names only: they lie inside too many. In code points. */
+export const MIN_SUBSTRING = 4;
+
+/** Greater than the bytes that can follow a whole token, less than those that go on with it. */
+const PAST_TOKEN = Uint8Array.of(0x21);
+
+/** One edition of a list, ready to be searched. Nothing in it changes; a search takes microseconds. */
+export class EditionSearch {
+  readonly edition: Edition;
+  readonly #packed: PackedEdition;
+  readonly #best: BestNames;
+
+  constructor(edition: Edition, packed: PackedEdition) {
+    this.edition = edition;
+    this.#packed = packed;
+    this.#best = new BestNames(packed.titles.length);
+  }
+
+  /** The same entries under newer particulars: the edition was found unchanged at its source. */
+  under(edition: Edition): EditionSearch {
+    return new EditionSearch(edition, this.#packed);
+  }
+
+  /** Memory that it takes, in bytes. */
+  get bytes(): number {
+    return arraysOf(this.#packed).reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** Different EVM addresses that the edition lists. */
+  get addressCount(): number {
+    return this.#packed.addresses.starts.length - 1;
+  }
+
+  /** Entries with a name of this key and, for keys of `MIN_SUBSTRING` characters, those in a name of which its tokens stand together. */
+  byName(key: string): Found {
+    const { keys } = this.#packed;
+    const sought = Buffer.from(key);
+    for (const name of refsOf(keys, findKey(keys, sought))) this.#note(name, 0);
+    if ([...key].length >= MIN_SUBSTRING) {
+      for (const held of this.#keysThatHold(sought)) {
+        for (const name of refsOf(keys, held)) this.#note(name, NAME_KINDS.length);
+      }
+    }
+    const { count, first } = this.#best.take(MAX_MATCHES, NAME_KINDS.length);
+    return { count, matches: first.map((best) => this.#match(best)) };
+  }
+
+  /** Entries that list an EVM address, whatever currency they list it for; its case makes no difference. */
+  byAddress(address: string): readonly FoundEntry[] {
+    const { addresses } = this.#packed;
+    const key = findKey(addresses, Buffer.from(address.toLowerCase()));
+    return [...refsOf(addresses, key).subarray(0, MAX_MATCHES)].map((entry) => this.#entry(entry));
+  }
+
+  /** Keys in which the sought tokens stand together, one for each place where they do. */
+  #keysThatHold(sought: Uint8Array): Uint32Array {
+    const { keys, suffixes, suffixKeys } = this.#packed;
+    const from = (bytes: Uint8Array): number =>
+      firstThat(suffixes.length, (i) => compareAt(keys.bytes, suffixes[i] ?? 0, bytes) >= 0);
+    return suffixKeys.subarray(from(sought), from(Buffer.concat([sought, PAST_TOKEN])));
+  }
+
+  /** `above`: rank of the best kind of name. */
+  #note(name: number, above: number): void {
+    const { nameEntries, nameKinds } = this.#packed;
+    this.#best.note(nameEntries[name] ?? 0, name, above + (nameKinds[name] ?? 0));
+  }
+
+  #match({ entry, name, rank }: BestName): Match {
+    const { names, nameKinds } = this.#packed;
+    return {
+      ...this.#entry(entry),
+      matchType: rank < NAME_KINDS.length ? 'exact' : 'substring',
+      matchedOn: NAME_KINDS[nameKinds[name] ?? 0] ?? 'primary',
+      matchedName: textAt(names, name),
+    };
+  }
+
+  #entry(entry: number): FoundEntry {
+    const { particulars, names, titles } = this.#packed;
+    // Written by `packEdition` of this very program.
+    const own = JSON.parse(textAt(particulars, entry)) as Particulars;
+    return { ...own, name: textAt(names, titles[entry] ?? 0) };
+  }
+}

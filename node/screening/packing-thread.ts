@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Edition, Lists } from '../lists/contract.ts';
+import type { EditionManifest } from '../lists/edition-manifest.ts';
+import { readEditionEntries } from '../lists/edition-files.ts';
+import type { Pack } from './list-searches.ts';
+import { packEdition } from './pack-edition.ts';
+import type { PackedEdition } from './packed-edition.ts';
+
+/** What a thread is told. It reads the very files of the edition, or fails. */
+export interface PackingOrder {
+  /** Folder with the files of the edition. */
+  readonly directory: string;
+  readonly edition: Pick<EditionManifest, 'listId' | 'files'>;
+}
+
+/** What it says once, in the end. */
+export type PackingWord = { readonly packed: PackedEdition } | { readonly failed: string };
+
+/** Editions up to this size are packed between requests: a thread takes longer to start. In bytes. */
+const PACK_HERE_BYTES = 64 << 10;
+/** Memory that a thread may take: several times what the largest real list needs. In MiB. */
+const MAX_HEAP_MIB = 1_024;
+/** In milliseconds: an edition that takes longer is given up. */
+const PACKING_MS = 120_000;
+
+/**
+ * Packs editions from their files, each but the smallest in a thread of its own that ends with it and leaves no garbage
+ * behind.
+ */
+export function packInThread(lists: Pick<Lists, 'directoryOf'>): Pack {
+  return async (edition: Edition, signal: AbortSignal): Promise<PackedEdition> => {
+    const { listId, files } = edition;
+    const order: PackingOrder = {
+      directory: lists.directoryOf(edition),
+      edition: { listId, files: [...files] },
+    };
+    if (isSmall(files)) return packEdition(readEditionEntries(order.directory, order.edition));
+    const worker = new Worker(new URL('./packing-worker.ts', import.meta.url), {
+      workerData: order,
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+    });
+    try {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(PACKING_MS)]);
+      const [word]: PackingWord[] = await Promise.race([
+        once(worker, 'message', { signal: limit }),
+        endOf(worker, limit),
+      ]);
+      if (word === undefined || 'failed' in word) throw new Error(word?.failed ?? 'the thread said nothing');
+      return word.packed;
+    } finally {
+      await worker.terminate();
+    }
+  };
+}
+
+/** Packed files hold more than they are long. */
+function isSmall(files: Edition['files']): boolean {
+  const isPacked = files.some(({ name }) => name.endsWith('.gz'));
+  return !isPacked && files.reduce((sum, { bytes }) => sum + bytes, 0) <= PACK_HERE_BYTES;
+}
+
+/** A thread that ends without a word has failed. Throws what it threw. */
+async function endOf(worker: Worker, signal: AbortSignal): Promise<[]> {
+  await once(worker, 'exit', { signal });
+  return [];
+}

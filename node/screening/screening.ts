@@ -1,0 +1,69 @@
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import { NORMALIZATION, nameKey } from '../../protocol/screening/name-key.ts';
+import type { Timestamp } from '../../protocol/time.ts';
+import type { ListId } from '../lists/list-id.ts';
+import type { Match } from './edition-search.ts';
+import type { UsableList } from './list-searches.ts';
+import { listedEdition } from './screened-edition.ts';
+
+export type ScreeningResult = 'match' | 'no-match';
+
+/** What a name came to on one list. */
+export type ScreenedList = {
+  readonly listId: ListId;
+  readonly authority: string;
+  readonly title: string;
+  readonly entryCount: number;
+  readonly fileHash: Sha256Hash;
+  readonly fileDate: string | null;
+  readonly retrievedAt: Timestamp;
+  readonly stale: boolean;
+  readonly sample: boolean;
+  readonly result: ScreeningResult;
+  /** Entries that match; of them only so many are in `matches`. */
+  readonly matchCount: number;
+  readonly matches: readonly Match[];
+  readonly truncated: boolean;
+};
+
+/** What a name came to. It does not hold the name. */
+export type Screening = {
+  readonly result: ScreeningResult;
+  readonly matchCount: number;
+  readonly matchMethod: { readonly normalization: string; readonly rules: readonly string[] };
+  readonly totalEntries: number;
+  readonly sample: boolean;
+  readonly lists: readonly ScreenedList[];
+};
+
+const MATCH_METHOD = { normalization: NORMALIZATION, rules: ['exact', 'substring'] } as const;
+
+/** Holds a name against lists (DOMAIN §3.3). Takes well below a millisecond. */
+export function screenName(name: string, lists: Iterable<UsableList>): Screening {
+  const key = nameKey(name);
+  const screened = [...lists].map((list) => screenedList(key, list));
+  const matchCount = screened.reduce((sum, list) => sum + list.matchCount, 0);
+  return {
+    result: resultOf(matchCount),
+    matchCount,
+    matchMethod: MATCH_METHOD,
+    totalEntries: screened.reduce((sum, { entryCount }) => sum + entryCount, 0),
+    sample: screened.some(({ sample }) => sample),
+    lists: screened,
+  };
+}
+
+function screenedList(key: string, list: UsableList): ScreenedList {
+  const { count, matches } = list.search.byName(key);
+  return {
+    ...listedEdition(list),
+    result: resultOf(count),
+    matchCount: count,
+    matches,
+    truncated: count > matches.length,
+  };
+}
+
+function resultOf(matchCount: number): ScreeningResult {
+  return matchCount > 0 ? 'match' : 'no-match';
+}

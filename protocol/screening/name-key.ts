@@ -1,0 +1,40 @@
+/** Keys of a name and of a query are compared byte for byte: whoever has both texts can compare them again. */
+export const NORMALIZATION = 'NFKD, strip marks, casefold, punctuation->space, collapse';
+
+/** Deleted, so that `Sa'ad` is `Saad`: apostrophes, double quotes, primes, and the letters that stand for ayn and hamza. */
+const QUOTES = /['"`´‘-‟′-‷ʹ-ˁˈˊˋ՚׳״＇＂]/gu;
+/** Show nothing: tatweel, soft hyphen, joiners, direction marks, variation selectors. */
+const INVISIBLE = /[\u0640\p{Default_Ignorable_Code_Point}]/gu;
+/** NFKD would make letters of them that run on from the name. */
+const MARKS_OF_TRADE = /[©®℗℠™]/gu;
+/** Accents and vowel signs that writers leave out; in other scripts marks are part of the spelling. */
+const LOOSELY_MARKED =
+  /([\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Arabic}\p{Script=Hebrew}])\p{M}+/gu;
+const FOLDED = /[ßæœøđłıəς]/gu;
+const FOLDS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ł: 'l',
+  ı: 'i',
+  ə: 'a',
+  ς: 'σ',
+};
+/** A mark belongs to the letter before it; one without a letter is nothing. */
+const TOKEN = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
+
+/**
+ * The form in which names are compared: its tokens, parted by single spaces. Case, accents, apostrophes and punctuation
+ * make no difference; nothing is transliterated and no word is left out. Empty where the text shows no letter or digit.
+ * The key of a key is the key itself.
+ */
+export function nameKey(name: string): string {
+  // Before NFKD, which makes a space and an accent of the acute that stands for an apostrophe, and once more after it,
+  // which makes apostrophes of full-width ones.
+  const bare = name.replace(QUOTES, '').replace(MARKS_OF_TRADE, ' ').normalize('NFKD');
+  const spelt = bare.replace(QUOTES, '').replace(INVISIBLE, '').replace(LOOSELY_MARKED, '$1').normalize('NFC');
+  const folded = spelt.toLowerCase().replace(FOLDED, (letter) => FOLDS[letter] ?? letter);
+  return (folded.match(TOKEN) ?? []).join(' ');
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import Type from 'typebox';
+import { paymentsConfig } from '../../../node/config/payments-config.ts';
+import { createApp } from '../../../node/http/app.ts';
+import { PaidGate } from '../../../node/http/paid-gate.ts';
+import type { PaidRoute, PaidWork } from '../../../node/http/route.ts';
+import { listen } from '../../../node/http/server.ts';
+import { Intake } from '../../../node/intake/intake.ts';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { openPaymentMeans, openPaymentRooms } from '../../../node/payment-rooms.ts';
+import { Store } from '../../../node/store/store.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { BASE_URL, PLAIN_PATH, RECORD_PATH, type SellerSetup } from './seller-forms.ts';
+import { serveSeller } from './seller-process.ts';
+
+const KEY_BYTES = 32;
+const NODE = nodeId('eu');
+
+serveSeller(openShop);
+
+/** A node's own paid gate over its own rooms and a store on the disk, and nothing else of the node. */
+async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise<number> {
+  const log = pino({ level: 'silent' });
+  const store = await Store.open(join(directory, 'store'));
+  const signer = nativeSigner(randomBytes(KEY_BYTES));
+  const intake = await Intake.open({
+    node: NODE,
+    store,
+    signer: () => signer,
+    vault: new PayloadVault(randomBytes(KEY_BYTES)),
+    now: Date.now,
+    projections: [],
+    counters: [],
+    onCommitted: () => undefined,
+  });
+  intake.start();
+  const payments = paymentsConfig({ RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_KEY: key });
+  const means = await openPaymentMeans({ payments, production: false }, log);
+  const payloadKey = randomBytes(KEY_BYTES);
+  const { till } = await openPaymentRooms({ store, node: NODE, payloadKey, intake, now: Date.now, log, means });
+  if (till === null) throw new Error('no till');
+  await till.start();
+  const paidGate = new PaidGate({
+    ...till,
+    accounts: { authenticate: async () => 'unknown' },
+    auditLog: { note: () => undefined },
+    baseUrl: () => BASE_URL,
+    behindProxy: false,
+    requireStorage: () => undefined,
+  });
+  const gate = { free: refuse, keyed: refuse };
+  const routes = [routeOf(PLAIN_PATH, plain), routeOf(RECORD_PATH, recorded)];
+  const app = createApp({ gate, paidGate, routes, baseUrl: () => BASE_URL, log, observe: () => undefined });
+  const http = { host: '127.0.0.1', port: 0, tls: null, behindProxy: false };
+  return (await listen(app.callback(), http, () => BASE_URL)).port;
+}
+
+const plain: PaidWork = async () => ({ body: { success: true } });
+
+const recorded: PaidWork = async ({ account, recording }) => {
+  const { records } = await recording.record(async () => ({
+    drafts: [{ kind: 'decision', account, sourceId: 'bench', payload: '{}', claims: { channel: 'tiered' }, links: {} }],
+  }));
+  return { body: { success: true, attestationId: records[0]?.id ?? null } };
+};
+
+function routeOf(path: string, work: PaidWork): PaidRoute {
+  const documentation = { summary: 'Sold', answer: { shape: Type.Object({}), example: {} }, problems: [] };
+  return { method: 'POST', path, access: 'paid', service: 'hedera-fact', documentation, prepare: () => work };
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new Error('there is nothing here but what is paid for'));
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRecordId, type RecordId } from '../../protocol/ids.ts';
+import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
+import { bodyOf } from './send.ts';
+
+export interface VerificationOptions {
+  readonly baseUrl: string;
+  readonly fetch: typeof fetch;
+  /** When to stop waiting, in epoch milliseconds. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a node says of a record at last. */
+export interface Finding {
+  readonly id: RecordId;
+  readonly status: string;
+  readonly verified: boolean;
+}
+
+/** Pause before a record is asked about again. In milliseconds. */
+const PAUSE_MS = 1_000;
+const ANSWER_MS = 30_000;
+/** Objects that records make have ids of the same form under other prefixes. */
+const ATTESTATION = 'att_';
+const CONFIRMED = 'confirmed';
+
+/** The records that an answer names, each once. */
+export function recordsIn(value: JsonValue): readonly RecordId[] {
+  if (typeof value === 'string') return isRecordId(value) && value.startsWith(ATTESTATION) ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return [...new Set(Object.values(value).flatMap(recordsIn))];
+}
+
+/** Asks about a record until it is confirmed on the ledger, or time is up. */
+export async function verification(id: RecordId, options: VerificationOptions): Promise<Finding> {
+  for (;;) {
+    const verdict = await ask(id, options);
+    const status = typeof verdict.status === 'string' ? verdict.status : 'unknown';
+    const finding = { id, status, verified: verdict.verified === true };
+    if (status === CONFIRMED || options.signal.aborted || Date.now() >= options.deadline) return finding;
+    await sleep(PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);
+  }
+}
+
+/** Whether a record that is on the ledger does not hold. */
+export function isBroken({ status, verified }: Finding): boolean {
+  return status === CONFIRMED && !verified;
+}
+
+async function ask(id: RecordId, { baseUrl, fetch: get, signal }: VerificationOptions): Promise<JsonObject> {
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+    const response = await get(`${baseUrl}/v1/verify/${id}`, { signal: limit });
+    return bodyOf(await response.text());
+  } catch {
+    // The node may be on its way back.
+    return {};
+  }
+}

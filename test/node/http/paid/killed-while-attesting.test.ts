@@ -1,0 +1,82 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { screeningRoute } from '../../../../node/http/paid/attested-screening.ts';
+import { counterpartyRoute } from '../../../../node/http/paid/check-counterparty.ts';
+import type { PaidRoute } from '../../../../node/http/route.ts';
+import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { LIST_IDS } from '../../../../node/lists/list-id.ts';
+import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
+import type { Work } from '../../../../node/payments/payments.ts';
+import { EditionSearch } from '../../../../node/screening/edition-search.ts';
+import { ListsUnavailableError } from '../../../../node/screening/lists-unavailable.ts';
+import { packEdition } from '../../../../node/screening/pack-edition.ts';
+import { decodeBase64url } from '../../../../protocol/bytes.ts';
+import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { commit } from '../../../../protocol/payload/commitment.ts';
+import { editionOf, listedEntry } from '../../../fixtures/listed-entries.ts';
+import { bodyOf, callOf, PAYER, PaymentRoom, START } from '../../payments/payment-room.ts';
+
+const ADDRESS = `0x${'5'.repeat(40)}`;
+const NAME = 'Made Up Trading';
+const entries = [listedEntry('1', [NAME], { addresses: [ADDRESS] })];
+const packed = await packEdition(entries);
+const usable = new Map(
+  LIST_IDS.map((listId) => [listId, { search: new EditionSearch(editionOf(listId, entries), packed), isStale: false }]),
+);
+const nobody = (): Promise<never> => Promise.reject(new ChainError('unreachable', 'nobody there'));
+
+/** Lists and clock of a node, which change between two attempts. */
+function routes() {
+  const world = { areListsThere: true, now: START };
+  const rooms = {
+    verifyUrl: (id: string): string => `https://eu.example/v1/verify/${id}`,
+    now: () => world.now,
+    searches: {
+      requireLists: () => undefined,
+      ready: async () => {
+        if (world.areListsThere) return usable;
+        throw new ListsUnavailableError([{ listId: 'eu-consolidated', state: 'too-old' }]);
+      },
+    },
+  };
+  const chain = { account: nobody, firstTransaction: nobody };
+  return { world, screening: screeningRoute(rooms), counterparty: counterpartyRoute({ ...rooms, chain }) };
+}
+
+/** The work of a route; `begun` is called when it begins. */
+async function workOf(route: PaidRoute, begun: () => void): Promise<Work> {
+  const work = await route.prepare(Object({ params: { address: ADDRESS } }), { name: NAME });
+  return (recording) => {
+    begun();
+    return work({ payer: PAYER, account: 'x402', caller: null, recording, signal: new AbortController().signal });
+  };
+}
+
+/** What an answer says beside the salt of its commitments and the record that was made of it. */
+function found({ salt: _salt, queryHash: _hash, attestation: _attestation, ...members }: JsonObject): JsonObject {
+  return members;
+}
+
+for (const [name, of, query] of [
+  ['a screening', 'screening', NAME],
+  ['a check of a counterparty', 'counterparty', ADDRESS],
+] as const) {
+  test(`${name} whose node died after the record is answered as it was found then, whatever changed`, async () => {
+    await using room = await PaymentRoom.open();
+    const { world, [of]: route } = routes();
+    const plain = await room.answer(callOf({ nonce: 1 }), await workOf(route, () => {}));
+    const work = await workOf(route, () => {
+      if (world.areListsThere) room.fate = () => 'dies-after';
+    });
+    assert.type(await room.answer(callOf({ nonce: 2 }), work), 'string');
+    room.fate = () => 'kept';
+    await room.restart();
+    Object.assign(world, { areListsThere: false, now: START + 86_400_000 });
+    const again = bodyOf(await room.answer(callOf({ nonce: 2 }), work));
+    assert.equal(found(again), found(bodyOf(plain)));
+    assert.is(again.queryHash, commit(nativeSuite, 'meridian/input/1', decodeBase64url(String(again.salt)), query));
+    assert.match(String(await room.answer(callOf({ nonce: 3 }), work)), /eu-consolidated \(too-old\)/);
+  });
+}
+
+test.run();

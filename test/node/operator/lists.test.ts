@@ -1,0 +1,220 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { fsck } from '../../../node/fsck/fsck.ts';
+import type { ListedEntry } from '../../../node/lists/contract.ts';
+import { LIST_IDS, type ListId } from '../../../node/lists/list-id.ts';
+import type { ListOutcome, ListState } from '../../../node/operator/list-forms.ts';
+import { OperatorError, operatorRequest } from '../../../node/operator/operator-client.ts';
+import { readRecord } from '../../../node/records/record-reader.ts';
+import { isSha256Hash } from '../../../protocol/hash.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { type FileContents, ofacEdition } from '../../fixtures/lists/list-files.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+
+const SAMPLES = join(import.meta.dirname, '../../../cluster/samples/lists');
+const SDN = 'us-ofac-sdn';
+const DAY_MS = 86_400_000;
+
+let ahead = 0;
+const network = await TestNetwork.start({ overrides: { now: () => Date.now() + ahead } });
+const node = network.node();
+const socket = join(node.config.home, 'operator.sock');
+const folder = await mkdtemp(join(tmpdir(), 'meridian-lists-'));
+test.after(async () => {
+  await network[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function post(listId: ListId, what: string, body: JsonObject): Promise<ListOutcome> {
+  return JSON.parse(await operatorRequest(socket, 'POST', `/lists/${listId}/${what}`, body));
+}
+
+async function stateOf(listId: ListId): Promise<ListState | undefined> {
+  const { lists }: { lists: ListState[] } = JSON.parse(await operatorRequest(socket, 'GET', '/lists'));
+  return lists.find((state) => state.listId === listId);
+}
+
+/** Imports an edition of OFAC's list with so many entries. */
+async function importEdition(entries: number, more: JsonObject = {}, first = 1): Promise<ListOutcome> {
+  await write(SDN, ofacEdition(entries, first));
+  return post(SDN, 'import', { directory: folder, ...more });
+}
+
+async function write(listId: ListId, contents: FileContents): Promise<void> {
+  await cp(join(SAMPLES, listId), join(folder, listId), { recursive: true });
+  await rm(join(folder, listId, 'SAMPLE'));
+  for (const [name, content] of Object.entries(contents)) await writeFile(join(folder, listId, name), content);
+}
+
+async function entriesOf(listId: ListId): Promise<readonly ListedEntry[]> {
+  const { lists } = node.context;
+  const edition = lists.current().get(listId);
+  return edition === undefined ? [] : Array.fromAsync(lists.entries(edition));
+}
+
+test('without an import every list is missing, and there is no source', async () => {
+  for (const listId of LIST_IDS) {
+    const state = await stateOf(listId);
+    assert.equal(state, { listId, freshness: 'missing', edition: null, kept: 0, source: null });
+  }
+  const { outcome, code } = await post(SDN, 'update', {});
+  assert.equal([outcome, code], ['refused', 'no-source']);
+});
+
+test('the samples are taken as samples, each attested by a record that anyone can verify', async () => {
+  const told: string[] = [];
+  const end = node.context.lists.onChange(({ listId }) => void told.push(listId));
+  for (const listId of LIST_IDS) {
+    const { outcome, edition } = await post(listId, 'import', { directory: SAMPLES });
+    assert.is(outcome, 'taken');
+    assert.is(edition?.sample, true);
+    assert.ok((edition?.entryCount ?? 0) > 1);
+    const verified = await node.get(`/v1/verify/${edition?.attestationId}`, { key: null });
+    assert.is(verified.status, 200, verified.text);
+  }
+  end();
+  assert.equal(told, [...LIST_IDS]);
+  assert.is((await stateOf(SDN))?.freshness, 'fresh');
+});
+
+test('the record claims the hash of the files, when they were retrieved, and that it is a sample', async () => {
+  const edition = node.context.lists.current().get(SDN);
+  const found = edition === undefined ? undefined : await readRecord(node.context.store, edition.attestationId);
+  const { kind, account, claims } = found?.record ?? {};
+  assert.equal([kind, account, claims?.keyEvent], ['key_event', 'meridian:lists', 'list-edition']);
+  assert.equal([claims?.rawHash, claims?.observedAt], [edition?.fileHash, edition?.retrievedAt]);
+  const [database] = claims?.referenceDatabase ?? [];
+  assert.equal([database?.id, database?.sha256], [SDN, edition?.fileHash]);
+  assert.match(database?.version ?? '', /^sample /);
+});
+
+test('taking the same files again changes nothing but when they were retrieved, which is attested', async () => {
+  const before = (await stateOf(SDN))?.edition;
+  ahead += 60_000;
+  const { outcome, edition } = await post(SDN, 'import', { directory: SAMPLES });
+  assert.is(outcome, 'unchanged');
+  assert.is(edition?.fileHash, before?.fileHash);
+  assert.ok((edition?.retrievedAt ?? '') > (before?.retrievedAt ?? ''));
+  assert.is.not(edition?.attestationId, before?.attestationId);
+  assert.is((await stateOf(SDN))?.kept, 1);
+});
+
+test('a real edition takes the place of a sample, of any size; a sample never that of a real one', async () => {
+  assert.is((await importEdition(3)).outcome, 'taken');
+  const { outcome, code, edition } = await post(SDN, 'import', { directory: SAMPLES });
+  assert.equal([outcome, code, edition?.sample], ['refused', 'sample', false]);
+});
+
+test('an edition that shrinks by more than a tenth is refused until the operator accepts it', async () => {
+  assert.is((await importEdition(100)).outcome, 'taken');
+  assert.is((await importEdition(90, {}, 2)).outcome, 'taken');
+  const refused = await importEdition(80);
+  assert.equal([refused.outcome, refused.code, refused.edition?.entryCount], ['refused', 'shrank', 90]);
+  assert.match(refused.detail ?? '', '80 entries');
+  assert.is((await entriesOf(SDN)).length, 90);
+  const accepted = await importEdition(80, { acceptShrink: true });
+  assert.equal([accepted.outcome, accepted.edition?.entryCount], ['taken', 80]);
+});
+
+test('an edition that does not read is refused, and the one in force stays', async () => {
+  const before = await stateOf(SDN);
+  await write(SDN, { ...ofacEdition(100), 'sdn.csv': '<html>Moved</html>' });
+  const { outcome, code } = await post(SDN, 'import', { directory: folder });
+  assert.equal([outcome, code], ['refused', 'malformed']);
+  assert.equal(await stateOf(SDN), before);
+});
+
+test('a list that the folder lacks stays; files that are no part of a list are named', async () => {
+  await write('un-sc-consolidated', { 'notes.txt': 'x' });
+  const given = await post('un-sc-consolidated', 'import', { directory: folder });
+  assert.equal([given.outcome, given.ignored], ['taken', ['notes.txt']]);
+  const other = await post('eu-consolidated', 'import', { directory: folder });
+  assert.equal([other.outcome, other.edition?.sample], ['not-given', true]);
+});
+
+test('a question that is none is refused, and changes nothing', async () => {
+  for (const [path, body] of [
+    [`/lists/${SDN}/import`, { directory: 'relative' }],
+    [`/lists/${SDN}/import`, {}],
+    [`/lists/${SDN}/update`, { directory: folder }],
+    ['/lists/other/import', { directory: folder }],
+  ] as const) {
+    const error: unknown = await operatorRequest(socket, 'POST', path, body).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof OperatorError && error.status === 400, `${path}: ${String(error)}`);
+  }
+});
+
+test('old editions can still be read, by the hash that an old screening names', async () => {
+  const { lists } = node.context;
+  const now = lists.current().get(SDN);
+  assert.is(now?.entryCount, 80);
+  const names = await readdir(join(node.config.home, 'lists', SDN));
+  const counts: number[] = [];
+  for (const name of names) {
+    const hash = `sha256:${name}`;
+    const edition = isSha256Hash(hash) ? await lists.edition(SDN, hash) : undefined;
+    assert.ok(edition !== undefined, name);
+    if (edition !== undefined) counts.push((await Array.fromAsync(lists.entries(edition))).length);
+  }
+  assert.equal(
+    counts.toSorted((a, b) => a - b),
+    [3, 4, 80, 90, 100],
+  );
+});
+
+test('after a restart the same editions are in force', async () => {
+  const before = [...node.context.lists.current().values()];
+  await node.stop();
+  await writeFile(join(node.config.home, 'lists', SDN, '.incoming-left'), 'x');
+  await node.start();
+  assert.equal([...node.context.lists.current().values()], before);
+  assert.is((await readdir(join(node.config.home, 'lists', SDN))).includes('.incoming-left'), false);
+});
+
+test('an edition grows stale after two days, and counts as too old after seven', async () => {
+  for (const [days, freshness] of [
+    [1, 'fresh'],
+    [2, 'stale'],
+    [6, 'too-old'],
+  ] as const) {
+    ahead += days * DAY_MS;
+    assert.is((await stateOf(SDN))?.freshness, freshness);
+  }
+});
+
+test('fsck finds the kept editions whole, an altered one, and one that is gone', async () => {
+  await node.stop();
+  const { home } = node.config;
+  const clean = await fsck(home);
+  assert.equal(
+    clean.report.findings.filter(({ severity }) => severity !== 'note'),
+    [],
+  );
+  assert.is(clean.report.counts.listEditions, 11);
+  const [first = '', second = ''] = await readdir(join(home, 'lists', SDN));
+  const victim = join(home, 'lists', SDN, first, 'sdn.csv.gz');
+  const bytes = await readFile(victim);
+  await writeFile(victim, Buffer.concat([bytes.subarray(0, -9), Buffer.from([0xff]), bytes.subarray(-8)]));
+  await rm(join(home, 'lists', SDN, second), { recursive: true });
+  const { report } = await fsck(home);
+  assert.equal(
+    report.findings
+      .filter(({ table }) => table === 'lists')
+      .map(({ severity, key }) => `${severity} ${key}`)
+      .toSorted(),
+    [`problem ${SDN}/${first}`, `warning ${SDN}/${second}`].toSorted(),
+  );
+});
+
+test('a node whose edition is gone says so and starts; the list is missing until it is imported again', async () => {
+  await rm(join(node.config.home, 'lists', 'eu-consolidated'), { recursive: true });
+  await node.start();
+  assert.is((await stateOf('eu-consolidated'))?.freshness, 'missing');
+  assert.match(node.log.join(''), 'a list is not there any more');
+  assert.is((await post('eu-consolidated', 'import', { directory: SAMPLES })).outcome, 'taken');
+});
+
+test.run();

@@ -1,0 +1,132 @@
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type FacilitatorFault, FacilitatorServer } from '../../../cluster/chain/facilitator-server.ts';
+import { openChainClient } from '../../../node/payments/facilitator/chain-client.ts';
+import { EvmChainReader } from '../../../node/payments/facilitator/evm-chain-reader.ts';
+import { FacilitatorProcessor } from '../../../node/payments/facilitator/facilitator-processor.ts';
+import { HttpFacilitator } from '../../../node/payments/facilitator/http-facilitator.ts';
+import { openPaymentBackend } from '../../../node/payments/facilitator/payment-backend.ts';
+import type { PaymentMeans } from '../../../node/payment-rooms.ts';
+import { TestChain } from '../../fixtures/chain.ts';
+import { signAuthorization } from '../../fixtures/chain-payer.ts';
+import { freePort } from '../../fixtures/ports.ts';
+import { until } from '../../fixtures/test-node.ts';
+import { FaultsRoom } from './faults-room.ts';
+import { NOTE_PRICE } from './note-shop.ts';
+
+/** A service that says nothing is given up on after so long. In milliseconds. */
+const SETTLE_MS = 800;
+const RETRY_MS = 15_000;
+const PAUSES = { calmMs: 50, firstMs: 20, mostMs: 100 };
+
+/** What goes wrong; whether the payer may be told that nothing was charged; whether the payee has the money by then. */
+const FAULTS: readonly (readonly [fault: FacilitatorFault, told: readonly number[], isPaid: boolean])[] = [
+  ['refuse', [402], false],
+  ['error', [503], false],
+  ['hang', [503], false],
+  ['error-after', [200, 503], true],
+  ['hang-after', [200, 503], true],
+  ['close-after', [200, 503], true],
+  ['nonsense-after', [200, 503], true],
+];
+
+const chain = await TestChain.start({ facilitators: [...FAULTS.map(([fault]) => fault), 'own'] });
+
+test.after(() => chain[Symbol.asyncDispose]());
+
+/** A shop that has its payments settled by a service. */
+function openRoom(url: string): Promise<FaultsRoom> {
+  const facilitator = new HttpFacilitator({ url, headers: {}, settleMs: SETTLE_MS });
+  const reader = new EvmChainReader({ client: openChainClient(chain.rpcUrl), settlers: facilitator.settlers });
+  const processor = new FacilitatorProcessor({ facilitator, chain: reader, isReady: () => true });
+  return FaultsRoom.open({ processor, payTo: chain.payTo, backend: null });
+}
+
+function openService(key: string, port = 0): Promise<FacilitatorServer> {
+  return FacilitatorServer.start({ rpcUrl: chain.rpcUrl, key: chain.key(key), port });
+}
+
+/** Means that watch whether the service is there. */
+function watching(url: string): PaymentMeans {
+  const config = { ...chain.config('own'), facilitator: { kind: 'http' as const, url, headers: {} } };
+  const backend = openPaymentBackend({ config, log: pino({ level: 'silent' }), isProduction: false, pauses: PAUSES });
+  return { processor: backend.processor, payTo: chain.payTo, backend };
+}
+
+async function paymentIn(room: FaultsRoom): Promise<{ readonly header: string; readonly paid: () => Promise<bigint> }> {
+  const wallet = await chain.wallet('0.001');
+  const signed = await signAuthorization(wallet, { to: chain.payTo, value: NOTE_PRICE });
+  return { header: room.headerOf(signed), paid: async () => NOTE_PRICE - (await chain.balanceOf(wallet.address)) };
+}
+
+/** Shows the same payment until it is answered; the statuses on the way. */
+async function answered(room: FaultsRoom, header: string): Promise<number[]> {
+  const statuses: number[] = [];
+  await until(
+    'the payment is answered',
+    async () => {
+      const { status } = await room.ask(header);
+      statuses.push(status);
+      return status === 200;
+    },
+    RETRY_MS,
+  );
+  return statuses;
+}
+
+test('facilitator refusing, 500, hanging, and all of these after settling: one charge, one run, one answer', async () => {
+  const before = await chain.balanceOf(chain.payTo);
+  await Promise.all(
+    FAULTS.map(async ([fault, told, isPaid]) => {
+      await using service = await openService(fault);
+      await using room = await openRoom(service.url);
+      const { header, paid } = await paymentIn(room);
+      service.fault = fault;
+      const first = await room.ask(header);
+      assert.ok(told.includes(first.status), `${fault}: ${first.text}`);
+      if (first.status !== 200) assert.not.match(first.text, /att_/, fault);
+      assert.is(await paid(), isPaid ? NOTE_PRICE : 0n, fault);
+      service.fault = null;
+      const last = (await answered(room, header)).at(-1);
+      assert.equal([last, await paid(), room.runs, room.settlements], [200, NOTE_PRICE, 1, 1], fault);
+    }),
+  );
+  assert.is((await chain.balanceOf(chain.payTo)) - before, NOTE_PRICE * BigInt(FAULTS.length));
+});
+
+test('facilitator down at boot: 503, nothing free, and sold as soon as it is there', async () => {
+  const port = await freePort();
+  await using room = await FaultsRoom.open(watching(`http://127.0.0.1:${port}`));
+  const { header, paid } = await paymentIn(room);
+  for (const payment of ['', header]) {
+    const { status, code, headers } = await room.ask(payment);
+    assert.equal([status, code], [503, 'payment-unavailable']);
+    assert.ok(Number(headers.get('retry-after')) > 0);
+  }
+  assert.equal([await paid(), room.runs], [0n, 0]);
+  await using service = await openService('own', port);
+  assert.ok(service.url.endsWith(String(port)));
+  await until('the node names prices', async () => (await room.ask('')).status === 402, RETRY_MS);
+  assert.is((await room.ask(header)).status, 200);
+  assert.equal([await paid(), room.runs], [NOTE_PRICE, 1]);
+});
+
+test('facilitator down later, during the work: 503, and the same payment is answered once it is back', async () => {
+  const port = await freePort();
+  const service = await openService('own', port);
+  await using room = await FaultsRoom.open(watching(service.url));
+  const { header, paid } = await paymentIn(room);
+  room.meanwhile = () => service[Symbol.asyncDispose]();
+  assert.is((await room.ask(header)).status, 503);
+  room.meanwhile = () => Promise.resolve();
+  const other = await paymentIn(room);
+  assert.is((await room.ask(other.header)).status, 503, 'nor is anything given to those who come later');
+  assert.equal([await paid(), await other.paid(), room.runs], [0n, 0n, 1]);
+  await using back = await openService('own', port);
+  assert.ok(back.url.endsWith(String(port)));
+  await answered(room, header);
+  assert.equal([await paid(), room.runs, room.settlements], [NOTE_PRICE, 1, 1]);
+});
+
+test.run();

@@ -1,0 +1,38 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HONEST } from './fake-chain.ts';
+import { callOf, PaymentRoom } from './payment-room.ts';
+
+test('the start finds out what a crash left open, without its payer', async () => {
+  await using room = await PaymentRoom.open();
+  let writes = 0;
+  room.fate = () => (++writes === 3 ? 'dies-before' : 'kept');
+  assert.is(await room.answer(callOf()), 'outcome-unknown');
+  room.fate = () => 'kept';
+  await room.restart();
+  assert.is(room.opened.ledger.head.entries, 0);
+  await room.opened.upkeep.look();
+  assert.is(room.opened.ledger.head.entries, 1);
+  assert.equal(await room.opened.book.openKeys(undefined, 10), []);
+});
+
+test('upkeep does not wait for a call that is under way', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'late' };
+  assert.is(await room.answer(callOf()), 'outcome-unknown');
+  room.chain.behaviour = HONEST;
+  room.chain.arrive();
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const { outcomeOf } = room.chain;
+  room.chain.outcomeOf = async (sought) => {
+    await end;
+    return outcomeOf.call(room.chain, sought);
+  };
+  const call = room.answer(callOf());
+  await new Promise((next) => setTimeout(next, 2));
+  await room.opened.upkeep.look();
+  resolve();
+  assert.type(await call, 'object');
+});
+
+test.run();
