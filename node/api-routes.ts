@@ -20,6 +20,7 @@ import { listRoutes } from './http/routes/lists.ts';
 import { metricsRoute } from './http/routes/metrics.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
+import { publicRecordRoutes } from './http/routes/public-record.ts';
 import { signUpRoute } from './http/routes/sign-up.ts';
 import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
@@ -56,7 +57,9 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
       self: config.id,
       peers: () => transport.peers(),
       catchingUp: () => federation.catchingUp,
+      faults: () => federation.faults.all(),
     }),
+    ...publicRecordRoutes(context),
     metricsRoute(metrics),
     frameworksRoute(),
     frameworkRoute(),

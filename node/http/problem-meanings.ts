@@ -45,6 +45,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'account-not-found': 'This node has no account of this id.',
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
+  'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',
   'fact-not-found': 'There is no fact of this name. `GET /v1/x402/hedera-facts` lists them.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',

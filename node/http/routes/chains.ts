@@ -1,0 +1,93 @@
+import {
+  CHAIN_EXAMPLE,
+  type ChainAnswer,
+  ChainAnswerShape,
+  FromQueryShape,
+  PUBLIC_PAGE_CHARACTERS,
+  PUBLIC_PAGE_ENTRIES,
+} from '../../../protocol/api/public-record.ts';
+import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
+import { NodeIdShape } from '../../../protocol/shapes.ts';
+import type { SignedStatement } from '../../../protocol/statement/statement.ts';
+import type { Chains } from '../../federation/chains.ts';
+import type { Cosignatures } from '../../federation/cosignatures.ts';
+import type { FederationKeys } from '../../federation/federation-keys.ts';
+import { readBatch } from '../../sealing/batch-tables.ts';
+import type { Store } from '../../store/store.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import type { FreeRoute } from '../route.ts';
+
+export interface ChainRouteRooms {
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly chains: Chains;
+  readonly cosignatures: Cosignatures;
+}
+
+/** `GET /v1/chains/:node`: the signed envelopes of a member's batches that this node holds, with their cosignatures. */
+export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
+  const readQuery = queryReader(FromQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/chains/:node',
+    access: 'free',
+    documentation: {
+      summary: "A member's batches as they were signed and cosigned",
+      description:
+        'Statements and signatures to the character, oldest first: with `/v1/rosters`, `/v1/signing-keys` and the ' +
+        'ledger topic anyone can check the chain. A page has at most ' +
+        `${PUBLIC_PAGE_ENTRIES} batches; go on from \`nextFrom\`.`,
+      params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
+      query: {
+        from: {
+          description: 'First batch of the page. Default: 1.',
+          shape: FromQueryShape.properties.from,
+          example: '1',
+        },
+      },
+      answer: { shape: ChainAnswerShape, example: CHAIN_EXAMPLE },
+      problems: ['invalid-field', 'member-not-found'],
+    },
+    async answer({ params, query }) {
+      const { from = '1' } = readQuery(query);
+      const body = await pageOf(rooms, memberOf(rooms.keys, params.node ?? ''), Number(from));
+      return { body, headers: { 'Cache-Control': 'no-store' } };
+    },
+  };
+}
+
+async function pageOf(
+  { store, chains, cosignatures }: ChainRouteRooms,
+  node: NodeId,
+  from: number,
+): Promise<ChainAnswer> {
+  const head = chains.head(node).batch;
+  const batches: ChainAnswer['batches'] = [];
+  let characters = 0;
+  let batch = from;
+  for (; batch <= head && batches.length < PUBLIC_PAGE_ENTRIES && characters < PUBLIC_PAGE_CHARACTERS; batch++) {
+    const stored = await readBatch(store, node, batch);
+    if (stored === undefined) break;
+    const counted = await cosignatures.counted(stored.envelope);
+    batches.push({ batch, envelope: stored.signed, cosignatures: counted });
+    characters += [stored.signed, ...counted].reduce((sum, signed) => sum + charactersOf(signed), 0);
+  }
+  return { success: true, node, head, batches, nextFrom: batch <= head ? batch : null };
+}
+
+function charactersOf({ statement, signature }: SignedStatement): number {
+  return statement.length + signature.length;
+}
+
+/** Throws `Problem` 400 or 404. */
+function memberOf(keys: FederationKeys, text: string): NodeId {
+  if (!isNodeId(text)) {
+    const message = 'is no node id';
+    throw new Problem('invalid-field', `node ${message}`, { errors: [fieldError(['node'], 'format', message)] });
+  }
+  if (keys.rosters.member(text) === undefined) {
+    throw new Problem('member-not-found', `No roster of this federation names ${text}.`);
+  }
+  return text;
+}

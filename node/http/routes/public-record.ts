@@ -1,0 +1,11 @@
+import type { FreeRoute } from '../route.ts';
+import { type ChainRouteRooms, chainRoute } from './chains.ts';
+import { equivocationsRoute, type SignedPageRooms, rostersRoute, signingKeysRoute } from './signed-pages.ts';
+
+/**
+ * What a node holds of the federation, as it was signed: enough for anyone to check every chain, without an account and
+ * without a word of this node's own.
+ */
+export function publicRecordRoutes(rooms: ChainRouteRooms & SignedPageRooms): readonly FreeRoute[] {
+  return [chainRoute(rooms), signingKeysRoute(rooms), rostersRoute(rooms), equivocationsRoute(rooms)];
+}

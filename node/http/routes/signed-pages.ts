@@ -1,0 +1,160 @@
+import {
+  CursorQueryShape,
+  EQUIVOCATIONS_EXAMPLE,
+  type EquivocationsAnswer,
+  EquivocationsAnswerShape,
+  FromQueryShape,
+  PUBLIC_PAGE_CHARACTERS,
+  ROSTERS_EXAMPLE,
+  type RostersAnswer,
+  RostersAnswerShape,
+  SIGNING_KEYS_EXAMPLE,
+  type SigningKeysAnswer,
+  SigningKeysAnswerShape,
+} from '../../../protocol/api/public-record.ts';
+import type { SignedRoster } from '../../../protocol/keys/roster.ts';
+import { equivocationTable } from '../../federation/equivocations.ts';
+import { certificateTable, type FederationKeys, revocationTable } from '../../federation/federation-keys.ts';
+import { rivalRosterTable } from '../../federation/roster-book.ts';
+import type { Store } from '../../store/store.ts';
+import type { Table } from '../../store/table.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import type { FreeRoute } from '../route.ts';
+
+export interface SignedPageRooms {
+  readonly store: Store;
+  readonly keys: FederationKeys;
+}
+
+/** Key certificates of a page: each comes with the revocation of its key, where there is one. */
+const PAGE_KEYS = 32;
+/** Rosters and rivals of one page, each of which may name and be signed by 256 members. */
+const PAGE_ROSTERS = 16;
+/** Proofs of one page: two envelopes each. */
+const PAGE_PROOFS = 32;
+const HEADERS = { 'Cache-Control': 'no-store' };
+const CURSOR_PARAMETER = {
+  description: '`nextCursor` of the page before.',
+  shape: CursorQueryShape.properties.cursor,
+  example: writeCursor(['eu/x']),
+};
+
+/** `GET /v1/signing-keys`: which keys speak for which member, and which of them were withdrawn. */
+export function signingKeysRoute({ store }: SignedPageRooms): FreeRoute {
+  const readQuery = queryReader(CursorQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/signing-keys',
+    access: 'free',
+    documentation: {
+      summary: "Certificates and revocations of the members' signing keys",
+      description: 'As they were signed by the identity keys that the rosters name.',
+      query: { cursor: CURSOR_PARAMETER },
+      answer: { shape: SigningKeysAnswerShape, example: SIGNING_KEYS_EXAMPLE },
+      problems: ['invalid-field'],
+    },
+    async answer({ query }) {
+      const { rows, nextCursor } = await pageOf(store, certificateTable, readQuery(query).cursor, PAGE_KEYS);
+      const revocations: SigningKeysAnswer['revocations'] = [];
+      for (const [[node = '', keyId = '']] of rows) {
+        const revocation = await revocationTable.get(store, node, keyId);
+        if (revocation !== undefined) revocations.push(revocation);
+      }
+      const certificates = rows.map(([, certificate]) => certificate);
+      const body: SigningKeysAnswer = { success: true, certificates, revocations, nextCursor };
+      return { body, headers: HEADERS };
+    },
+  };
+}
+
+/** `GET /v1/equivocations`: the proofs that a member signed two envelopes for one batch. */
+export function equivocationsRoute({ store }: SignedPageRooms): FreeRoute {
+  const readQuery = queryReader(CursorQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/equivocations',
+    access: 'free',
+    documentation: {
+      summary: 'Proofs that a member signed two envelopes for one batch',
+      description: 'Both envelopes as they were signed: a proof for anyone, whoever shows it.',
+      query: { cursor: CURSOR_PARAMETER },
+      answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
+      problems: ['invalid-field'],
+    },
+    async answer({ query }) {
+      const { rows, nextCursor } = await pageOf(store, equivocationTable, readQuery(query).cursor, PAGE_PROOFS);
+      const body: EquivocationsAnswer = { success: true, equivocations: rows.map(([, proof]) => proof), nextCursor };
+      return { body, headers: HEADERS };
+    },
+  };
+}
+
+/** `GET /v1/rosters`: who belongs to the federation, version after version. */
+export function rostersRoute({ store, keys }: SignedPageRooms): FreeRoute {
+  const readQuery = queryReader(FromQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/rosters',
+    access: 'free',
+    documentation: {
+      summary: "The federation's signed rosters",
+      description:
+        'From genesis on, each signed by a quorum of the one before. `rivals` were signed by a quorum beside those ' +
+        'in force; of two, the one that the ledger names first is in force.',
+      query: {
+        from: {
+          description: 'First version of the page. Default: 1.',
+          shape: FromQueryShape.properties.from,
+          example: '1',
+        },
+      },
+      answer: { shape: RostersAnswerShape, example: ROSTERS_EXAMPLE },
+      problems: ['invalid-field'],
+    },
+    async answer({ query }) {
+      const from = Number(readQuery(query).from ?? '1');
+      const { signed } = keys.rosters;
+      const rosters = withinPage(signed.slice(from - 1, from - 1 + PAGE_ROSTERS));
+      const next = from + rosters.length;
+      const rivals: SignedRoster[] = [];
+      for await (const [, rival] of rivalRosterTable.under(store, [], { from, limit: PAGE_ROSTERS }))
+        rivals.push(rival);
+      const nextFrom = rosters.length > 0 && next <= signed.length ? next : null;
+      const body: RostersAnswer = { success: true, rosters, rivals: withinPage(rivals), nextFrom };
+      return { body, headers: HEADERS };
+    },
+  };
+}
+
+/** As many as a page holds, and at least one. */
+function withinPage(rosters: readonly SignedRoster[]): SignedRoster[] {
+  let characters = 0;
+  return rosters.filter(({ statement, signatures }) => {
+    const isWithin = characters < PUBLIC_PAGE_CHARACTERS;
+    characters += signatures.reduce((sum, { signature }) => sum + signature.length, statement.length);
+    return isWithin;
+  });
+}
+
+/** Rows of a table after a cursor, which is the key of the last row of the page before. Throws `Problem` 400. */
+async function pageOf<Value>(
+  store: Store,
+  table: Table<Value>,
+  cursor: string | undefined,
+  limit: number,
+): Promise<{ readonly rows: [parts: string[], value: Value][]; readonly nextCursor: string | null }> {
+  const after = cursor === undefined ? {} : { after: placeOf(cursor) };
+  const found = await Array.fromAsync(table.under(store, [], { ...after, limit: limit + 1 }));
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1)?.[0].join('/');
+  return { rows, nextCursor: found.length > limit && last !== undefined ? writeCursor([last]) : null };
+}
+
+function placeOf(cursor: string): string {
+  const [place] = readCursor(cursor, 1);
+  if (typeof place === 'string' && place.isWellFormed()) return place;
+  const message = 'is no cursor of this list';
+  throw new Problem('invalid-field', `cursor ${message}`, { errors: [fieldError(['cursor'], 'cursor', message)] });
+}

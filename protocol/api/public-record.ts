@@ -1,0 +1,86 @@
+import Type, { type Static } from 'typebox';
+import { SignedRosterShape } from '../keys/roster.ts';
+import { Closed, CountShape, NodeIdShape, OrdinalShape, OrNull } from '../shapes.ts';
+import { SignedStatementShape } from '../statement/statement.ts';
+
+/** Characters of statements and signatures after which a page ends, once it has one entry. */
+export const PUBLIC_PAGE_CHARACTERS = 512 << 10;
+/** Entries of one page at most. */
+export const PUBLIC_PAGE_ENTRIES = 64;
+
+export const FromQueryShape = Closed({ from: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })) });
+export const CursorQueryShape = Closed({ cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })) });
+
+const ServedBatchShape = Closed({
+  batch: OrdinalShape,
+  envelope: SignedStatementShape,
+  /** Those of members whom the batch's roster names. */
+  cosignatures: Type.Array(SignedStatementShape, { maxItems: 256 }),
+});
+export type ServedBatch = Static<typeof ServedBatchShape>;
+
+/** `GET /v1/chains/:node`. */
+export const ChainAnswerShape = Closed({
+  success: Type.Literal(true),
+  node: NodeIdShape,
+  /** Last batch that the answering node holds; 0 for none. */
+  head: CountShape,
+  batches: Type.Array(ServedBatchShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  /** Where the next page begins; null where there is nothing after this one. */
+  nextFrom: OrNull(OrdinalShape),
+});
+export type ChainAnswer = Static<typeof ChainAnswerShape>;
+
+const Cursor = OrNull(Type.String({ maxLength: 1024 }));
+
+/** `GET /v1/signing-keys`. */
+export const SigningKeysAnswerShape = Closed({
+  success: Type.Literal(true),
+  certificates: Type.Array(SignedStatementShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  revocations: Type.Array(SignedStatementShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  nextCursor: Cursor,
+});
+export type SigningKeysAnswer = Static<typeof SigningKeysAnswerShape>;
+
+/** `GET /v1/rosters`. */
+export const RostersAnswerShape = Closed({
+  success: Type.Literal(true),
+  /** In order of versions. */
+  rosters: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  /** Signed by a quorum beside those in force, of the versions from `from` on; some of them, where there are many. */
+  rivals: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  nextFrom: OrNull(OrdinalShape),
+});
+export type RostersAnswer = Static<typeof RostersAnswerShape>;
+
+/** `GET /v1/equivocations`. */
+export const EquivocationsAnswerShape = Closed({
+  success: Type.Literal(true),
+  equivocations: Type.Array(Closed({ first: SignedStatementShape, second: SignedStatementShape }), {
+    maxItems: PUBLIC_PAGE_ENTRIES,
+  }),
+  nextCursor: Cursor,
+});
+export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
+
+const SIGNED = { statement: '{"batch":1204,"envelope":"sha256:9f86…","type":"…"}', signature: 'mZ3kF1qW8t' };
+
+export const CHAIN_EXAMPLE = {
+  success: true,
+  node: 'eu',
+  head: 1204,
+  batches: [{ batch: 1204, envelope: SIGNED, cosignatures: [SIGNED] }],
+  nextFrom: null,
+};
+export const SIGNING_KEYS_EXAMPLE = { success: true, certificates: [SIGNED], revocations: [], nextCursor: null };
+export const ROSTERS_EXAMPLE = {
+  success: true,
+  rosters: [{ statement: SIGNED.statement, signatures: [{ node: 'eu', signature: SIGNED.signature }] }],
+  rivals: [],
+  nextFrom: null,
+};
+export const EQUIVOCATIONS_EXAMPLE = {
+  success: true,
+  equivocations: [{ first: SIGNED, second: SIGNED }],
+  nextCursor: null,
+};
