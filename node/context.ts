@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { NodeId } from '../protocol/ids.ts';
+import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './anchoring/roster-ledger.ts';
+import { Recovery } from './backup/recovery.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
@@ -79,6 +80,8 @@ export interface NodeContext
   readonly federation: Federation;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
+  /** Null unless the store is a restored copy that does not know yet how far its chain goes. */
+  readonly recovery: Recovery | null;
   /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
   readonly resumeChain: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;
@@ -156,6 +159,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     digest: keys.rosters.federation,
     members,
     receive: (_topic, data, from) => federation.receive(data, from),
+    onFault: (node, fault) => federation.faults.note(nodeId(node), fault),
     log: log.child({ room: 'transport' }),
     limits: FEDERATION_LIMITS,
   });
@@ -216,11 +220,15 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
+  const operatorId = config.ledger.operatorId;
+  const recovery = await Recovery.open({ ...rooms, self, anchoring, operatorId });
   const resumeChain = async (signal: AbortSignal) => {
-    if ((await federation.recoverOwnChain(signal)) > 0) {
+    await recovery?.start(signal);
+    if ((await federation.recoverOwnChain(signal, recovery?.suffices)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
       await anchoring.readTopic(READ_TOPIC_MS, signal);
     }
+    if (federation.halted === null) await recovery?.settle();
     await ownKeys.settle();
     await federation.witnessBacklog();
   };
@@ -234,6 +242,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     peersConnected: () => transport.peers().filter((peer) => peer.connected).length,
     heads: () => [...chains.all()].map(([node, head]) => [node, head.batch] as const),
     equivocations: () => equivocations.all().length,
+    peerFaults: () => federation.faults.all(),
     storage: () => room.state,
     auditWaiting: () => people.auditLog.waiting,
     anchoring: () => anchoring.state(),
@@ -261,6 +270,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federation,
     rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
     ownKeys,
+    recovery,
     resumeChain,
     confirmations,
     room,

@@ -8,8 +8,10 @@ import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
 import type { LedgerView } from './ledger-view.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
+import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
+import type { Vouchers } from './vouchers.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
 const REST_MS = 5_000;
@@ -23,6 +25,8 @@ export interface CatchUpOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly ledger: LedgerView;
+  readonly vouchers: Pick<Vouchers, 'requireStanding' | 'search'>;
+  readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request'>;
   readonly lanes: Lanes<NodeId>;
   readonly now: () => number;
@@ -103,7 +107,10 @@ export class CatchUp implements AsyncDisposable {
         const advanced = await this.#pullPage(node, peer);
         if (this.#closing.signal.aborted) return;
         // A peer that ran out of batches knew less than it said.
-        if (!advanced) this.#rest(node, peer, REST_MS);
+        if (!advanced) {
+          this.#options.faults.note(peer, 'withheld');
+          this.#rest(node, peer, REST_MS);
+        }
       } catch (error) {
         if (this.#closing.signal.aborted) return;
         await this.#judge(node, peer, error);
@@ -141,10 +148,12 @@ export class CatchUp implements AsyncDisposable {
   }
 
   async #judge(node: NodeId, peer: NodeId, error: unknown): Promise<void> {
-    const { log, onContradiction, onUnknownKey } = this.#options;
+    const { log, faults, onContradiction, onUnknownKey } = this.#options;
+    faults.noteError(peer, error);
     // What was staged may be half of something; the store knows what is whole.
     this.#assemblers.delete(node);
     if (error instanceof ChainContradictionError) {
+      faults.note(node, 'contradiction');
       log.error({ err: error, node, peer }, 'a node contradicts its own chain');
       this.#rest(node, peer, DISTRUST_MS);
       await onContradiction(node, peer, error);
@@ -154,6 +163,10 @@ export class CatchUp implements AsyncDisposable {
     } else if (error instanceof PeerStatementError && error.fault === 'late') {
       log.info({ err: error, node, peer }, 'a removed node has batches that come too late');
       this.#rest(node, peer, DISTRUST_MS);
+    } else if (error instanceof PeerStatementError && error.fault === 'unvouched') {
+      if (await this.#findVoucher(node, peer)) return;
+      log.info({ err: error, node, peer }, 'a batch by a revoked key is not taken: nothing that stands builds on it');
+      this.#rest(node, peer, REST_MS);
     } else if (error instanceof StoreError) {
       log.error({ err: error, node, peer }, 'a page could not be stored; asking again');
       this.#rest(node, peer, OWN_FAULT_MS);
@@ -161,6 +174,17 @@ export class CatchUp implements AsyncDisposable {
       if (error instanceof PeerStatementError) onUnknownKey(peer);
       log.debug({ err: error, node, peer }, 'a page did not arrive');
       this.#rest(node, peer, REST_MS);
+    }
+  }
+
+  /** Whether the peer shows that the node itself went on from its batches by a revoked key. */
+  async #findVoucher(node: NodeId, peer: NodeId): Promise<boolean> {
+    const { vouchers, log } = this.#options;
+    try {
+      return await vouchers.search(peer, node, this.#leads.get(node)?.get(peer)?.batch ?? 0);
+    } catch (error) {
+      log.debug({ err: error, node, peer }, 'a peer does not show what vouches for a batch');
+      return false;
     }
   }
 

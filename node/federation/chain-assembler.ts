@@ -21,6 +21,7 @@ import { requireStanding } from './chain-end.ts';
 import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
+import type { Vouchers } from './vouchers.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
 const WRITE_RECORDS = 1_024;
@@ -54,6 +55,7 @@ export interface AssemblerOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly ledger: LedgerView;
+  readonly vouchers: Pick<Vouchers, 'requireStanding'>;
   readonly besides?: ChainBesides | undefined;
 }
 
@@ -80,6 +82,7 @@ export class ChainAssembler {
   readonly #keys: FederationKeys;
   readonly #chains: Chains;
   readonly #ledger: LedgerView;
+  readonly #vouchers: Pick<Vouchers, 'requireStanding'>;
   readonly #besides: ChainBesides | undefined;
   #open: OpenBatch;
   #envelope: StoredBatch | undefined;
@@ -88,12 +91,13 @@ export class ChainAssembler {
   #unwritten: PartialGroup[] = [];
   readonly #unwrittenIds = new Set<RecordId>();
 
-  private constructor({ node, store, keys, chains, ledger, besides }: AssemblerOptions, open: OpenBatch) {
+  private constructor({ node, store, keys, chains, ledger, vouchers, besides }: AssemblerOptions, open: OpenBatch) {
     this.#node = node;
     this.#store = store;
     this.#keys = keys;
     this.#chains = chains;
     this.#ledger = ledger;
+    this.#vouchers = vouchers;
     this.#besides = besides;
     this.#open = open;
   }
@@ -147,6 +151,7 @@ export class ChainAssembler {
       throw new PeerStatementError('malformed', `batch ${envelope.node}/${envelope.batch} was not asked for`);
     }
     await requireStanding(this.#keys.rosters, this.#ledger, envelope, signed.statement);
+    await this.#vouchers.requireStanding(envelope, signed);
     if (envelope.prev !== head.hash || envelope.first !== head.next) {
       throw new ChainContradictionError(`batch ${envelope.batch} of ${this.#node} does not follow the one held`, [
         signed,

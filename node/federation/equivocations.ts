@@ -5,7 +5,9 @@ import { type Envelope, envelopeStatement } from '../../protocol/statement/envel
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
+import { envelopeStands } from './envelope-standing.ts';
 import type { FederationKeys } from './federation-keys.ts';
+import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
 
@@ -24,24 +26,43 @@ export const equivocationTable = new Table(
   jsonCodec((value: unknown): value is Equivocation => compiled.Check(value)),
 );
 
-/** The equivocations that this node can prove. A batch with one is never cosigned, nor is any later batch of its node. */
+/** A proof about one batch. It counts as long as both its envelopes stand: what a thief signed accuses nobody. */
+export interface FoundEquivocation {
+  readonly node: NodeId;
+  readonly batch: number;
+  readonly stands: boolean;
+}
+
+/** Proofs kept about a node that do not stand: whoever has its stolen key can make any number. */
+const MAX_FALLEN = 256;
+
+/**
+ * The equivocations that this node can prove. A batch with one that stands is never cosigned, nor is any later batch of
+ * its node. One of which an envelope fell with a revoked key is kept and shown, and taints nothing.
+ */
 export class Equivocations {
   readonly #store: Store;
   readonly #keys: FederationKeys;
-  /** Lowest equivocated batch of each node. */
+  readonly #ledger: Pick<LedgerView, 'envelopeAnchor'>;
+  readonly #found = new Map<NodeId, Map<number, FoundEquivocation>>();
+  /** Lowest equivocated batch of each node, of the proofs that stand. */
   readonly #lowest = new Map<NodeId, number>();
-  readonly #found: { readonly node: NodeId; readonly batch: number }[] = [];
 
-  private constructor(store: Store, keys: FederationKeys) {
+  private constructor(store: Store, keys: FederationKeys, ledger: Pick<LedgerView, 'envelopeAnchor'>) {
     this.#store = store;
     this.#keys = keys;
+    this.#ledger = ledger;
   }
 
-  static async open(store: Store, keys: FederationKeys): Promise<Equivocations> {
-    const equivocations = new Equivocations(store, keys);
+  static async open(
+    store: Store,
+    keys: FederationKeys,
+    ledger: Pick<LedgerView, 'envelopeAnchor'>,
+  ): Promise<Equivocations> {
+    const equivocations = new Equivocations(store, keys, ledger);
     for await (const [, proof] of equivocationTable.under(store, [])) {
       const { node, batch } = envelopeStatement.parse(proof.first.statement);
-      equivocations.#remember(node, batch);
+      equivocations.#remember({ node, batch, stands: await equivocations.#stands(proof) });
     }
     return equivocations;
   }
@@ -51,11 +72,14 @@ export class Equivocations {
     return batch >= (this.#lowest.get(node) ?? Number.POSITIVE_INFINITY);
   }
 
-  all(): readonly { readonly node: NodeId; readonly batch: number }[] {
-    return this.#found;
+  all(): readonly FoundEquivocation[] {
+    return [...this.#found.values()].flatMap((found) => [...found.values()]);
   }
 
-  /** Checks a proof and keeps it. Returns whether it was new. Throws `PeerStatementError` where it proves nothing. */
+  /**
+   * Checks a proof and keeps it; one that stands takes the place of one that does not. Returns whether it was new. Throws
+   * `PeerStatementError` where it proves nothing.
+   */
   async learn(proof: Equivocation): Promise<boolean> {
     const first = openEnvelope(this.#keys, proof.first);
     const second = openEnvelope(this.#keys, proof.second);
@@ -64,15 +88,39 @@ export class Equivocations {
       throw new PeerStatementError('malformed', 'the two envelopes do not contradict each other');
     }
     const { node, batch } = first;
-    if (this.knows(node, batch)) return false;
+    if (this.proves(node, batch)) return false;
+    const { directory } = this.#keys;
+    const unrevoked = [first, second].every(({ keyId }) => directory.revocation(node, keyId) === undefined);
     // Remembered at once, so that a batch with two stories is not cosigned while the proof is on its way to the disk.
-    this.#remember(node, batch);
+    const stands = unrevoked || (await this.#stands(proof));
+    if (this.proves(node, batch) || (!stands && !this.#isWanted(node, batch))) return false;
+    this.#remember({ node, batch, stands });
     await this.#store.write([equivocationTable.put([node, batch], proof)]);
     return true;
   }
 
+  /** Whether a proof about the batch is here. */
   knows(node: NodeId, batch: number): boolean {
-    return this.#found.some((found) => found.node === node && found.batch === batch);
+    return this.#found.get(node)?.has(batch) === true;
+  }
+
+  /** Whether a proof about the batch is here that stands. */
+  proves(node: NodeId, batch: number): boolean {
+    return this.#found.get(node)?.get(batch)?.stands === true;
+  }
+
+  /**
+   * Judges the proofs about a node once more, or those about one of its batches: a key of it was revoked, or the ledger
+   * showed the batch.
+   */
+  async reconsider(node: NodeId, only?: number): Promise<void> {
+    for (const found of this.#found.get(node)?.values() ?? []) {
+      if (only !== undefined && found.batch !== only) continue;
+      const proof = await equivocationTable.get(this.#store, node, found.batch);
+      const stands = proof === undefined ? found.stands : await this.#stands(proof);
+      // Not where another proof took its place meanwhile.
+      if (this.#found.get(node)?.get(found.batch) === found) this.#remember({ ...found, stands });
+    }
   }
 
   /** Every proof, for a peer that asks. */
@@ -80,10 +128,32 @@ export class Equivocations {
     for await (const [, proof] of equivocationTable.under(this.#store, [])) yield proof;
   }
 
-  #remember(node: NodeId, batch: number): void {
-    this.#lowest.set(node, Math.min(batch, this.#lowest.get(node) ?? batch));
-    this.#found.push({ node, batch });
+  async #stands({ first, second }: Equivocation): Promise<boolean> {
+    for (const { statement } of [first, second]) {
+      const envelope = envelopeStatement.parse(statement);
+      if (!(await envelopeStands(this.#keys.directory, this.#ledger, envelope, statement))) return false;
+    }
+    return true;
   }
+
+  #isWanted(node: NodeId, batch: number): boolean {
+    return !this.knows(node, batch) && (this.#found.get(node)?.size ?? 0) < MAX_FALLEN;
+  }
+
+  #remember(equivocation: FoundEquivocation): void {
+    const { node, batch } = equivocation;
+    const found = this.#found.get(node) ?? new Map<number, FoundEquivocation>();
+    this.#found.set(node, found.set(batch, equivocation));
+    const lowest = this.#lowest.get(node);
+    if (equivocation.stands) this.#lowest.set(node, Math.min(batch, lowest ?? batch));
+    else if (lowest === batch) this.#lowest.set(node, lowestOf(found));
+  }
+}
+
+function lowestOf(found: ReadonlyMap<number, FoundEquivocation>): number {
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const { batch, stands } of found.values()) if (stands) lowest = Math.min(lowest, batch);
+  return lowest;
 }
 
 /** Reads and checks a peer's envelope. Throws `PeerStatementError`. */

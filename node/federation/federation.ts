@@ -18,9 +18,10 @@ import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Lanes } from '../lanes.ts';
-import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain } from './own-chain.ts';
-import { pageRequest, status } from './page-forms.ts';
+import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain, type Sufficiency } from './own-chain.ts';
+import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
+import { PeerFaults } from './peer-faults.ts';
 import type { LedgerView } from './ledger-view.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
@@ -64,6 +65,8 @@ const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
 
 /** This node among its peers: announces its batches, holds everyone else's, and witnesses what it has checked. */
 export class Federation implements AsyncDisposable {
+  /** What peers were caught at since the start. */
+  readonly faults: PeerFaults;
   readonly #options: FederationOptions;
   readonly #gossip: Gossip;
   readonly #heads: HeadExchange;
@@ -80,6 +83,8 @@ export class Federation implements AsyncDisposable {
     this.#options = options;
     const { self, keys, besidesOwn, headExchangeMs } = options;
     const lanes = new Lanes<NodeId>();
+    this.faults = new PeerFaults(options.now);
+    const { faults } = this;
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
       if (node === self) this.#ownChain.noteClaim(peer, batch);
       else this.#catchUp.lead(node, peer, batch);
@@ -87,6 +92,7 @@ export class Federation implements AsyncDisposable {
     const onUnknownKey = (peer: NodeId) => this.#heads.exchange(peer);
     this.#gossip = new Gossip({
       ...options,
+      faults,
       onLead,
       onCosignature: () => {},
       onEquivocation: (proof) => this.#onEquivocation(proof),
@@ -95,9 +101,10 @@ export class Federation implements AsyncDisposable {
     });
     this.#heads = new HeadExchange({
       ...options,
+      faults,
       lanes,
       onLead,
-      onRival: (node, peer, batch) => this.#lookForRival(node, peer, batch),
+      onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
       onSignedRoster: (roster) => this.#rosters.learn(roster),
       onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
@@ -105,6 +112,7 @@ export class Federation implements AsyncDisposable {
     });
     this.#catchUp = new CatchUp({
       ...options,
+      faults,
       lanes,
       onBatch: (batch) => this.#onBatch(batch),
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
@@ -121,6 +129,7 @@ export class Federation implements AsyncDisposable {
     this.#ownChain = new OwnChain({
       ...options,
       rivals: this.#rivals,
+      faults,
       catchUp: this.#catchUp,
       quorum: () => keys.rosters.current.quorum,
       waitMs: options.ownChainWaitMs ?? OWN_CHAIN_WAIT_MS,
@@ -149,7 +158,7 @@ export class Federation implements AsyncDisposable {
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
     });
-    transport.serve('batches', (request) => this.#pages.serve(pageRequest.decode(request)));
+    transport.serve('batches', (request, from) => this.#pages.serve(this.#requestOf(request, from)));
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
@@ -165,10 +174,10 @@ export class Federation implements AsyncDisposable {
    * Takes back own batches that only peers hold; resolves to their number. Call after `start` and before anything is
    * signed. Where the own chain has two stories the node is halted instead.
    */
-  async recoverOwnChain(signal: AbortSignal): Promise<number> {
+  async recoverOwnChain(signal: AbortSignal, suffices?: Sufficiency): Promise<number> {
     const { self, equivocations } = this.#options;
     if (equivocations.taints(self, Number.MAX_SAFE_INTEGER)) this.#ownChain.noteFork();
-    return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]));
+    return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]), suffices);
   }
 
   /** Why this node signs nothing; null while all is well. */
@@ -213,6 +222,15 @@ export class Federation implements AsyncDisposable {
     await this.#options.transport[Symbol.asyncDispose]();
   }
 
+  #requestOf(request: Uint8Array, from: string): PageRequest {
+    try {
+      return pageRequest.decode(request);
+    } catch (error) {
+      this.faults.noteError(nodeId(from), error);
+      throw error;
+    }
+  }
+
   /** A batch is whole and checked. */
   async #onBatch({ envelope, signed }: StoredBatch): Promise<void> {
     if (envelope.node === this.#options.self) await this.#gossip.watch(signed);
@@ -230,20 +248,31 @@ export class Federation implements AsyncDisposable {
     if (batch > 0) await this.#lookForRival(node, peer, batch);
   }
 
-  /** Takes a look at the envelope that a peer holds in the place of ours. */
-  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<void> {
+  /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
+  async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
+    const answered = await this.#lookForRival(node, peer, batch);
+    if (answered && !this.#options.equivocations.knows(node, batch)) this.faults.note(peer, 'withheld');
+  }
+
+  /** Takes a look at the envelope that a peer holds in the place of ours. Returns whether the peer answered. */
+  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<boolean> {
     try {
       const theirs = await this.#rivals.envelope(peer, node, batch);
       if (theirs !== undefined) await this.#gossip.watch(theirs.signed);
+      return true;
     } catch (error) {
+      this.faults.noteError(peer, error);
       this.#options.log.warn({ err: error, node, peer, batch }, 'a peer does not show the envelope that it speaks of');
+      return false;
     }
   }
 
   #onEquivocation(proof: Equivocation): void {
     const { self, log } = this.#options;
     log.error({ proof }, 'a node signed two envelopes for one batch');
-    if (envelopeStatement.parse(proof.first.statement).node === self) this.#ownChain.noteFork();
+    const { node } = envelopeStatement.parse(proof.first.statement);
+    this.faults.note(node, 'equivocation');
+    if (node === self) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
   }
 

@@ -8,11 +8,14 @@ import type { Cosignatures } from './cosignatures.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
+import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Verdict } from './transport/contract.ts';
 
 /** Announced envelopes kept a node, ahead of their bodies: a rival of one of them is an equivocation too. */
 const MAX_ANNOUNCED = 256;
+/** An envelope is announced as it is sealed: one dated further from now than this shows a wrong clock, or a lie. */
+const MISDATED_MS = 120_000;
 
 export interface GossipOptions {
   readonly store: Store;
@@ -20,6 +23,8 @@ export interface GossipOptions {
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
+  readonly faults: PeerFaults;
+  readonly now: () => number;
   readonly log: Logger;
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
   readonly onCosignature: (node: NodeId, batch: number) => void;
@@ -54,6 +59,7 @@ export class Gossip {
         return 'ignore';
       }
       this.#options.log.warn({ err: error, from }, 'gossip that does not hold');
+      this.#options.faults.noteError(from, error);
       if (error.fault === 'unknown-key') this.#options.onUnknownKey(from);
       return error.fault === 'malformed' || error.fault === 'forged' ? 'reject' : 'ignore';
     }
@@ -86,7 +92,9 @@ export class Gossip {
     const { keys, chains, cosignatures, onLead, onCosignature, onNewRoster } = this.#options;
     switch (message.type) {
       case 'envelope': {
-        const { node, batch } = openEnvelope(keys, message.signed);
+        const { node, batch, sealedAt } = openEnvelope(keys, message.signed);
+        const age = this.#options.now() - Date.parse(sealedAt);
+        if (node === from && Math.abs(age) > MISDATED_MS) this.#options.faults.note(node, 'misdated');
         await this.watch(message.signed);
         if (batch > chains.head(node).batch) onLead(node, from, batch);
         return;

@@ -10,7 +10,8 @@ import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
-import { decodeItem, type PageRequest, pageRequest, type Status, status } from './page-forms.ts';
+import { decodeItem, type PageRequest, pageRequest, type Status, STATUS_REQUEST, status } from './page-forms.ts';
+import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import type { Transport } from './transport/contract.ts';
@@ -24,6 +25,7 @@ export interface HeadExchangeOptions {
   readonly chains: Chains;
   readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
+  readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
   readonly lanes: Lanes<NodeId>;
   readonly intervalMs?: number;
@@ -68,7 +70,10 @@ export class HeadExchange implements AsyncDisposable {
       return;
     }
     const run = this.#exchange(peer)
-      .catch((error: unknown) => this.#options.log.debug({ err: error, peer }, 'no head exchange'))
+      .catch((error: unknown) => {
+        this.#options.faults.noteError(peer, error);
+        this.#options.log.debug({ err: error, peer }, 'no head exchange');
+      })
       .finally(() => {
         this.#running.delete(peer);
         if (this.#again.delete(peer)) this.exchange(peer);
@@ -85,12 +90,13 @@ export class HeadExchange implements AsyncDisposable {
       heads: [...chains.all()].flatMap(([node, { batch, hash }]) =>
         hash === null ? [] : [{ node, batch, envelope: hash }],
       ),
-      cosigned: nodes.flatMap((node) =>
-        nodes.flatMap((witness) => {
+      cosigned: nodes.flatMap((node) => {
+        const head = chains.head(node).batch;
+        return nodes.flatMap((witness) => {
           const batch = cosignatures.watermark(node, witness);
-          return batch === 0 ? [] : [{ node, witness, batch }];
-        }),
-      ),
+          return witness === node || batch === head ? [] : [{ node, witness, batch }];
+        });
+      }),
       keys: keys.hashes(),
       equivocations: [...equivocations.all()],
       roster: keys.rosters.current.version,
@@ -115,7 +121,20 @@ export class HeadExchange implements AsyncDisposable {
     if (theirs.equivocations.some(({ node, batch }) => !equivocations.knows(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
     onExchanged(peer);
-    for (const { node, witness, batch } of theirs.cosigned) await this.#pullCosignatures(peer, node, witness, batch);
+    for (const { node, witness, batch } of this.#cosignedBy(theirs)) {
+      await this.#pullCosignatures(peer, node, witness, batch);
+    }
+  }
+
+  /** What a peer holds of every witness: its own head of the chain, where it says nothing else. */
+  #cosignedBy({ heads, cosigned }: Status): Status['cosigned'] {
+    const said = new Set(cosigned.map(({ node, witness }) => `${node}/${witness}`));
+    const upToHead = heads.flatMap(({ node, batch }) =>
+      this.#options.keys.rosters.nodes.flatMap((witness) =>
+        witness === node || said.has(`${node}/${witness}`) ? [] : [{ node, witness, batch }],
+      ),
+    );
+    return [...cosigned, ...upToHead];
   }
 
   async #compare(peer: NodeId, { node, batch, envelope }: Status['heads'][number]): Promise<void> {
@@ -130,7 +149,7 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   async #ask(peer: NodeId): Promise<Status> {
-    const frames = await this.#collect(peer, 'status', status.encode(this.status()));
+    const frames = await this.#collect(peer, 'status', STATUS_REQUEST);
     const [frame] = frames;
     if (frame === undefined) throw new PeerStatementError('malformed', 'an empty status');
     return status.decode(frame);
@@ -196,6 +215,7 @@ export class HeadExchange implements AsyncDisposable {
       await learn();
     } catch (error) {
       if (!(error instanceof PeerStatementError)) throw error;
+      this.#options.faults.noteError(peer, error);
       this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
     }
   }

@@ -4,6 +4,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Chains } from './chains.ts';
 import type { RivalSearch } from './rival-search.ts';
+import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
 
@@ -18,11 +19,15 @@ const RETRY_MS = 1_000;
 /** `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. */
 export type HaltReason = 'behind' | 'forked' | 'removed';
 
+/** Whether a node whose peers prove no more than it holds knows enough to sign. `heard`: peers that have answered. */
+export type Sufficiency = (heard: ReadonlySet<NodeId>) => boolean | Promise<boolean>;
+
 export interface OwnChainOptions {
   readonly self: NodeId;
   readonly chains: Chains;
   readonly transport: Pick<Transport, 'peers'>;
   readonly rivals: RivalSearch;
+  readonly faults: PeerFaults;
   readonly catchUp: Pick<CatchUp, 'lead' | 'settled' | 'forgive'>;
   /** Answers that end the wait. */
   readonly quorum: () => number;
@@ -79,13 +84,18 @@ export class OwnChain {
 
   /**
    * Takes back own batches that only peers hold; resolves to their number once there is nothing left to take, or the
-   * node is halted. Ends soon where nobody has anything. Rejects when the signal aborts.
+   * node is halted. Ends soon where nobody has anything, but not before `suffices`. Rejects when the signal aborts.
    */
-  async recover(signal: AbortSignal): Promise<number> {
+  async recover(signal: AbortSignal, suffices: Sufficiency = () => true): Promise<number> {
     const { self, chains, catchUp, log } = this.#options;
     await this.#hear(signal);
     const before = chains.head(self).batch;
-    for (await this.#prove(); this.#lacks() && this.#halted === null; await this.#prove()) {
+    for (await this.#prove(); this.#halted === null; await this.#prove()) {
+      if (!this.#lacks()) {
+        if (await suffices(this.#answered)) break;
+        await sleep(RETRY_MS, undefined, { signal });
+        continue;
+      }
       const held = chains.head(self).batch;
       log.warn(
         { held, proven: this.#proven },
@@ -130,10 +140,12 @@ export class OwnChain {
   }
 
   async #isProven(peer: NodeId, batch: number): Promise<boolean> {
-    const { self, rivals, log } = this.#options;
+    const { self, rivals, faults, log } = this.#options;
     try {
       if ((await rivals.envelope(peer, self, batch)) !== undefined) return true;
+      faults.note(peer, 'withheld');
     } catch (error) {
+      faults.noteError(peer, error);
       log.warn({ err: error, peer, batch }, 'a peer does not prove what it says of our chain');
       if (!(error instanceof PeerStatementError)) return false;
     }

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
-import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { Closed, CountShape, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
@@ -21,6 +21,8 @@ const PageRequestShape = Type.Union([
   Closed({ want: Type.Literal('cosignatures'), node: NodeIdShape, witness: NodeIdShape, from: OrdinalShape }),
   /** The envelope of one batch alone. */
   Closed({ want: Type.Literal('envelope'), node: NodeIdShape, batch: OrdinalShape }),
+  /** Envelopes alone, from this batch on. */
+  Closed({ want: Type.Literal('envelopes'), node: NodeIdShape, from: OrdinalShape }),
   Closed({ want: Type.Literal('keys') }),
   Closed({ want: Type.Literal('equivocations') }),
   /** Rosters from this version on. */
@@ -28,11 +30,17 @@ const PageRequestShape = Type.Union([
 ]);
 export type PageRequest = Static<typeof PageRequestShape>;
 
+/** `status` protocol: asks where a peer stands. */
+export const STATUS_REQUEST = new Uint8Array();
+
 /** `status` protocol: where a peer stands. */
 const StatusShape = Closed({
   heads: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, envelope: Sha256Shape }), { maxItems: 1024 }),
-  /** Batches up to which the peer has a witness's cosignatures. */
-  cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: OrdinalShape }), { maxItems: 65_536 }),
+  /**
+   * Batches up to which the peer has a witness's cosignatures of a chain, where that is not the head of the chain: of
+   * n² pairs few are named.
+   */
+  cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: CountShape }), { maxItems: 65_536 }),
   /** Hashes of the key certificates and revocations that the peer knows. */
   keys: Type.Array(Sha256Shape, { maxItems: 4096 }),
   equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: 4096 }),

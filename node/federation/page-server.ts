@@ -49,6 +49,9 @@ export class PageServer {
         if (stored !== undefined) yield encodeItem({ kind: 'envelope', signed: stored.signed });
         return;
       }
+      case 'envelopes':
+        yield* this.#envelopesFrom(request.node, request.from);
+        return;
       case 'equivocations':
         for await (const proof of this.#equivocations.proofs()) yield encodeItem({ kind: 'equivocation', proof });
         return;
@@ -71,6 +74,14 @@ export class PageServer {
       yield frame;
       bytes += frame.length;
       if (bytes >= PAGE_BYTES) return;
+    }
+  }
+
+  async *#envelopesFrom(node: NodeId, from: number): AsyncGenerator<Uint8Array> {
+    for (let batch = from; batch < from + PAGE_ENVELOPES; batch++) {
+      const stored = await readBatch(this.#store, node, batch);
+      if (stored === undefined) return;
+      yield encodeItem({ kind: 'envelope', signed: stored.signed });
     }
   }
 

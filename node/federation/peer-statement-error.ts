@@ -1,8 +1,9 @@
 /**
  * `malformed` and `forged` are the sender's fault whatever else is true; `unknown-key` and `unknown-member` may be
- * cured by a certificate or roster that has not arrived yet; `late` is what a node did after it was removed.
+ * cured by a certificate or roster that has not arrived yet; `late` is what a node did after it was removed; `unvouched`
+ * is by a revoked key, and nothing shows that it was not made by whoever stole it.
  */
-export type StatementFault = 'malformed' | 'forged' | 'unknown-key' | 'unknown-member' | 'late';
+export type StatementFault = 'malformed' | 'forged' | 'unknown-key' | 'unknown-member' | 'late' | 'unvouched';
 
 export class PeerStatementError extends Error {
   override readonly name = 'PeerStatementError';

@@ -11,6 +11,7 @@ export interface MetricSources {
   readonly peersConnected: () => number;
   readonly heads: () => Iterable<readonly [node: string, batch: number]>;
   readonly equivocations: () => number;
+  readonly peerFaults: () => Iterable<{ readonly peer: string; readonly fault: string; readonly count: number }>;
   readonly storage: () => { readonly usedBytes: number; readonly freeBytes: number };
   /** Entries of the key-use log that are not on the disk yet. */
   readonly auditWaiting: () => number;
@@ -70,6 +71,16 @@ export class Metrics {
     });
     this.#gauge('meridian_anchor_backlog_batches', 'Batches not yet confirmed.', async () => {
       return (await sources.anchoring()).backlog;
+    });
+    const faults = new Counter({
+      name: 'meridian_peer_faults_total',
+      help: 'Faults that peers were caught at.',
+      labelNames: ['peer', 'fault'],
+      registers: [this.#registry],
+      collect() {
+        faults.reset();
+        for (const { peer, fault, count } of sources.peerFaults()) faults.inc({ peer, fault }, count);
+      },
     });
     const heads = new Gauge({
       name: 'meridian_chain_head_batch',

@@ -8,6 +8,7 @@ import {
   Sha256Shape,
   TimestampShape,
 } from '../shapes.ts';
+import { PEER_FAULTS } from './peer-faults.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
 
 /** `GET /v1/health`. */
@@ -19,7 +20,7 @@ export const HealthAnswerShape = Closed({
   version: Type.String(),
   checks: Closed({
     storage: Type.Enum(['ok', 'failing', 'warn', 'full']),
-    signer: Type.Enum(['ok', 'failing', 'halted']),
+    signer: Type.Enum(['ok', 'failing', 'halted', 'recovering']),
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),
@@ -60,6 +61,10 @@ export const FederationAnswerShape = Closed({
   members: Type.Array(MemberShape),
   catchingUp: Type.Array(NodeIdShape),
   equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape })),
+  /** What this node caught its peers at since it started: its own observation, no proof. */
+  faults: Type.Array(
+    Closed({ peer: NodeIdShape, fault: Type.Enum(PEER_FAULTS), count: OrdinalShape, last: TimestampShape }),
+  ),
 });
 
 export const FEDERATION_EXAMPLE = {
@@ -85,6 +90,7 @@ export const FEDERATION_EXAMPLE = {
   ],
   catchingUp: [],
   equivocations: [],
+  faults: [],
 };
 
 /** `GET /problems/:code`. */

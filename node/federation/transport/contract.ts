@@ -21,6 +21,9 @@ export interface TransportMember {
   readonly multiaddrs: readonly string[];
 }
 
+/** What a member was caught at on the wire. `slow`: an answer that did not come in time. */
+export type WireFault = 'malformed' | 'oversize' | 'slow' | 'flood';
+
 /** Takes a gossiped message from its author (a node id). Idempotent: the same message may come twice. */
 export type Receive = (topic: Topic, data: Uint8Array, from: string) => Promise<Verdict> | Verdict;
 
@@ -54,6 +57,7 @@ export interface TransportOptions {
   readonly digest: string;
   readonly members: readonly TransportMember[];
   readonly receive: Receive;
+  readonly onFault?: (node: string, fault: WireFault) => void;
   readonly log: Logger;
   readonly limits?: Partial<TransportLimits>;
 }

@@ -1,3 +1,5 @@
+import type { WireFault } from './contract.ts';
+
 /**
  * Why the transport could not do what was asked.
  * `unreachable`: not a member, or not connected · `timeout`: a named time-out passed · `busy`: too many at once, try
@@ -29,4 +31,14 @@ export class TransportError extends Error {
 /** Text of anything thrown, for logs and states. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** What reading the peer's bytes failed for, where that is the peer's doing; null for a network that broke. */
+export function wireFaultOf(error: unknown): WireFault | null {
+  if (error instanceof TransportError) {
+    if (error.code === 'malformed') return 'malformed';
+    if (error.code === 'too-large') return 'oversize';
+    return error.code === 'timeout' ? 'slow' : null;
+  }
+  return error instanceof Error && error.name === 'TimeoutError' ? 'slow' : null;
 }

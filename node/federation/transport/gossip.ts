@@ -3,10 +3,11 @@ import { reasonOf, TransportError } from './errors.ts';
 import type { GossipSub, Message } from '@chainsafe/libp2p-gossipsub';
 import type { PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
-import type { Receive, Topic, Verdict } from './contract.ts';
+import type { Receive, Topic, Verdict, WireFault } from './contract.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
+import { MessageGate } from './rate-limit.ts';
 
 const VERDICTS: Record<Verdict, TopicValidatorResult> = {
   accept: TopicValidatorResult.Accept,
@@ -19,6 +20,7 @@ interface GossipOptions {
   readonly names: WireNames;
   readonly members: Members;
   readonly receive: Receive;
+  readonly onFault: (node: string, fault: WireFault) => void;
   readonly limits: Readonly<TransportLimits>;
   readonly log: Logger;
 }
@@ -29,15 +31,18 @@ export class Gossip {
   readonly #names: WireNames;
   readonly #members: Members;
   readonly #receive: Receive;
+  readonly #onFault: GossipOptions['onFault'];
   readonly #limits: Readonly<TransportLimits>;
   readonly #log: Logger;
-  #validating = 0;
+  readonly #gate: MessageGate;
 
-  constructor({ pubsub, names, members, receive, limits, log }: GossipOptions) {
+  constructor({ pubsub, names, members, receive, onFault, limits, log }: GossipOptions) {
     this.#pubsub = pubsub;
     this.#names = names;
     this.#members = members;
     this.#receive = receive;
+    this.#onFault = onFault;
+    this.#gate = new MessageGate(limits);
     this.#limits = limits;
     this.#log = log;
   }
@@ -80,18 +85,23 @@ export class Gossip {
   async #judge(message: Message): Promise<Verdict> {
     const topic = this.#names.topicOf(message.topic);
     if (topic === null || message.type !== 'signed') return 'reject';
-    if (message.data.length > this.#limits.messageBytes) return 'reject';
-    // An author that we do not know may be a member of a roster that has not reached us: no forwarder is to blame.
     const author = this.#members.nodeOf(message.from);
-    if (author === null || this.#validating >= this.#limits.validationsInFlight) return 'ignore';
-    this.#validating += 1;
+    if (message.data.length > this.#limits.messageBytes) {
+      if (author !== null) this.#onFault(author, 'oversize');
+      return 'reject';
+    }
+    // An author that we do not know may be a member of a roster that has not reached us: no forwarder is to blame.
+    if (author === null) return 'ignore';
+    const release = this.#gate.admit(author, performance.now());
+    if (release === 'author') this.#onFault(author, 'flood');
+    if (typeof release === 'string') return 'ignore';
     try {
       return await this.#receive(topic, message.data, author);
     } catch (error) {
       this.#log.error({ topic, author, error: reasonOf(error) }, 'gossip receiver failed');
       return 'ignore';
     } finally {
-      this.#validating -= 1;
+      release();
     }
   }
 }

@@ -7,6 +7,10 @@ export interface TransportLimits {
   messageBytes: number;
   /** Gossip messages under validation at once; one more is ignored and comes by catch-up. */
   validationsInFlight: number;
+  validationsInFlightPerPeer: number;
+  /** Gossip of one author beyond this is ignored and comes by catch-up: nobody is kept busy by one member alone. */
+  messageRatePerPeer: number;
+  messageBurstPerPeer: number;
   requestBytes: number;
   frameBytes: number;
   /** Whole answer to one request, headers included. */
@@ -43,6 +47,9 @@ export interface TransportLimits {
 export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   messageBytes: 64 * KIB,
   validationsInFlight: 512,
+  validationsInFlightPerPeer: 128,
+  messageRatePerPeer: 200,
+  messageBurstPerPeer: 1_000,
   requestBytes: 64 * KIB,
   frameBytes: MIB,
   answerBytes: 4 * MIB,

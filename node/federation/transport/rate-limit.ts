@@ -81,3 +81,44 @@ export class RequestGate {
     return peer;
   }
 }
+
+export interface MessageRates {
+  readonly validationsInFlight: number;
+  readonly validationsInFlightPerPeer: number;
+  readonly messageRatePerPeer: number;
+  readonly messageBurstPerPeer: number;
+}
+
+/** Decides which gossiped messages are judged: so many of one author a second and at once, and so many at once in all. */
+export class MessageGate {
+  readonly #rates: MessageRates;
+  readonly #authors = new Map<string, Peer>();
+  #inFlight = 0;
+
+  constructor(rates: MessageRates) {
+    this.#rates = rates;
+  }
+
+  /** Admits a message and returns what ends it, to be called once; or who has sent too much: the author, or all. */
+  admit(author: string, now: number): (() => void) | 'author' | 'all' {
+    const known = this.#authorOf(author, now);
+    if (known.inFlight >= this.#rates.validationsInFlightPerPeer || !known.bucket.fill(now)) return 'author';
+    if (this.#inFlight >= this.#rates.validationsInFlight) return 'all';
+    known.bucket.take();
+    known.inFlight += 1;
+    this.#inFlight += 1;
+    return () => {
+      known.inFlight -= 1;
+      this.#inFlight -= 1;
+    };
+  }
+
+  #authorOf(author: string, now: number): Peer {
+    const known = this.#authors.get(author);
+    if (known !== undefined) return known;
+    const { messageRatePerPeer, messageBurstPerPeer } = this.#rates;
+    const fresh = { bucket: new Bucket(messageRatePerPeer, messageBurstPerPeer, now), inFlight: 0 };
+    this.#authors.set(author, fresh);
+    return fresh;
+  }
+}

@@ -1,9 +1,9 @@
 import { openConnection } from './connections.ts';
-import { reasonOf, TransportError } from './errors.ts';
+import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import { dataFrame, HEADER_BYTES } from './frames.ts';
 import { StreamReader } from './stream-reader.ts';
 import type { Stream } from '@libp2p/interface';
-import type { Protocol } from './contract.ts';
+import type { Protocol, WireFault } from './contract.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
@@ -24,6 +24,7 @@ interface RequestClientOptions {
   readonly names: WireNames;
   readonly members: Members;
   readonly limits: Readonly<TransportLimits>;
+  readonly onFault: (node: string, fault: WireFault) => void;
   /** Ends every request under way. */
   readonly signal: AbortSignal;
 }
@@ -34,13 +35,15 @@ export class RequestClient {
   readonly #names: WireNames;
   readonly #members: Members;
   readonly #limits: Readonly<TransportLimits>;
+  readonly #onFault: RequestClientOptions['onFault'];
   readonly #signal: AbortSignal;
 
-  constructor({ node, names, members, limits, signal }: RequestClientOptions) {
+  constructor({ node, names, members, limits, onFault, signal }: RequestClientOptions) {
     this.#node = node;
     this.#names = names;
     this.#members = members;
     this.#limits = limits;
+    this.#onFault = onFault;
     this.#signal = signal;
   }
 
@@ -53,7 +56,7 @@ export class RequestClient {
     const stream = await this.#open(to, protocol, ours, whole);
     try {
       stream.send(dataFrame(body));
-      yield* this.#frames(stream, whole);
+      yield* this.#frames(stream, to, whole);
     } catch (error) {
       throw translated(error, ours, 'cut');
     } finally {
@@ -80,18 +83,23 @@ export class RequestClient {
     }
   }
 
-  async *#frames(stream: Stream, whole: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *#frames(stream: Stream, to: string, whole: AbortSignal): AsyncGenerator<Uint8Array> {
     using reader = new StreamReader(stream, this.#limits.unreadBytes);
     let patience = this.#limits.firstFrameTimeout;
     let received = 0;
     for (;;) {
       // The signal that opened the stream does not bound its reads.
       const waiting = AbortSignal.any([whole, AbortSignal.timeout(patience)]);
-      const { kind, body } = await reader.frame(this.#limits.frameBytes, waiting);
+      const { kind, body } = await reader.frame(this.#limits.frameBytes, waiting).catch((error: unknown) => {
+        const fault = wireFaultOf(error);
+        if (fault !== null) this.#onFault(to, fault);
+        throw error;
+      });
       if (kind === 'end') return;
       if (kind !== 'data') throw new TransportError(kind, 'the peer refused the request or gave it up');
       received += HEADER_BYTES + body.length;
       if (received > this.#limits.answerBytes) {
+        this.#onFault(to, 'oversize');
         throw new TransportError('too-large', `an answer is over ${this.#limits.answerBytes} bytes`);
       }
       yield body;

@@ -1,13 +1,13 @@
 import { orAbort } from './abortable.ts';
 import { PROTOCOLS } from './contract.ts';
-import { reasonOf, TransportError } from './errors.ts';
+import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import { dataFrame, HEADER_BYTES, isRefusal, lastFrame } from './frames.ts';
 import { RequestGate } from './rate-limit.ts';
 import { StreamReader } from './stream-reader.ts';
 import { sendPaced } from './stream-writer.ts';
 import type { PeerId, Stream } from '@libp2p/interface';
 import type { Logger } from 'pino';
-import type { Protocol, Serve } from './contract.ts';
+import type { Protocol, Serve, WireFault } from './contract.ts';
 import type { Refusal } from './frames.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
@@ -21,6 +21,7 @@ interface RequestServerOptions {
   readonly names: WireNames;
   readonly members: Members;
   readonly limits: Readonly<TransportLimits>;
+  readonly onFault: (node: string, fault: WireFault) => void;
   readonly log: Logger;
   /** Ends every answer under way. */
   readonly signal: AbortSignal;
@@ -31,15 +32,17 @@ export class RequestServer {
   readonly #names: WireNames;
   readonly #members: Members;
   readonly #limits: Readonly<TransportLimits>;
+  readonly #onFault: RequestServerOptions['onFault'];
   readonly #log: Logger;
   readonly #signal: AbortSignal;
   readonly #gate: RequestGate;
   readonly #servers = new Map<Protocol, Serve>();
 
-  constructor({ names, members, limits, log, signal }: RequestServerOptions) {
+  constructor({ names, members, limits, onFault, log, signal }: RequestServerOptions) {
     this.#names = names;
     this.#members = members;
     this.#limits = limits;
+    this.#onFault = onFault;
     this.#log = log;
     this.#signal = signal;
     this.#gate = new RequestGate(limits, performance.now());
@@ -92,9 +95,12 @@ export class RequestServer {
   async #attempt(protocol: Protocol, stream: Stream, from: string, signal: AbortSignal): Promise<'end' | Refusal> {
     let release: (() => void) | null = null;
     try {
-      const request = await this.#readRequest(stream, signal);
+      const request = await this.#readRequest(stream, from, signal);
       release = this.#gate.admit(from, performance.now());
-      if (release === null) return 'busy';
+      if (release === null) {
+        this.#onFault(from, 'flood');
+        return 'busy';
+      }
       await this.#answer(protocol, stream, request, from, signal);
       return 'end';
     } catch (error) {
@@ -134,10 +140,14 @@ export class RequestServer {
     }
   }
 
-  async #readRequest(stream: Stream, signal: AbortSignal): Promise<Uint8Array> {
+  async #readRequest(stream: Stream, from: string, signal: AbortSignal): Promise<Uint8Array> {
     using reader = new StreamReader(stream, this.#limits.unreadBytes);
     const waiting = this.#within(this.#limits.firstFrameTimeout, signal);
-    const { kind, body } = await reader.frame(this.#limits.requestBytes, waiting);
+    const { kind, body } = await reader.frame(this.#limits.requestBytes, waiting).catch((error: unknown) => {
+      const fault = wireFaultOf(error);
+      if (fault !== null && !signal.aborted) this.#onFault(from, fault);
+      throw error;
+    });
     if (kind !== 'data') throw new TransportError('malformed', 'a request is one data frame');
     return body;
   }

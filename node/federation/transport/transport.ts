@@ -12,7 +12,16 @@ import { Redial } from './redial.ts';
 import { RequestClient } from './request-client.ts';
 import { RequestServer } from './request-server.ts';
 import { Watchdog } from './watchdog.ts';
-import type { PeerState, Protocol, Serve, Topic, Transport, TransportMember, TransportOptions } from './contract.ts';
+import type {
+  PeerState,
+  Protocol,
+  Serve,
+  Topic,
+  Transport,
+  TransportMember,
+  TransportOptions,
+  WireFault,
+} from './contract.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Member } from './members.ts';
@@ -28,6 +37,7 @@ export type {
   TransportMember,
   TransportOptions,
   Verdict,
+  WireFault,
 } from './contract.ts';
 export type { TransportLimits } from './limits.ts';
 
@@ -70,6 +80,7 @@ class Libp2pTransport implements Transport {
       names: this.#names,
       members: this.#members,
       limits: this.#limits,
+      onFault: (node, fault) => options.onFault?.(node, fault),
       log: options.log,
       signal: this.#ending.signal,
     });
@@ -135,7 +146,8 @@ class Libp2pTransport implements Transport {
     const [members, names, limits, signal] = [this.#members, this.#names, this.#limits, this.#ending.signal];
     const key = await peerKeyOfSeed(seed);
     const node = await createNode({ key, listen, gater: membersOnly(members, log), topics: names.topics, limits });
-    const gossip = new Gossip({ pubsub: node.services.pubsub, names, members, receive, limits, log });
+    const onFault = (peer: string, fault: WireFault) => this.#options.onFault?.(peer, fault);
+    const gossip = new Gossip({ pubsub: node.services.pubsub, names, members, receive, onFault, limits, log });
     const redial = new Redial({ node, members, limits, log });
     const watchdog = new Watchdog({ node, members, gossip, limits, log });
     this.#presence.watch(node);
@@ -148,7 +160,13 @@ class Libp2pTransport implements Transport {
       throw error;
     }
     const loops = Promise.all([redial.run(signal), watchdog.run(signal)]);
-    return { node, gossip, redial, loops, client: new RequestClient({ node, names, members, limits, signal }) };
+    return {
+      node,
+      gossip,
+      redial,
+      loops,
+      client: new RequestClient({ node, names, members, limits, onFault, signal }),
+    };
   }
 
   #live(): Running {

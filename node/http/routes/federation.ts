@@ -7,6 +7,7 @@ import type { Chains } from '../../federation/chains.ts';
 import type { Cosignatures } from '../../federation/cosignatures.ts';
 import type { Equivocations } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
+import type { PeerFaultCount } from '../../federation/peer-faults.ts';
 import type { PeerState } from '../../federation/transport/contract.ts';
 import type { FreeRoute } from '../route.ts';
 
@@ -18,6 +19,7 @@ export interface FederationSources {
   readonly equivocations: Equivocations;
   readonly peers: () => readonly PeerState[];
   readonly catchingUp: () => readonly NodeId[];
+  readonly faults: () => readonly PeerFaultCount[];
 }
 
 /** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who witnessed it, who told two stories. */
@@ -32,7 +34,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
       problems: [],
     },
     async answer() {
-      const { self, keys, equivocations, catchingUp } = sources;
+      const { self, keys, equivocations, catchingUp, faults } = sources;
       const { genesis, federation, current, hash } = keys.rosters;
       return {
         body: {
@@ -46,6 +48,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],
           equivocations: equivocations.all().map(({ node, batch }) => ({ node, batch })),
+          faults: faults().map(({ peer, fault, count, last }) => ({ peer, fault, count, last: timestampOf(last) })),
         },
         headers: { 'Cache-Control': 'no-store' },
       };

@@ -1,5 +1,6 @@
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
 import { Lanes } from '../../../node/lanes.ts';
+import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -17,6 +18,7 @@ export class Pulling implements AsyncDisposable {
   readonly batches: string[] = [];
   readonly contradictions: string[] = [];
   readonly unknownKeys: string[] = [];
+  readonly faults = new PeerFaults(() => this.now);
   catchUp: CatchUp;
   now = 1_000_000;
   readonly #rooms: readonly MemberRooms[];
@@ -89,6 +91,7 @@ export class Pulling implements AsyncDisposable {
       keys,
       chains,
       ledger: EMPTY_LEDGER,
+      faults: this.faults,
       transport,
       lanes: new Lanes(),
       now: () => this.now,
