@@ -8,7 +8,6 @@ import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './anchoring/roster-ledger.ts';
-import { Recovery } from './backup/recovery.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import type { NodeConfig } from './config/config.ts';
@@ -104,7 +103,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
 
   const members = keys.rosters.current.members;
   const chains = await Chains.open(store, keys.rosters.nodes);
-  const equivocations = await Equivocations.open(store, keys);
   const cosignatures = await Cosignatures.open(store, keys);
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
@@ -129,11 +127,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...governance.counters,
     await EvidenceTally.open(store, self),
   ];
-  const rooms = { store, keys, chains, equivocations, cosignatures, now, log };
+  const ledgerless = { store, keys, chains, cosignatures, now, log };
 
   const anchoring = opening.use(
     await openAnchoring({
-      ...rooms,
+      ...ledgerless,
       node: self,
       federation: keys.rosters.federation,
       config: rosterLedger(config, keys.rosters.current),
@@ -144,6 +142,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           log.warn({ err: error, batch }, 'a confirmation was not passed on');
         });
       },
+      onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
         federation.noteLedgerRosters(rosters).catch((error: unknown) => {
@@ -152,6 +151,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
+  const equivocations = await Equivocations.open(store, keys, anchoring);
+  const rooms = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
     seed: own.peerSeed,
@@ -223,6 +224,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const operatorId = config.ledger.operatorId;
   const recovery = await Recovery.open({ ...rooms, self, anchoring, operatorId });
   const resumeChain = async (signal: AbortSignal) => {
+    // Whether a batch by a key that was revoked came in time only the ledger tells: the reading begins.
+    await anchoring.readTopic(0, signal);
     await recovery?.start(signal);
     if ((await federation.recoverOwnChain(signal, recovery?.suffices)) > 0) {
       await Promise.all([intake.reload(), sealer.reload()]);
@@ -241,7 +244,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     unsealed: () => sealer.waiting,
     peersConnected: () => transport.peers().filter((peer) => peer.connected).length,
     heads: () => [...chains.all()].map(([node, head]) => [node, head.batch] as const),
-    equivocations: () => equivocations.all().length,
+    equivocations: () => equivocations.all().filter(({ stands }) => stands).length,
     peerFaults: () => federation.faults.all(),
     storage: () => room.state,
     auditWaiting: () => people.auditLog.waiting,

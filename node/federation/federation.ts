@@ -25,8 +25,10 @@ import { PeerFaults } from './peer-faults.ts';
 import type { LedgerView } from './ledger-view.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
+import { Reconsidering } from './reconsidering.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Topic, Transport, Verdict } from './transport/contract.ts';
+import { Vouchers } from './vouchers.ts';
 import { Witness } from './witness.ts';
 
 export interface FederationOptions {
@@ -74,6 +76,7 @@ export class Federation implements AsyncDisposable {
   readonly #pages: PageServer;
   readonly #rivals: RivalSearch;
   readonly #witness: Witness;
+  readonly #reconsidering: Reconsidering;
   readonly #ownChain: OwnChain;
   readonly #rosters: RosterExchange;
   readonly #closing = new AbortController();
@@ -110,8 +113,10 @@ export class Federation implements AsyncDisposable {
       onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
+    const vouchers = new Vouchers({ ...options, lanes, signal: this.#closing.signal });
     this.#catchUp = new CatchUp({
       ...options,
+      vouchers,
       faults,
       lanes,
       onBatch: (batch) => this.#onBatch(batch),
@@ -126,9 +131,11 @@ export class Federation implements AsyncDisposable {
       watch: (signed) => this.#gossip.watch(signed),
       onCosigned: (signed) => this.#publish({ type: 'cosignature', signed }),
     });
+    this.#reconsidering = new Reconsidering({ ...options, cosign: (node) => this.#witness.cosign(node) });
     this.#ownChain = new OwnChain({
       ...options,
       rivals: this.#rivals,
+      vouchers,
       faults,
       catchUp: this.#catchUp,
       quorum: () => keys.rosters.current.quorum,
@@ -196,6 +203,11 @@ export class Federation implements AsyncDisposable {
     if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
   }
 
+  /** The ledger shows batches. */
+  noteAnchors(anchors: readonly { readonly node: NodeId; readonly batch: number }[]): void {
+    this.#reconsidering.noteAnchors(anchors);
+  }
+
   /** Tells the federation of a new key certificate or revocation of this node. */
   announceKey(type: 'certificate' | 'revocation', signed: SignedStatement): Promise<void> {
     return this.#publish({ type, signed });
@@ -216,6 +228,7 @@ export class Federation implements AsyncDisposable {
     this.#closing.abort();
     for (const stop of this.#stopListening) stop();
     this.#witness[Symbol.dispose]();
+    await this.#reconsidering[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();
@@ -268,11 +281,11 @@ export class Federation implements AsyncDisposable {
   }
 
   #onEquivocation(proof: Equivocation): void {
-    const { self, log } = this.#options;
+    const { self, log, equivocations } = this.#options;
     log.error({ proof }, 'a node signed two envelopes for one batch');
-    const { node } = envelopeStatement.parse(proof.first.statement);
-    this.faults.note(node, 'equivocation');
-    if (node === self) this.#ownChain.noteFork();
+    const { node, batch } = envelopeStatement.parse(proof.first.statement);
+    if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
+    if (node === self && equivocations.proves(node, batch)) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
   }
 

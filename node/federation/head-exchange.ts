@@ -10,7 +10,15 @@ import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
-import { decodeItem, type PageRequest, pageRequest, type Status, STATUS_REQUEST, status } from './page-forms.ts';
+import {
+  decodeItem,
+  type PageRequest,
+  pageRequest,
+  type Status,
+  STATUS_EQUIVOCATIONS,
+  STATUS_REQUEST,
+  status,
+} from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { RosterOutcome } from './roster-book.ts';
@@ -98,7 +106,10 @@ export class HeadExchange implements AsyncDisposable {
         });
       }),
       keys: keys.hashes(),
-      equivocations: [...equivocations.all()],
+      equivocations: equivocations
+        .all()
+        .slice(0, STATUS_EQUIVOCATIONS)
+        .map(({ node, batch }) => ({ node, batch })),
       roster: keys.rosters.current.version,
       rosterHash: keys.rosters.hash,
     };
@@ -145,7 +156,7 @@ export class HeadExchange implements AsyncDisposable {
       return;
     }
     const held = batch === head.batch ? head.hash : hashOf(await readBatch(store, node, batch));
-    if (held !== envelope && !equivocations.knows(node, batch)) await onRival(node, peer, batch);
+    if (held !== envelope && !equivocations.proves(node, batch)) await onRival(node, peer, batch);
   }
 
   async #ask(peer: NodeId): Promise<Status> {

@@ -13,6 +13,8 @@ export const PAGE_BYTES = 1 << 20;
 export const PAGE_ENVELOPES = 128;
 /** Cosignatures of one page at most. */
 export const PAGE_COSIGNATURES = 64;
+/** Equivocations that a status names at most. */
+export const STATUS_EQUIVOCATIONS = 4096;
 
 /** `batches` protocol: what a peer may ask for. */
 const PageRequestShape = Type.Union([
@@ -43,7 +45,7 @@ const StatusShape = Closed({
   cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: CountShape }), { maxItems: 65_536 }),
   /** Hashes of the key certificates and revocations that the peer knows. */
   keys: Type.Array(Sha256Shape, { maxItems: 4096 }),
-  equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: 4096 }),
+  equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: STATUS_EQUIVOCATIONS }),
   /** Version and hash of the roster in force there. */
   roster: OrdinalShape,
   rosterHash: Sha256Shape,

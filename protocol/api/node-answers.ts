@@ -60,7 +60,8 @@ export const FederationAnswerShape = Closed({
   ledger: Closed({ network: Type.String(), topicId: EntityIdShape }),
   members: Type.Array(MemberShape),
   catchingUp: Type.Array(NodeIdShape),
-  equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape })),
+  /** Proofs that a node signed two envelopes for one batch; `stands`: none of the two fell with a revoked key. */
+  equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, stands: Type.Boolean() })),
   /** What this node caught its peers at since it started: its own observation, no proof. */
   faults: Type.Array(
     Closed({ peer: NodeIdShape, fault: Type.Enum(PEER_FAULTS), count: OrdinalShape, last: TimestampShape }),

@@ -47,7 +47,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           ledger: { ...current.ledger },
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],
-          equivocations: equivocations.all().map(({ node, batch }) => ({ node, batch })),
+          equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
           faults: faults().map(({ peer, fault, count, last }) => ({ peer, fault, count, last: timestampOf(last) })),
         },
         headers: { 'Cache-Control': 'no-store' },

@@ -80,7 +80,7 @@ export class MemberRooms implements AsyncDisposable {
       store,
       keys,
       chains: await Chains.open(store, names),
-      equivocations: await Equivocations.open(store, keys),
+      equivocations: await Equivocations.open(store, keys, options.ledger ?? EMPTY_LEDGER),
       cosignatures: await Cosignatures.open(store, keys),
     };
     if (network === undefined) return new MemberRooms(parts, undefined);

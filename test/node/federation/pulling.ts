@@ -5,7 +5,7 @@ import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
-import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
+import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from './member-rooms.ts';
 
@@ -91,6 +91,7 @@ export class Pulling implements AsyncDisposable {
       keys,
       chains,
       ledger: EMPTY_LEDGER,
+      vouchers: NO_VOUCHERS,
       faults: this.faults,
       transport,
       lanes: new Lanes(),

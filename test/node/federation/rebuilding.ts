@@ -10,7 +10,7 @@ import { decodeItem, type PageItem } from '../../../node/federation/page-forms.t
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
-import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
+import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import {
   CHAIN_TABLES,
@@ -112,7 +112,7 @@ export class Rebuilding implements AsyncDisposable {
 }
 
 export function assemblerOf({ store, keys, chains }: MemberRooms, { node }: MemberRooms): Promise<ChainAssembler> {
-  return ChainAssembler.recover({ node, store, keys, chains, ledger: EMPTY_LEDGER });
+  return ChainAssembler.recover({ node, store, keys, chains, ledger: EMPTY_LEDGER, vouchers: NO_VOUCHERS });
 }
 
 /** Index of a page's item of a kind, the n-th of them. */

@@ -35,7 +35,7 @@ import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
-import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
+import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
 import { addRosters } from './home-rosters.ts';
@@ -192,10 +192,17 @@ async function pullChain(
   keys: FederationKeys,
   cosignatures: Cosignatures,
 ): Promise<StoredBatch[]> {
-  const equivocations = await Equivocations.open(from, keys);
+  const equivocations = await Equivocations.open(from, keys, EMPTY_LEDGER);
   const server = new PageServer({ store: from, cosignatures, equivocations, keys });
   const chains = await Chains.open(to, [US]);
-  const assembler = await ChainAssembler.recover({ node: US, store: to, keys, chains, ledger: EMPTY_LEDGER });
+  const assembler = await ChainAssembler.recover({
+    node: US,
+    store: to,
+    keys,
+    chains,
+    ledger: EMPTY_LEDGER,
+    vouchers: NO_VOUCHERS,
+  });
   const held: StoredBatch[] = [];
   for (let before = -1; before < held.length;) {
     before = held.length;
@@ -244,7 +251,7 @@ async function addOddities(
   if (last === undefined) throw new RangeError('no batch of us');
   const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
-  await (await Equivocations.open(store, keys)).learn({ first: last.signed, second });
+  await (await Equivocations.open(store, keys, EMPTY_LEDGER)).learn({ first: last.signed, second });
   await addRosters(store, keys, EU, keysOf(members, EU));
 }
 
