@@ -6,6 +6,7 @@ import {
   ConsensusTimestampShape,
   NodeIdShape,
   OrdinalShape,
+  RecordIdShape,
   Sha256Shape,
   TimestampShape,
 } from '../../protocol/shapes.ts';
@@ -36,6 +37,25 @@ export const SigningKeysAnswerShape = Closed({
 });
 /** `GET /revocations`: of all members, as they were signed. */
 export const RevocationsAnswerShape = Closed({ success, revocations: Type.Array(SignedStatementShape) });
+/** `GET /fallen-records?cursor=…&key=…`: own records that count no more because a key under them was revoked. */
+export const FallenRecordsAnswerShape = Closed({
+  success,
+  node: NodeIdShape,
+  records: Type.Array(
+    Closed({
+      id: RecordIdShape,
+      seq: OrdinalShape,
+      /** Null while it is not sealed. */
+      batch: Type.Union([OrdinalShape, Type.Null()]),
+      /** When the ledger showed its batch; null where it has not been seen to. */
+      consensus: anchored,
+      keyId: Sha256Shape,
+      compromisedSince: TimestampShape,
+    }),
+  ),
+  /** Null after the last page. A page may be empty and not the last. */
+  nextCursor: Type.Union([Type.String(), Type.Null()]),
+});
 /** `POST /signing-keys/rotate`. */
 export const RotateSigningKeyShape = Closed({});
 export const RotateSigningKeyAnswerShape = Closed({

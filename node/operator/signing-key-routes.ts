@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { hashText } from '../../protocol/hash.ts';
+import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import type { CertifiedKey } from '../../protocol/keys/key-directory.ts';
@@ -7,19 +7,23 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { readJsonBody } from '../http/body.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { FallenRecords } from '../keys/fallen-records.ts';
 import { OwnKeyError, type OwnKeyFault } from '../keys/own-key-error.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
+import type { Store } from '../store/store.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 
 export interface SigningKeyRooms {
   readonly self: NodeId;
+  readonly store: Store;
   readonly keys: Pick<FederationKeys, 'directory' | 'statements'>;
   readonly ownKeys: Pick<OwnKeys, 'keyId' | 'rotate' | 'revoke'>;
-  readonly anchoring: Pick<Anchoring, 'statementAnchor'>;
+  readonly anchoring: Pick<Anchoring, 'statementAnchor' | 'envelopeAnchor'>;
   readonly now: () => number;
 }
 
@@ -31,12 +35,14 @@ const validateRevoke = validator(RevokeSigningKeyShape);
 
 /** The node's signing keys as its operator reads, replaces and revokes them. */
 export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute[] {
-  const { self, keys, ownKeys, now } = rooms;
+  const { self, keys, ownKeys, now, store, anchoring } = rooms;
+  const fallen = new FallenRecords({ self, store, directory: keys.directory, ledger: anchoring });
   return [
     route('GET', '/signing-keys', () => keysAnswer(rooms)),
     route('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
+    route('GET', '/fallen-records', (context) => fallenAnswer(self, fallen, new URLSearchParams(context.querystring))),
     route('POST', '/signing-keys/rotate', async (context) => {
       validateRotate(await bodyOf(context));
       const before = ownKeys.keyId;
@@ -49,6 +55,28 @@ export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute
       return { node: self, keyId, compromisedSince: revocation.compromisedSince, replacedBy };
     }),
   ];
+}
+
+async function fallenAnswer(self: NodeId, fallen: FallenRecords, query: URLSearchParams): Promise<JsonObject> {
+  const [cursor, key] = [query.get('cursor'), query.get('key')];
+  const [from = 1] = cursor === null ? [] : readCursor(cursor, 1);
+  if (typeof from !== 'number' || from < 1) throw invalid('cursor', 'cursor', 'is no cursor of this list');
+  const { records, next } = await fallen.page(from, key === null ? undefined : keyIdOf(key));
+  return {
+    node: self,
+    records: records.map((record) => ({ ...record })),
+    nextCursor: next === null ? null : writeCursor([next]),
+  };
+}
+
+/** Throws `Problem` 400. */
+function keyIdOf(text: string): Sha256Hash {
+  if (isSha256Hash(text)) return text;
+  throw invalid('key', 'pattern', 'is no key id');
+}
+
+function invalid(field: string, code: string, message: string): Problem {
+  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
 async function keysAnswer(rooms: SigningKeyRooms): Promise<JsonObject> {

@@ -10,6 +10,8 @@ export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--js
   revoke        [--key KEY_ID] [--since TIME] --reason TEXT
                 withdraws a signing key, the one in use unless --key names one. What it signed counts where its batch
                 reached consensus before --since (default: now). A key in use is replaced first
+  fallen        [--key KEY_ID]
+                the node's records that count no more because a key under them was revoked: attest these again
   revocations   all revocations that the node knows, as a JSON array for npm run verify -- --revocations
   encrypt       --home DIR --passphrase-file FILE
                 puts the key files of a stopped node under a passphrase. NODE_KEY_PASSPHRASE_FILE names the file of the
@@ -21,11 +23,12 @@ export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--js
 It speaks to a running node over operator.sock; the identity key signs there and leaves the node never.
 Exit: 0 done · 1 refused, or the node does not answer · 2 wrong usage`;
 
-const COMMANDS = ['show', 'rotate', 'revoke', 'revocations', 'encrypt'] as const;
+const COMMANDS = ['show', 'rotate', 'revoke', 'fallen', 'revocations', 'encrypt'] as const;
 
 export type Command =
   | { readonly name: 'show' | 'rotate' | 'revocations' }
   | { readonly name: 'revoke'; readonly key?: Sha256Hash; readonly since?: Timestamp; readonly reason: string }
+  | { readonly name: 'fallen'; readonly key?: Sha256Hash }
   | { readonly name: 'encrypt'; readonly passphraseFile: string };
 
 export interface Arguments {
@@ -71,6 +74,7 @@ function commandOf(name: string | undefined, flags: Flags): Command {
   const known = COMMANDS.find((candidate) => candidate === name);
   if (known === undefined) throw new UsageError(`a command is one of ${COMMANDS.join(' ')}`);
   if (known === 'revoke') return revokeOf(flags);
+  if (known === 'fallen') return { name: known, ...keyOf(flags) };
   if (known !== 'encrypt') return { name: known };
   const { home, 'passphrase-file': passphraseFile } = flags;
   if (home === undefined || passphraseFile === undefined) {
@@ -79,13 +83,19 @@ function commandOf(name: string | undefined, flags: Flags): Command {
   return { name: known, passphraseFile };
 }
 
-function revokeOf({ key, since, reason }: Flags): Command {
+function keyOf({ key }: Flags): { readonly key?: Sha256Hash } {
+  if (key === undefined) return {};
+  if (!isSha256Hash(key)) throw new UsageError('--key is a key id, sha256:…');
+  return { key };
+}
+
+function revokeOf(flags: Flags): Command {
+  const { since, reason } = flags;
   if (reason === undefined) throw new UsageError('revoke takes --reason');
-  if (key !== undefined && !isSha256Hash(key)) throw new UsageError('--key is a key id, sha256:…');
   return {
     name: 'revoke',
     reason,
-    ...(key === undefined ? {} : { key }),
+    ...keyOf(flags),
     ...(since === undefined ? {} : { since: timeOf(since) }),
   };
 }

@@ -13,6 +13,7 @@ import { ask, outcomeOf, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
+import { printFallen } from './fallen.ts';
 import { homePassphrase } from './home-passphrase.ts';
 
 /** 0 done · 1 refused, or no answer · 2 wrong usage. */
@@ -35,6 +36,10 @@ export async function nodeKeyCommand(args: readonly string[], terminal: Terminal
     const [target] = await findTargets(home, node === undefined ? [] : [node]);
     if (target === undefined) throw new UsageError('there is no such node');
     if (command.name === 'encrypt') return await encrypt(target, command.passphraseFile, terminal);
+    if (command.name === 'fallen') {
+      const printed = await outcomeOf(target, printFallen(target, command.key, json, terminal));
+      return printed.ok ? 0 : refused(printed, terminal);
+    }
     const outcome = await outcomeOf(target, answerOf(target, command));
     if (!outcome.ok) return refused(outcome, terminal);
     terminal.out(json || command.name === 'revocations' ? outcome.answer.json : outcome.answer.words);
@@ -51,7 +56,7 @@ interface Told {
   readonly json: string;
 }
 
-type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' }>;
+type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' | 'fallen' }>;
 
 async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
   switch (command.name) {

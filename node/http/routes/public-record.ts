@@ -1,5 +1,6 @@
 import type { FreeRoute } from '../route.ts';
 import { type ChainRouteRooms, chainRoute } from './chains.ts';
+import { revocationsRoute } from './revocations.ts';
 import { equivocationsRoute, type SignedPageRooms, rostersRoute, signingKeysRoute } from './signed-pages.ts';
 
 /**
@@ -7,5 +8,11 @@ import { equivocationsRoute, type SignedPageRooms, rostersRoute, signingKeysRout
  * without a word of this node's own.
  */
 export function publicRecordRoutes(rooms: ChainRouteRooms & SignedPageRooms): readonly FreeRoute[] {
-  return [chainRoute(rooms), signingKeysRoute(rooms), rostersRoute(rooms), equivocationsRoute(rooms)];
+  return [
+    chainRoute(rooms),
+    signingKeysRoute(rooms),
+    revocationsRoute(rooms),
+    rostersRoute(rooms),
+    equivocationsRoute(rooms),
+  ];
 }

@@ -47,7 +47,7 @@ test('each kind of message is accepted where it holds, and again when it comes t
   }
   assert.is(us.cosignatures.watermark(network.id('eu'), network.id('jp')), 1);
   assert.is((await us.cosignatures.of(network.id('eu'), 1)).length, 1);
-  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1 }]);
+  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
 });
 
 test('what no honest member would pass on is rejected', async () => {
@@ -127,7 +127,7 @@ test('two announcements for one batch are an equivocation', async () => {
   await us.hear({ type: 'envelope', signed: batch.signed }, network.id('eu'));
   assert.equal(us.equivocations.all(), []);
   await us.hear({ type: 'envelope', signed: await rivalOf(network, batch) }, network.id('eu'));
-  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1 }]);
+  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
   await until('jp to be told', () => network.rooms('jp').equivocations.all().length === 1);
 });
 
@@ -142,7 +142,7 @@ test('an announcement that differs from the stored batch is an equivocation, kep
   await network.stop('us');
   await network.start('us');
   const us = network.rooms('us');
-  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1 }]);
+  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
   assert.equal(await equivocationTable.get(us.store, 'eu', 1), { first: batch.signed, second });
   await network.seal('eu');
   await network.holds('us', 'eu', 2);
@@ -159,7 +159,7 @@ test('many rivals at once are one equivocation', async () => {
   const messages = [batch.signed, ...rivals].map((signed) => ({ type: 'envelope', signed }) as const);
   const verdicts = await Promise.all(messages.map((message) => us.hear(message, network.id('eu'))));
   assert.ok(verdicts.every((verdict) => verdict === 'accept'));
-  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1 }]);
+  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
 });
 
 test.run();

@@ -133,7 +133,7 @@ test('who was away when an equivocation was found learns of it before it cosigns
   await network.stop('eu');
   await network.start('jp');
   await network.holds('jp', 'eu', 1);
-  assert.equal(network.rooms('jp').equivocations.all(), [{ node: 'eu', batch: 1 }]);
+  assert.equal(network.rooms('jp').equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
   assert.is(network.rooms('jp').cosignatures.watermark(network.id('eu'), network.id('jp')), 0);
 });
 

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
+import { readKeyFile } from '../../../node/keys/key-file.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { keyDirectory } from '../../../node/keys/node-keys.ts';
+import { newRecordId } from '../../../node/records/record-id.ts';
+import { readRecord } from '../../../node/records/record-reader.ts';
+import { groupOperations } from '../../../node/records/record-tables.ts';
+import { batchOperations, readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { writeSha256 } from '../../../protocol/hash.ts';
+import { isRecordId, nodeId } from '../../../protocol/ids.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
+import { TileTree } from '../../../protocol/merkle/tiles.ts';
+import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { groupStatement } from '../../../protocol/statement/group.ts';
+import { recordText } from '../../../protocol/statement/record.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
+import type { Signer } from '../../../protocol/suite/suite.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { nodeKeyCommand } from '../../../scripts/node-key/command.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+import { type TestNode, until } from '../../fixtures/test-node.ts';
+
+const EU = nodeId('eu');
+const CA = nodeId('ca');
+/** Time in which a batch that is wanted has long arrived. In milliseconds. */
+const LONG_MS = 800;
+
+const network = await TestNetwork.start({
+  nodes: ['eu', 'us', 'ca', 'sg'],
+  asleep: ['sg'],
+  ledger: 'local',
+  quorum: 2,
+});
+const [eu, us, ca, sg] = ['eu', 'us', 'ca', 'sg'].map((name) => network.node(name)) as [
+  TestNode,
+  TestNode,
+  TestNode,
+  TestNode,
+];
+test.after(() => network[Symbol.asyncDispose]());
+
+/** What the thief has, and what the tests go on with. */
+const theft = { since: timestampOf(0), before: '', between: '', after: '' };
+const stolen: Signer = nativeSigner(await readKeyFile(keyDirectory(eu.config.home), 'signing'));
+
+async function sealed(): Promise<string> {
+  const id = await eu.attest({ input: Math.random(), decision: 'yes' });
+  await eu.seal();
+  return id;
+}
+
+async function judged(id: string, verified: boolean, ...nodes: readonly TestNode[]): Promise<void> {
+  for (const node of nodes) {
+    await until(`${node.config.id} to judge ${id} ${verified ? 'verified' : 'revoked'}`, async () => {
+      const { status, body } = await node.get(`/v1/verify/${id}`);
+      return status === 200 && body.verified === verified && body.witnessed === verified;
+    });
+  }
+}
+
+function headOf(node: TestNode): number {
+  return node.context.chains.head(EU).batch;
+}
+
+/** A batch that the thief puts at the end of the chain as a bad member holds it. */
+async function forge(member: TestNode, signer: Signer): Promise<StoredBatch> {
+  const { store, chains } = member.context;
+  const pattern = isRecordId(theft.before) ? await readRecord(store, theft.before) : undefined;
+  if (pattern === undefined) throw new Error('no pattern');
+  const { batch, hash, next } = chains.head(EU);
+  const at = timestampOf(Date.now());
+  const record = {
+    ...pattern.record,
+    id: newRecordId(EU, Date.now()),
+    seq: next,
+    payloadHash: writeSha256(randomBytes(32)),
+  };
+  const text = recordText.write(record);
+  const leaf = leafHash(nativeSuite, text);
+  const signed = { node: EU, first: next, size: 1, root: writeSha256(leaf), keyId: signer.keyId } as const;
+  const group = { v: 1, type: 'group', signedAt: at, ...signed } as const;
+  const envelope = { v: 1, type: 'batch', batch: batch + 1, prev: hash, sealedAt: at, roster: 1, ...signed } as const;
+  const forged = { envelope, signed: await signStatement(envelopeStatement, envelope, signer) };
+  const tree = new TileTree(nativeSuite);
+  tree.append(leaf);
+  const receipt = await signStatement(groupStatement, group, signer);
+  await store.write([
+    ...groupOperations({ group, signed: receipt, records: [{ record, text }] }),
+    ...batchOperations(forged, tree.tiles()),
+  ]);
+  return forged;
+}
+
+test('a stolen key halts its node: two stories for one batch', async () => {
+  theft.before = await sealed();
+  await judged(theft.before, true, eu, us, ca);
+  await sleep(5);
+  theft.since = timestampOf(Date.now());
+  await sleep(5);
+  theft.between = await sealed();
+  await judged(theft.between, true, eu, us, ca);
+  const honest = await readBatch(us.context.store, EU, 2);
+  if (honest === undefined) return assert.unreachable();
+  const second = { ...honest.envelope, sealedAt: timestampOf(Date.now()) };
+  const rival = await signStatement(envelopeStatement, second, stolen);
+  await us.context.federation.receive(encodeGossip({ type: 'envelope', signed: rival }), CA);
+  await until('eu to halt', () => eu.context.federation.halted === 'forked');
+  for (const node of [us, ca]) {
+    await until('the proof', () => node.context.equivocations.taints(EU, 2));
+  }
+  assert.is((await eu.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 503);
+});
+
+test('once the key is revoked the proof is shown and accuses nobody; a restart lets the node go on', async () => {
+  const { replacedBy } = await eu.context.ownKeys.revoke(stolen.keyId, theft.since, 'stolen');
+  assert.ok(replacedBy);
+  for (const node of [us, ca]) {
+    await until('the proof to fall', () => !node.context.equivocations.taints(EU, Number.MAX_SAFE_INTEGER));
+    const { body } = await node.get('/v1/federation');
+    assert.equal(body.equivocations, [{ node: 'eu', batch: 2, stands: false }]);
+  }
+  assert.is(eu.context.federation.halted, 'forked');
+  const started = performance.now();
+  await eu.stop();
+  await eu.start();
+  assert.is(eu.context.federation.halted, null);
+  theft.after = await sealed();
+  await judged(theft.after, true, eu, us, ca);
+  console.log(
+    `halted by a stolen key, revoked: back and witnessed ${Math.round(performance.now() - started)} ms after the restart`,
+  );
+  await judged(theft.before, true, eu, us, ca);
+  await judged(theft.between, false, eu, us, ca);
+});
+
+test('who comes later takes the batch that fell, since its node built on it; it is shown as fallen', async () => {
+  await sg.start();
+  await until('the whole chain', () => headOf(sg) === 3);
+  await judged(theft.after, true, sg);
+  await judged(theft.before, true, sg);
+  await judged(theft.between, false, sg);
+  assert.is((await sg.get(`/v1/bundles/${theft.between}`)).status, 200);
+});
+
+test('what the thief signs since is taken by nobody, though a member offers it, and halts nobody', async () => {
+  const forged = await forge(us, stolen);
+  await us.context.federation.announce(forged);
+  await sleep(LONG_MS);
+  assert.equal([eu, ca, sg].map(headOf), [3, 3, 3]);
+  assert.is(eu.context.federation.halted, null);
+  const later = await sealed();
+  await until('the honest batch', () => [ca, sg].every((node) => headOf(node) === 4));
+  await judged(later, true, eu, ca, sg);
+  const { body } = await ca.get('/v1/federation');
+  assert.not(JSON.stringify(body.equivocations).includes('"stands":true'));
+  assert.is(eu.context.federation.halted, null);
+  assert.is((await eu.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 200);
+});
+
+test('the operator is told which records fell', async () => {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
+  assert.is(await nodeKeyCommand(['fallen', '--home', eu.config.home, '--json'], terminal), 0);
+  assert.equal(
+    lines.map((line) => JSON.parse(line).id),
+    [theft.between],
+  );
+  lines.length = 0;
+  const inUse = eu.context.ownKeys.keyId;
+  assert.is(await nodeKeyCommand(['fallen', '--home', eu.config.home, '--key', inUse], terminal), 0);
+  assert.equal(lines, ['no record fell by a revocation']);
+  assert.is(await nodeKeyCommand(['fallen', '--home', eu.config.home, '--key', 'none'], terminal), 2);
+});
+
+test('anyone reads the revocations as they were signed', async () => {
+  const { status, body } = await ca.get('/v1/revocations', { key: null });
+  assert.is(status, 200);
+  assert.is(body.nextCursor, null);
+  const [signed] = body.revocations as { statement: string }[];
+  const { keyId, compromisedSince } = revocationStatement.parse(signed?.statement ?? '');
+  assert.equal([keyId, compromisedSince], [stolen.keyId, theft.since]);
+  assert.is((await ca.get('/v1/revocations?cursor=x', { key: null })).status, 400);
+});
+
+test.run();
