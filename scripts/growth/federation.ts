@@ -150,9 +150,12 @@ async function found(home: string, plan: Plan, running: AsyncDisposableStack): P
 }
 
 function ledgerArguments(home: string, plan: Plan, accountsFile: string): string[] {
-  return [
-    ...['--home', join(home, 'ledger'), '--accounts', accountsFile],
-    ...['--nodes', plan.ledgerPorts.join(','), '--mirror-grpc', String(plan.mirrorGrpcPort)],
-    ...['--mirror', String(plan.mirrorPort)],
-  ];
+  const options = {
+    home: join(home, 'ledger'),
+    accounts: accountsFile,
+    nodes: plan.ledgerPorts.join(','),
+    'mirror-grpc': String(plan.mirrorGrpcPort),
+    mirror: String(plan.mirrorPort),
+  };
+  return Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
 }

@@ -105,7 +105,7 @@ async function tablesOf({ store }: NodeContext): Promise<Tables> {
     const table = tables.get(name) ?? { rows: 0, bytes: 0 };
     tables.set(name, { rows: table.rows + 1, bytes: table.bytes + key.length + value.length });
   }
-  return [...tables].map(([table, size]) => ({ table, ...size }));
+  return [...tables].map(([table, { rows, bytes }]) => ({ table, rows, bytes }));
 }
 
 function memberOf(node: string): Running {
