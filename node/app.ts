@@ -1,22 +1,18 @@
-import type Koa from 'koa';
-import { chmod, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { apiRoutes } from './api-routes.ts';
 import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
 import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
+import { recoveringFace } from './recovering-face.ts';
 import { createApp } from './http/app.ts';
 import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
-import { type Listener, listen, listenOnSocket } from './http/server.ts';
+import { listen } from './http/server.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
+import { listenForOperator } from './operator/operator-listener.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
-
-const OPERATOR_SOCKET = 'operator.sock';
-const OPERATOR_SOCKET_MODE = 0o600;
 
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
@@ -34,7 +30,10 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
   await federation.start();
-  await context.resumeChain(signal);
+  {
+    await using _face = await recoveringFace(context, monitor);
+    await context.resumeChain(signal);
+  }
   await context.lists.start();
   context.searches.start();
   intake.start();
@@ -44,7 +43,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   context.listUpdates?.start();
   context.regSources.start();
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate: operatorGate });
-  starting.use(await listenForOperator(operator, join(config.home, OPERATOR_SOCKET)));
+  starting.use(await listenForOperator(operator, config.home));
   const heads = starting.use(dailyHeads(context));
   heads.start();
   const settlementHeads = starting.use(dailySettlementHeads(context));
@@ -101,12 +100,4 @@ async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
     requireStorage: () => room.requireRoom(),
     extensionsOf: discoveryExtensions(),
   });
-}
-
-async function listenForOperator(app: Koa, path: string): Promise<Listener> {
-  // A socket that a killed node left behind; the store's lock has shown that no other node lives here.
-  await rm(path, { force: true });
-  const listener = await listenOnSocket(app.callback(), path);
-  await chmod(path, OPERATOR_SOCKET_MODE);
-  return listener;
 }

@@ -32,6 +32,7 @@ import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
+import { openOwnChain, type OwnChainRooms } from './own-chain-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
@@ -44,9 +45,6 @@ import { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
 
-/** How long a node that took back batches may read the ledger before it goes on without. In milliseconds. */
-const READ_TOPIC_MS = 10_000;
-
 /** What a test may put in the place of the real thing. */
 export interface Overrides {
   readonly now?: () => number;
@@ -58,7 +56,15 @@ export interface Overrides {
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
 export interface NodeContext
-  extends AccountRooms, AgentRooms, ListRooms, LedgerRooms, PaymentRooms, RegwatchRooms, VerificationRooms {
+  extends
+    AccountRooms,
+    AgentRooms,
+    ListRooms,
+    LedgerRooms,
+    OwnChainRooms,
+    PaymentRooms,
+    RegwatchRooms,
+    VerificationRooms {
   readonly config: NodeConfig;
   readonly log: Logger;
   readonly now: () => number;
@@ -79,10 +85,6 @@ export interface NodeContext
   readonly federation: Federation;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
-  /** Null unless the store is a restored copy that does not know yet how far its chain goes. */
-  readonly recovery: Recovery | null;
-  /** Takes up the own chain where the federation knows it to end. Nothing may be signed before it resolves. */
-  readonly resumeChain: (signal: AbortSignal) => Promise<void>;
   readonly confirmations: Confirmations;
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
@@ -221,20 +223,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
-  const operatorId = config.ledger.operatorId;
-  const recovery = await Recovery.open({ ...rooms, self, anchoring, operatorId });
-  const resumeChain = async (signal: AbortSignal) => {
-    // Whether a batch by a key that was revoked came in time only the ledger tells: the reading begins.
-    await anchoring.readTopic(0, signal);
-    await recovery?.start(signal);
-    if ((await federation.recoverOwnChain(signal, recovery?.suffices)) > 0) {
-      await Promise.all([intake.reload(), sealer.reload()]);
-      await anchoring.readTopic(READ_TOPIC_MS, signal);
-    }
-    if (federation.halted === null) await recovery?.settle();
-    await ownKeys.settle();
-    await federation.witnessBacklog();
-  };
+  const ownChain = await openOwnChain({ ...rooms, config, anchoring, federation, intake, sealer, ownKeys });
 
   const verification = openVerificationRooms({ ...rooms, config, transport, anchoring, vault });
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
@@ -273,8 +262,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federation,
     rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
     ownKeys,
-    recovery,
-    resumeChain,
+    ...ownChain,
     confirmations,
     room,
     metrics,

@@ -57,6 +57,8 @@ export interface Anchoring extends AsyncDisposable {
    * that may have been anchored already, so that none is anchored twice.
    */
   readonly readTopic: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Whether the topic was read to its end since the start. */
+  readonly topicRead: () => boolean;
   /** The row that must land in the write that seals a batch of this node. */
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a certificate, revocation or roster which this node brings in. */
@@ -105,6 +107,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const end = performance.now() + milliseconds;
       while (!reader.reachedEnd && performance.now() < end) await sleep(LOOK_MS, undefined, { signal });
     },
+    topicRead: () => reader.reachedEnd,
     outboxEntry({ envelope, signed }, at) {
       const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));
       return outboxEntry(envelope.batch, message, at);

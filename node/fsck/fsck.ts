@@ -97,8 +97,8 @@ async function checkRows(
   return { node: own, federation: keys?.rosters.federation ?? null, report };
 }
 
-/** Without an identity key: the node whose records have payload keys here. */
-async function ownerByRows(store: Store): Promise<NodeId | null> {
+/** Without an identity key: the node whose records have payload keys here; null where there are none. */
+export async function ownerByRows(store: Store): Promise<NodeId | null> {
   const prefix = payloadKeyTable.key('');
   const row = await store.first({ gte: prefix });
   const id = row?.[0].startsWith(prefix) === true ? row[0].slice(prefix.length) : '';

@@ -60,6 +60,7 @@ const NO_COUNTS = {
   wallets: 0,
   listEditions: 0,
   regItems: 0,
+  restorations: 0,
   keyFiles: 0,
 };
 export type CountName = keyof typeof NO_COUNTS;

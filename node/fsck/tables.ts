@@ -18,6 +18,7 @@ import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
 import { regwatchCheck } from './check-regwatch.ts';
+import { restorationCheck } from './check-restorations.ts';
 import { settlementCheck } from './check-settlements.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
@@ -42,6 +43,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   settlementCheck,
   listCheck,
   regwatchCheck,
+  restorationCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

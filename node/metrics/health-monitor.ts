@@ -8,8 +8,11 @@ import type { Store } from '../store/store.ts';
 export interface Health {
   /** `full`: no room for more records. `warn`: room runs short. `failing`: the store refuses writes. */
   readonly storage: StorageLevel | 'failing';
-  /** `halted`: peers hold another history of this node's chain, and it signs nothing more. */
-  readonly signer: 'ok' | 'failing' | 'halted';
+  /**
+   * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: its store is a
+   * restored copy that does not know yet how far its chain goes.
+   */
+  readonly signer: 'ok' | 'failing' | 'halted' | 'recovering';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
@@ -20,6 +23,7 @@ interface HealthSources {
   readonly intake: Pick<Intake, 'signerFailing' | 'queued'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
   readonly federation: Pick<Federation, 'halted'>;
+  readonly recovery: { readonly pending: boolean } | null;
   readonly room: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
 }
@@ -50,8 +54,9 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, federation, store, room } = this.#context;
-    const signer = intake.signerFailing ? 'failing' : 'ok';
+    const { intake, federation, store, room, recovery } = this.#context;
+    const running = intake.signerFailing ? 'failing' : 'ok';
+    const signer = recovery?.pending === true ? 'recovering' : running;
     return {
       storage: store.failing ? 'failing' : room.check(),
       signer: federation.halted === null ? signer : 'halted',

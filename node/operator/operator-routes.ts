@@ -1,5 +1,6 @@
 import type { NodeContext } from '../context.ts';
 import type { OperatorRoute } from '../http/route.ts';
+import { backupRoutes } from './backup-routes.ts';
 import { accountRoutes } from './account-routes.ts';
 import { listRoutes } from './list-routes.ts';
 import { regwatchRoutes } from './regwatch-routes.ts';
@@ -11,6 +12,7 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
   const { accounts, config, keys, rosterVotes } = context;
   return [
     ...accountRoutes(accounts),
+    ...backupRoutes({ ...context, self: config.id }),
     ...listRoutes(context),
     ...regwatchRoutes(context),
     ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
+import { mkdir, readdir, realpath, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { type CommitGate, openGate } from './commit.ts';
@@ -80,7 +80,8 @@ export class Store implements AsyncDisposable {
     try {
       // Before LevelDB, which opens itself as soon as it is made, makes the folder for everyone.
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      const level = new Level<string, Uint8Array>(directory, {
+      // LevelDB knows its own stores by name: under another name this process could open one twice.
+      const level = new Level<string, Uint8Array>(await realpath(directory), {
         keyEncoding: 'utf8',
         valueEncoding: 'view',
         writeBufferSize: WRITE_BUFFER_BYTES,

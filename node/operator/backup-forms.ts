@@ -1,0 +1,28 @@
+import Type from 'typebox';
+import { Closed, CountShape, NodeIdShape, TimestampShape } from '../../protocol/shapes.ts';
+import { StoreCopyShape } from '../backup/copy-store.ts';
+import { RestorationsShape } from '../backup/restoration-table.ts';
+
+/** What an operator asks about copies of the store, and what is answered. Both ends of the socket read these forms. */
+const success = Type.Literal(true);
+
+/** `POST /store-copies`: the store as it is now, into a new folder that the node can write. */
+export const CopyStoreShape = Closed({ directory: Type.String({ minLength: 1 }) });
+export const CopyStoreAnswerShape = Closed({ success, node: NodeIdShape, copy: StoreCopyShape });
+
+const WaitShape = Type.Union([
+  Closed({ for: Type.Literal('peers'), answered: Type.Array(NodeIdShape), needed: CountShape }),
+  Closed({ for: Type.Literal('ledger') }),
+  Closed({ for: Type.Literal('batches'), held: CountShape, anchored: CountShape }),
+  Closed({ for: Type.Literal('other'), batch: CountShape, sealedAt: TimestampShape }),
+]);
+
+/** `GET /restorations`: what became of copies that this store comes from. */
+export const RestorationsAnswerShape = Closed({
+  success,
+  node: NodeIdShape,
+  /** Whether it signs nothing yet, and what it waits for. */
+  recovering: Type.Boolean(),
+  waits: Type.Array(WaitShape),
+  restorations: RestorationsShape,
+});

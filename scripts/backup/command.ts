@@ -1,0 +1,141 @@
+import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { BackupError } from '../../node/backup/backup-error.ts';
+import { leftovers } from '../../node/backup/folder.ts';
+import type { Manifest } from '../../node/backup/manifest.ts';
+import { takeBackup } from '../../node/backup/take-backup.ts';
+import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
+import { CopyStoreAnswerShape } from '../../node/operator/backup-forms.ts';
+import { OperatorError } from '../../node/operator/operator-client.ts';
+import { StoreError } from '../../node/store/store.ts';
+import { ask } from '../key/ask.ts';
+import { findTargets, type Target } from '../key/targets.ts';
+import { UsageError } from '../usage-error.ts';
+import { copyStopped } from './stopped-node.ts';
+
+/** 0 a whole backup is there · 1 none was made · 2 wrong usage. */
+export type BackupExit = 0 | 1 | 2;
+
+export interface Terminal {
+  out(line: string): void;
+  err(line: string): void;
+}
+
+const USAGE = `npm run backup -- (--node ID | --home DIR) --to DIR [--with-keys [--passphrase-file FILE]] [--json]
+
+  --node ID      a node of the local cluster
+  --home DIR     instead: the home of a node on this machine (NODE_HOME), running or stopped
+  --to DIR       folder that the backup becomes; there is none yet. The node writes there too
+  --with-keys    the key files go along, encrypted: plain ones are put under --passphrase-file
+  --json         one JSON object instead of words
+
+A running node goes on taking records: the copy is what its store is at one moment. It is proved by fsck, and the folder
+appears once all of it is on the disk. Without --with-keys the keys are to be kept elsewhere: no backup replaces them.
+Exit: 0 done · 1 refused, not whole, or the node does not answer · 2 wrong usage`;
+
+/** Longest silence of a node that copies its store. In milliseconds. */
+const COPY_MS = 6 * 3_600_000;
+const OPTIONS = {
+  node: { type: 'string' },
+  home: { type: 'string' },
+  to: { type: 'string' },
+  'with-keys': { type: 'boolean' },
+  'passphrase-file': { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** The `backup` command. */
+export async function backupCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<BackupExit> {
+  try {
+    const flags = flagsOf(args);
+    if (flags.help === true) {
+      terminal.out(USAGE);
+      return 0;
+    }
+    const { target, to, keys } = await wishOf(flags);
+    for (const path of await leftovers(to)) terminal.err(`backup: ${path} was left by an attempt cut short`);
+    const manifest = await backUp(target, to, keys, signal);
+    terminal.out(
+      flags.json === true ? JSON.stringify({ to, ...manifest, files: manifest.files.length }) : words(to, manifest),
+    );
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.err(`backup: ${error.message}\n\n${USAGE}`);
+      return 2;
+    }
+    const reason = signal.aborted ? 'stopped before the end' : refusalOf(error);
+    if (reason === null) throw error;
+    terminal.err(`backup: ${reason}`);
+    return 1;
+  }
+}
+
+type Flags = ReturnType<typeof flagsOf>;
+
+function flagsOf(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'unreadable arguments');
+  }
+}
+
+async function wishOf(flags: Flags) {
+  const { node, home, to } = flags;
+  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+  if (to === undefined || to === '') throw new UsageError('--to is missing');
+  const [target] = await findTargets(home === undefined ? undefined : resolve(home), node === undefined ? [] : [node]);
+  if (target === undefined) throw new UsageError('there is no such node');
+  const { 'passphrase-file': file, 'with-keys': withKeys = false } = flags;
+  if (file !== undefined && !withKeys) throw new UsageError('--passphrase-file is for --with-keys');
+  const passphrase = file === undefined ? null : await readPassphrase(file);
+  return { target, to: resolve(to), keys: withKeys ? { passphrase } : null };
+}
+
+type Wish = Awaited<ReturnType<typeof wishOf>>;
+
+async function backUp(target: Target, to: string, keys: Wish['keys'], signal: AbortSignal): Promise<Manifest> {
+  const home = dirname(target.socket);
+  const options = { home, to, keys, signal };
+  return takeBackup({
+    ...options,
+    async copyStore(directory) {
+      const question = { method: 'POST', path: '/store-copies', answer: CopyStoreAnswerShape } as const;
+      try {
+        return await ask(target, { ...question, body: { directory }, answerMs: COPY_MS });
+      } catch (error) {
+        // No process listens there: the node is stopped. Should it start now, its store is locked to one of the two.
+        if (isAbsent(error)) return copyStopped(home, directory, signal);
+        throw error;
+      }
+    },
+  });
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
+}
+
+function refusalOf(error: unknown): string | null {
+  if (error instanceof OperatorError) return error.detail;
+  const isOurs = error instanceof BackupError || error instanceof PassphraseError || error instanceof StoreError;
+  if (isOurs) return error.message;
+  return error instanceof Error && 'code' in error ? error.message : null;
+}
+
+function words(to: string, { node, copy, withKeys, files }: Manifest): string {
+  const { takenAt, held, unsealed, rows } = copy;
+  return [
+    `${to} is a whole backup of ${node} as of ${takenAt}: ${rows} rows in ${files.length} files, proved by fsck`,
+    `its chain ends at batch ${held.batch}, and ${unsealed} records after it are in no batch yet`,
+    withKeys
+      ? 'the keys are in it, encrypted'
+      : 'no key is in it: without identity.key and payload.key it restores no node',
+  ].join('\n');
+}

@@ -1,0 +1,147 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Static } from 'typebox';
+import { BackupError } from '../../node/backup/backup-error.ts';
+import { leftovers } from '../../node/backup/folder.ts';
+import type { Manifest } from '../../node/backup/manifest.ts';
+import { restoreBackup } from '../../node/backup/restore-backup.ts';
+import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
+import { RestorationsAnswerShape } from '../../node/operator/backup-forms.ts';
+import { ask, outcomeOf } from '../key/ask.ts';
+import { findTargets } from '../key/targets.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** 0 restored, or the node signs again · 1 not restored, or the node waits · 2 wrong usage. */
+export type RestoreExit = 0 | 1 | 2;
+
+export interface Terminal {
+  out(line: string): void;
+  err(line: string): void;
+}
+
+const USAGE = `npm run restore -- BACKUP --home DIR [--passphrase-file FILE]
+npm run restore -- --status (--home DIR | --node ID) [--json]
+
+  BACKUP        folder that npm run backup made
+  --home DIR    folder that becomes the node's home; there is none yet, or an empty one
+  --passphrase-file FILE   opens the backup's key files for fsck; without it they are not opened
+  --status      whether the running node of a restored home signs again, what it waits for, what was lost
+
+Every file is held against its hash and the whole is proved by fsck before the home appears. A node that starts on it
+answers 503 (signer "recovering") until enough peers and the ledger have told how far its chain went since the copy.
+Exit: 0 done, or it signs · 1 refused, or it waits · 2 wrong usage`;
+
+const OPTIONS = {
+  home: { type: 'string' },
+  node: { type: 'string' },
+  'passphrase-file': { type: 'string' },
+  status: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** The `restore` command. */
+export async function restoreCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<RestoreExit> {
+  try {
+    const { flags, positionals } = parsed(args);
+    if (flags.help === true) {
+      terminal.out(USAGE);
+      return 0;
+    }
+    if (flags.status === true) return await showStatus(flags, terminal);
+    const [from, ...rest] = positionals;
+    if (from === undefined || rest.length > 0) throw new UsageError('name one backup');
+    if (flags.home === undefined) throw new UsageError('--home is missing');
+    const home = resolve(flags.home);
+    for (const path of await leftovers(home)) terminal.err(`restore: ${path} was left by an attempt cut short`);
+    const file = flags['passphrase-file'];
+    const passphrase = file === undefined ? null : await readPassphrase(file);
+    terminal.out(words(home, await restoreBackup({ from: resolve(from), home, passphrase, signal })));
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.err(`restore: ${error.message}\n\n${USAGE}`);
+      return 2;
+    }
+    const isRefusal = error instanceof BackupError || error instanceof PassphraseError || isSystem(error);
+    if (!isRefusal && !signal.aborted) throw error;
+    terminal.err(`restore: ${isRefusal ? error.message : 'stopped before the end'}`);
+    return 1;
+  }
+}
+
+type Flags = ReturnType<typeof parsed>['flags'];
+
+function parsed(args: readonly string[]) {
+  try {
+    const { values: flags, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    return { flags, positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'unreadable arguments');
+  }
+}
+
+function isSystem(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error;
+}
+
+async function showStatus({ home, node, json }: Flags, terminal: Terminal): Promise<RestoreExit> {
+  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+  const [target] = await findTargets(home, node === undefined ? [] : [node]);
+  if (target === undefined) throw new UsageError('there is no such node');
+  const question = { method: 'GET', path: '/restorations', answer: RestorationsAnswerShape } as const;
+  const outcome = await outcomeOf(target, ask(target, question));
+  if (!outcome.ok) {
+    terminal.err(`restore: ${outcome.node}: ${outcome.error}`);
+    return 1;
+  }
+  terminal.out(json === true ? JSON.stringify(outcome.answer) : statusWords(outcome.answer));
+  return outcome.answer.recovering ? 1 : 0;
+}
+
+function words(home: string, { node, copy, withKeys }: Manifest): string {
+  return [
+    `${home} is the home of ${node} as of ${copy.takenAt}, proved by fsck`,
+    withKeys ? 'its keys are in it' : `put its keys into ${home}/keys before it starts`,
+    'it signs nothing until peers and ledger have told how far its chain went since: npm run restore -- --status',
+    'see to it that the node it was copied from never runs again',
+  ].join('\n');
+}
+
+type Status = Static<typeof RestorationsAnswerShape>;
+
+function statusWords({ node, recovering, waits, restorations }: Status): string {
+  if (restorations.length === 0) return `${node} was never restored`;
+  return [
+    recovering ? `${node} signs nothing yet` : `${node} signs`,
+    ...waits.map(waitWords),
+    ...restorations.flatMap(({ takenAt, held, settled }) => [
+      `copy of ${takenAt}: it ended at batch ${held.batch}`,
+      ...(settled === null
+        ? []
+        : [
+            `  since ${settled.at} the node goes on after batch ${settled.end.batch}, record ${settled.end.next - 1}`,
+            `  told by ${settled.peers.join(', ') || 'no peer'}, and the ledger up to message ${settled.sequence}`,
+            `  lost: what was acknowledged after ${settled.sealedAt ?? 'the beginning'} and is in no batch; payloads, accounts`,
+            `  and API keys of after ${takenAt}. Records up to ${settled.end.next - 1} are whole, payloads taken since count as erased`,
+          ]),
+    ]),
+  ].join('\n');
+}
+
+function waitWords(wait: Status['waits'][number]): string {
+  switch (wait.for) {
+    case 'peers':
+      return `  waits for peers: ${wait.answered.join(', ') || 'none'} answered, ${wait.needed} are needed`;
+    case 'ledger':
+      return '  waits for the ledger: its topic was not read to the end yet';
+    case 'batches':
+      return `  waits for batches: the ledger shows batch ${wait.anchored}, it holds ${wait.held}`;
+    case 'other':
+      return `  another process signs as this node: batch ${wait.batch} was sealed ${wait.sealedAt}. Stop it, and start anew`;
+  }
+}
