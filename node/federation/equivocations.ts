@@ -73,7 +73,10 @@ export class Equivocations {
   }
 
   all(): readonly FoundEquivocation[] {
-    return [...this.#found.values()].flatMap((found) => [...found.values()]);
+    return this.#found
+      .values()
+      .flatMap((found) => found.values())
+      .toArray();
   }
 
   /**

@@ -12,7 +12,7 @@ import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { FallenRecords } from '../keys/fallen-records.ts';
+import { type FallenRecord, FallenRecords } from '../keys/fallen-records.ts';
 import { OwnKeyError, type OwnKeyFault } from '../keys/own-key-error.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import type { Store } from '../store/store.ts';
@@ -64,9 +64,13 @@ async function fallenAnswer(self: NodeId, fallen: FallenRecords, query: URLSearc
   const { records, next } = await fallen.page(from, key === null ? undefined : keyIdOf(key));
   return {
     node: self,
-    records: records.map((record) => ({ ...record })),
+    records: records.map(plain),
     nextCursor: next === null ? null : writeCursor([next]),
   };
+}
+
+function plain({ id, seq, batch, consensus, keyId, compromisedSince }: FallenRecord): JsonObject {
+  return { id, seq, batch, consensus, keyId, compromisedSince };
 }
 
 /** Throws `Problem` 400. */

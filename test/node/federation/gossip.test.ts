@@ -150,6 +150,29 @@ test('an announcement that differs from the stored batch is an equivocation, kep
   assert.is(us.cosignatures.watermark(network.id('eu'), network.id('us')), 1, 'nothing after the equivocation');
 });
 
+test('a proof by a revoked key is kept and taints nothing, and hides none that stands', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('us', 'jp');
+  const eu = network.id('eu');
+  const us = network.rooms('us');
+  const batch = await network.batch('eu');
+  const rival = await rivalOf(network, batch);
+  await us.hear({ type: 'equivocation', proof: { first: batch.signed, second: rival } }, eu);
+  assert.ok(us.equivocations.taints(eu, 1));
+  await us.hear({ type: 'revocation', signed: await network.federation.revokeKey('eu') }, eu);
+  await until('the proof to fall', () => !us.equivocations.taints(eu, 1));
+  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: false }]);
+  await network.federation.rotateKey('eu');
+  const certificate = network.federation.certificates.at(-1);
+  if (certificate) await us.hear({ type: 'certificate', signed: certificate }, eu);
+  const keyId = network.federation.member('eu').key.signer.keyId;
+  const terms = { keyId, first: 4, sealedAt: network.federation.tick() };
+  const [first, second] = [await rivalOf(network, batch, terms), await rivalOf(network, batch, { ...terms, first: 5 })];
+  assert.is(await us.hear({ type: 'equivocation', proof: { first, second } }, eu), 'accept');
+  assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
+  assert.equal(await equivocationTable.get(us.store, 'eu', 1), { first, second });
+});
+
 test('many rivals at once are one equivocation', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');

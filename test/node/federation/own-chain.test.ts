@@ -4,6 +4,7 @@ import type { HaltReason } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
 import { CHAIN_TABLES, type MemberRooms, rowsOf, storeBatch, until } from './member-rooms.ts';
 
@@ -74,6 +75,20 @@ test('a store that was rolled back is brought forward, with the rows that are de
   assert.is(await rooms.federation.recoverOwnChain(FOREVER), 1);
   assert.equal([seqs, batches], [[4, 5, 6], [2]]);
   assert.ok((await rowsOf(rooms.store, ['derived'])).size > 0);
+});
+
+test('own batches by a revoked key, on which nothing builds, are taken back from a quorum and from no single peer', async () => {
+  for (const holders of [['us'], ['us', 'jp']]) {
+    await using network = await lost(1);
+    const batch = await network.batch('eu');
+    for (const name of holders) await network.rooms(name).hold(batch);
+    const signed = await network.federation.revokeKey('eu', { compromisedSince: timestampOf(0) });
+    for (const name of ['us', 'jp']) await network.rooms(name).keys.learnRevocation(signed);
+    const { rooms, halts } = await comeBack(network, { ownChainWaitMs: 2_000 });
+    const isQuorum = holders.length === 2;
+    assert.is(await rooms.federation.recoverOwnChain(FOREVER), isQuorum ? 2 : 1);
+    assert.equal(halts, []);
+  }
 });
 
 test('where nobody has anything, a start goes on as soon as a quorum has answered', async () => {
