@@ -1,0 +1,122 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { copyStore } from '../../../node/backup/copy-store.ts';
+import { readRestorations } from '../../../node/backup/restoration-table.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { requireWholeHome } from '../../crash/whole-home.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+import { API_KEYS, type TestNode, until } from '../../fixtures/test-node.ts';
+
+const EU = nodeId('eu');
+const NEVER = new AbortController().signal;
+
+/** Puts the copy in the place of a stopped node's store. */
+async function roll(node: TestNode, copy: string): Promise<void> {
+  const store = join(node.config.home, 'store');
+  await rm(store, { recursive: true });
+  await cp(copy, store, { recursive: true });
+}
+
+async function signerOf(node: TestNode): Promise<unknown> {
+  const answer = await fetch(`${node.baseUrl}/v1/health`).catch(() => null);
+  if (answer === null) return null;
+  const { checks }: { checks: { signer: string } } = await answer.json();
+  return `${answer.status} ${checks.signer}`;
+}
+
+test('a copy opened while the federation has moved on waits for peers and ledger, then goes on where the chain ended', async () => {
+  await using network = await TestNetwork.start({ nodes: ['eu', 'us', 'jp'], ledger: 'local' });
+  const [eu, us, jp] = [network.node('eu'), network.node('us'), network.node('jp')];
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-copy-'));
+  const copy = join(folder, 'store');
+
+  await eu.attest({ input: 1 });
+  await eu.seal();
+  const open = await eu.attest({ input: 2 });
+  const taken = await copyStore(eu.context.store, copy, EU, Date.now, NEVER);
+  assert.equal([taken.held, taken.unsealed], [{ batch: 1, next: 2 }, 1]);
+  const later = await eu.attest({ input: 3 });
+  await eu.seal();
+  const { chains } = us.context;
+  await until('us to hold it', () => chains.head(EU).batch === 2 && jp.context.chains.head(EU).batch === 2);
+  await until('the anchors', async () => (await eu.context.anchoring.state()).backlog === 0);
+  const lost = await eu.attest({ input: 4 });
+  await eu.stop();
+  await us.stop();
+  await jp.stop();
+
+  // All peers are down, the ledger is up: it shows how far the chain went.
+  await roll(eu, copy);
+  const starting = eu.start();
+  await until('the face', async () => (await signerOf(eu)) === '503 recovering');
+  const refused = await eu.post('/v1/attest', { sourceId: 'test', data: {} }, { key: API_KEYS.unmetered });
+  assert.equal([refused.status, refused.body.code], [503, 'dependency-unavailable']);
+  const waited = () => eu.log.findLast((line) => line.includes('waits before it signs')) ?? '';
+  await until('the ledger to be read', () => waited().includes('"for":"batches","held":1,"anchored":2'));
+  assert.match(waited(), '"for":"peers","answered":[],"needed":2');
+
+  // One peer has everything, but more are asked.
+  await us.start();
+  await until('one answer', () => waited().includes('"answered":["us"],"needed":2'));
+  assert.is(await signerOf(eu), '503 recovering');
+  await jp.start();
+  await starting;
+  assert.is(await signerOf(eu), '200 ok');
+
+  const { store } = eu.context;
+  assert.is(eu.context.chains.head(EU).batch, 2);
+  for (const [id, found] of [
+    [open, true],
+    [later, true],
+    [lost, false],
+  ] as const) {
+    assert.is((await eu.get(`/v1/verify/${id}`)).body.found, found, id);
+  }
+  const [row] = await readRestorations(store, EU);
+  assert.equal([row?.held, row?.settled?.end], [{ batch: 1, next: 2 }, { batch: 2, next: 4 }]);
+  assert.equal(row?.settled?.peers.toSorted(), ['jp', 'us']);
+  await eu.attest({ input: 5 });
+  await eu.seal();
+  for (const node of [us, jp]) {
+    await until('the next batch', () => node.context.chains.head(EU).batch === 3);
+    assert.equal(node.context.equivocations.all(), []);
+  }
+
+  // It is the node's own store again: nothing is waited for at the next start.
+  await eu.stop();
+  await requireWholeHome(eu.config.home);
+  await us.stop();
+  await jp.stop();
+  await eu.start();
+  assert.is(await signerOf(eu), '200 ok');
+  await rm(folder, { recursive: true });
+});
+
+test('with peers and ledger down a copy signs nothing, and a start that is called off leaves it a copy', async () => {
+  await using network = await TestNetwork.start({ nodes: ['eu', 'us'] });
+  const eu = network.node('eu');
+  await eu.attest({ input: 1 });
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-copy-'));
+  await copyStore(eu.context.store, join(folder, 'store'), EU, Date.now, NEVER);
+  await eu.stop();
+  await network.node('us').stop();
+  await roll(eu, join(folder, 'store'));
+  const stop = new AbortController();
+  const starting = eu.start(stop.signal);
+  await until('the face', async () => (await signerOf(eu)) === '503 recovering');
+  const waited = () => eu.log.findLast((line) => line.includes('waits before it signs')) ?? '';
+  await until('a look', () => waited().includes('"for":"peers"') && waited().includes('"for":"ledger"'));
+  stop.abort();
+  await starting.then(
+    () => assert.unreachable(),
+    () => undefined,
+  );
+  assert.is(await signerOf(eu), null);
+  await requireWholeHome(eu.config.home);
+  await rm(folder, { recursive: true });
+});
+
+test.run();
