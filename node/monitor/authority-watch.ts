@@ -1,0 +1,160 @@
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
+import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
+import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
+import type { Authorities } from '../../protocol/proof/judge.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { AwaitedStatement, MonitorState } from './state.ts';
+import type { TopicEntry } from './topic-watch.ts';
+
+type AuthorityState = Pick<
+  MonitorState,
+  'rosters' | 'rivals' | 'rosterPlaces' | 'certificates' | 'revocations' | 'awaited'
+>;
+
+/** What the ledger may name without any node showing it, before more is not noted. */
+const MAX_AWAITED = 1_000;
+/** Rosters and rivals whose first place on the ledger is kept. */
+const MAX_PLACES = 4_096;
+const MAX_RIVALS = 64;
+/** Statements kept: what a federation of 256 members signs by in years. */
+const MAX_STATEMENTS = 65_536;
+
+/**
+ * Who belongs to the federation and which keys speak for whom, as the nodes show it: all of it is signed up to the
+ * genesis roster that the monitor was given. Of two rosters that follow the same one, the one that the ledger names first
+ * is in force.
+ */
+export class AuthorityWatch implements Authorities {
+  readonly suite = nativeSuite;
+  readonly directory = new KeyDirectory(nativeSuite, () => this.#chain);
+  #chain: RosterChain;
+  readonly #rivals = new Map<Sha256Hash, SignedRoster>();
+  readonly #places: Map<string, number>;
+  readonly #certificates = new Map<Sha256Hash, SignedStatement>();
+  readonly #revocations = new Map<Sha256Hash, SignedStatement>();
+  #awaited: AwaitedStatement[];
+
+  /** Throws `RosterError` where the given or stored rosters do not hold. */
+  constructor(given: readonly SignedRoster[], state?: AuthorityState) {
+    this.#chain = RosterChain.open(nativeSuite, state?.rosters ?? given);
+    this.#places = new Map(Object.entries(state?.rosterPlaces ?? {}));
+    this.#awaited = [...(state?.awaited ?? [])];
+    for (const rival of state?.rivals ?? []) this.#rivals.set(rosterHash(nativeSuite, rival), rival);
+    for (const signed of state?.certificates ?? []) this.learnCertificate(signed);
+    for (const signed of state?.revocations ?? []) this.learnRevocation(signed);
+    if (state !== undefined) for (const signed of given) this.learnRoster(signed);
+  }
+
+  get rosters(): RosterChain {
+    return this.#chain;
+  }
+
+  get rivals(): readonly SignedRoster[] {
+    return [...this.#rivals.values()];
+  }
+
+  /** Statements that the ledger names and no node has shown. */
+  get awaited(): readonly AwaitedStatement[] {
+    return this.#awaited;
+  }
+
+  /** Whether the statement holds. */
+  learnCertificate(signed: SignedStatement): boolean {
+    return this.#learn(this.#certificates, signed, () => this.directory.addCertificate(signed));
+  }
+
+  learnRevocation(signed: SignedStatement): boolean {
+    return this.#learn(this.#revocations, signed, () => this.directory.addRevocation(signed));
+  }
+
+  /** Takes the next roster, or keeps one that was signed beside. Whether it holds. */
+  learnRoster(signed: SignedRoster): boolean {
+    const hash = rosterHash(nativeSuite, signed);
+    if (this.#chain.hashes.includes(hash) || this.#rivals.has(hash)) return true;
+    try {
+      const { version, previous } = rosterStatement.parse(signed.statement);
+      const before = this.#chain.hashes[version - 2];
+      // What follows a rival cannot be judged before the ledger has decided.
+      if (before === undefined || before !== previous) return this.#followsRival(previous);
+      const longer = this.#chain.upTo(version - 1).follow(nativeSuite, signed);
+      if (version > this.#chain.current.version) this.#chain = longer;
+      else if (this.#rivals.size < MAX_RIVALS) this.#rivals.set(hash, signed);
+      this.#awaited = this.#awaited.filter(({ statement }) => statement !== hash);
+      this.#settle();
+      return true;
+    } catch (error) {
+      if (error instanceof RosterError || error instanceof StatementError) return false;
+      throw error;
+    }
+  }
+
+  /** Takes what the ledger says of certificates, revocations and rosters. */
+  read({ anchor, sequence }: TopicEntry, now: number): void {
+    if (anchor.type === 'batch') return;
+    const { statement, type, node } = anchor;
+    if (type === 'roster' && !this.#places.has(statement) && this.#places.size < MAX_PLACES) {
+      this.#places.set(statement, sequence);
+      this.#settle();
+    }
+    const isAwaited = this.#awaited.some((awaited) => awaited.statement === statement);
+    if (isAwaited || this.#knows(statement) || this.#awaited.length >= MAX_AWAITED) return;
+    if (this.#chain.member(node) !== undefined) this.#awaited.push({ statement, type, node, sequence, seenAt: now });
+  }
+
+  state(): AuthorityState {
+    return {
+      rosters: [...this.#chain.signed],
+      rivals: [...this.#rivals.values()],
+      rosterPlaces: Object.fromEntries(this.#places),
+      certificates: [...this.#certificates.values()],
+      revocations: [...this.#revocations.values()],
+      awaited: this.#awaited,
+    };
+  }
+
+  #knows(hash: Sha256Hash): boolean {
+    return (
+      this.#certificates.has(hash) ||
+      this.#revocations.has(hash) ||
+      this.#rivals.has(hash) ||
+      this.#chain.hashes.includes(hash)
+    );
+  }
+
+  #learn(known: Map<Sha256Hash, SignedStatement>, signed: SignedStatement, add: () => unknown): boolean {
+    const hash = hashText(nativeSuite, signed.statement);
+    if (known.has(hash)) return true;
+    try {
+      add();
+    } catch (error) {
+      if (error instanceof KeyError) return false;
+      throw error;
+    }
+    if (known.size < MAX_STATEMENTS) known.set(hash, signed);
+    this.#awaited = this.#awaited.filter(({ statement }) => statement !== hash);
+    return true;
+  }
+
+  #followsRival(previous: Sha256Hash | null): boolean {
+    return previous !== null && this.#rivals.has(previous);
+  }
+
+  /** Puts in force, of rosters that compete, the one that the ledger names first. */
+  #settle(): void {
+    for (const [hash, rival] of this.#rivals) {
+      const { version, previous } = rosterStatement.parse(rival.statement);
+      const held = this.#chain.hashes[version - 1];
+      const place = this.#places.get(hash);
+      if (held === undefined || place === undefined || this.#chain.hashes[version - 2] !== previous) continue;
+      if (place > (this.#places.get(held) ?? Number.POSITIVE_INFINITY)) continue;
+      const losers = this.#chain.signed.slice(version - 1);
+      this.#chain = this.#chain.upTo(version - 1).follow(nativeSuite, rival);
+      this.#rivals.delete(hash);
+      for (const loser of losers) this.#rivals.set(rosterHash(nativeSuite, loser), loser);
+      this.#settle();
+      return;
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { ServedBatch } from '../../protocol/api/public-record.ts';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import {
+  type Authorities,
+  type Finding,
+  judgeCosignatures,
+  judgedOrNull,
+  judgeEnvelopes,
+} from '../../protocol/proof/judge.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { ChainWatch, Proven } from './chain-watch.ts';
+import type { Faces, Shown } from './faces.ts';
+import type { PublicFace } from './public-face.ts';
+
+export interface ChainReadingOptions {
+  readonly faces: Faces;
+  readonly authorities: Authorities;
+  readonly now: () => number;
+  /** Told of every proof; the same one may come again. */
+  readonly onProven: (proven: Proven) => Promise<void>;
+}
+
+/** Pages of one chain in one round at most. */
+const PAGES_A_ROUND = 16;
+/** Batches whose every node is asked in one round. */
+const INQUIRIES_A_ROUND = 8;
+/** Batches before the head that a node is asked for again, to see whether it shows what the others do. */
+const SPOT_BATCHES = 4;
+
+/** Brings the watched chains forward by what nodes show, and asks all of them where two tell different stories. */
+export class ChainReading {
+  readonly #options: ChainReadingOptions;
+  #inquiries = 0;
+  #turn = 0;
+  /** Hashes of envelopes shown for a batch that was inquired into in this round, by node and batch. */
+  readonly #inquired = new Map<string, ReadonlySet<Sha256Hash>>();
+
+  constructor(options: ChainReadingOptions) {
+    this.#options = options;
+  }
+
+  begin(): void {
+    this.#inquiries = 0;
+    this.#inquired.clear();
+  }
+
+  /** Reads on from the nodes that say they have more, until none has. */
+  async forward(chain: ChainWatch): Promise<void> {
+    const { faces } = this.#options;
+    for (const shown of faces.shown) {
+      for (let page = 0; page < PAGES_A_ROUND && !chain.tainted && !chain.isFull; page++) {
+        if ((headOf(shown, chain.node)?.batch ?? Number.POSITIVE_INFINITY) <= chain.head) break;
+        const before = chain.head;
+        await this.#take(shown.face, chain, before + 1);
+        if (chain.head === before) break;
+      }
+    }
+  }
+
+  /** Looks once more at batches that too few have cosigned, from the oldest on, at another node each round. */
+  async again(chain: ChainWatch, isWitnessed: (batch: number) => boolean): Promise<void> {
+    const waiting = [...chain.open].find(({ batch }) => !isWitnessed(batch));
+    if (waiting === undefined || chain.tainted) return;
+    for (const { face, federation } of this.#options.faces.shown) {
+      const head = headOf({ face, federation }, chain.node);
+      if (head !== undefined && head.batch < waiting.batch) continue;
+      await this.#take(face, chain, waiting.batch);
+      if (isWitnessed(waiting.batch)) return;
+    }
+  }
+
+  /** Asks every node for the end of one chain, another one each round: what it says of heads may differ from what it shows. */
+  async spotCheck(chains: readonly ChainWatch[]): Promise<void> {
+    this.#turn++;
+    const { all, shown } = this.#options.faces;
+    for (const [index, face] of all.entries()) {
+      const chain = chains[(this.#turn + index) % chains.length];
+      const answered = shown.some((one) => one.face === face);
+      if (chain === undefined || !answered || chain.tainted || chain.head === 0) continue;
+      await this.#take(face, chain, Math.max(1, chain.head - SPOT_BATCHES + 1));
+    }
+  }
+
+  /**
+   * Asks every node for a batch and compares all that they show. Hashes of the envelopes that hold; null where enough was
+   * asked in this round.
+   */
+  async inquire(node: NodeId, batch: number): Promise<ReadonlySet<Sha256Hash> | null> {
+    const key = `${node}/${batch}`;
+    const known = this.#inquired.get(key);
+    if (known !== undefined) return known;
+    if (this.#inquiries++ >= INQUIRIES_A_ROUND) return null;
+    const { faces } = this.#options;
+    const served: ServedBatch[] = [];
+    for (const { face } of faces.shown) {
+      const page = await faces.ask(face, () => face.chain(node, batch));
+      const first = page?.batches[0];
+      if (first?.batch === batch) served.push(first);
+    }
+    await this.#compare(served);
+    const hashes = new Set(served.map(({ envelope }) => hashText(nativeSuite, envelope.statement)));
+    this.#inquired.set(key, hashes);
+    return hashes;
+  }
+
+  async #take(face: PublicFace, chain: ChainWatch, from: number): Promise<void> {
+    const { faces, authorities, now, onProven } = this.#options;
+    await faces.ask(face, async () => {
+      const { batches } = await face.chain(chain.node, from);
+      for (const [index, served] of batches.entries()) {
+        if (served.batch !== from + index) return faces.lies(face, `${chain.node}/${served.batch} is out of order`);
+        const { proven, suspect } = chain.take(authorities, served, now());
+        for (const one of proven) await onProven(one);
+        if (proven.some(({ finding }) => finding.misdeed !== 'own-cosignature')) return undefined;
+        if (suspect) await this.inquire(chain.node, served.batch);
+      }
+      return undefined;
+    });
+  }
+
+  /** Every contradiction between what was shown of one batch. */
+  async #compare(served: readonly ServedBatch[]): Promise<void> {
+    const { authorities } = this.#options;
+    await this.#pairs(unique(served.map(({ envelope }) => envelope)), (a, b) => judgeEnvelopes(authorities, a, b));
+    const cosignatures = unique(served.flatMap((one) => one.cosignatures));
+    await this.#pairs(cosignatures, (a, b) => judgeCosignatures(authorities, a, b));
+  }
+
+  async #pairs(
+    statements: readonly SignedStatement[],
+    judge: (a: SignedStatement, b: SignedStatement) => Finding | null,
+  ): Promise<void> {
+    for (const [index, first] of statements.entries()) {
+      for (const second of statements.slice(index + 1)) {
+        const finding = judgedOrNull(() => judge(first, second));
+        if (finding !== null) await this.#options.onProven({ finding, statements: [first, second] });
+      }
+    }
+  }
+}
+
+/** Where a node says that it stands with a member's chain; undefined of one that is no member any more. */
+export function headOf({ federation }: Shown, node: NodeId) {
+  return federation.members.find((member) => member.node === node)?.head;
+}
+
+/** Statements of one text count once: signatures are hedged. */
+function unique(statements: readonly SignedStatement[]): SignedStatement[] {
+  return [...new Map(statements.map((signed) => [signed.statement, signed])).values()];
+}

@@ -1,0 +1,47 @@
+import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { Misdeed } from '../../protocol/proof/proof.ts';
+import type { MirrorClient } from '../anchoring/mirror-client.ts';
+import type { Alert, ConditionCode, NoticeCode } from './alerts.ts';
+import type { Patience } from './conditions.ts';
+
+export type MonitorEvent =
+  | {
+      readonly kind: 'alert' | 'cleared';
+      readonly code: ConditionCode;
+      readonly subject: string;
+      readonly detail: string;
+    }
+  | { readonly kind: 'notice'; readonly code: NoticeCode; readonly subject: string; readonly detail: string }
+  | {
+      readonly kind: 'proof';
+      readonly code: Misdeed;
+      readonly subject: string;
+      readonly detail: string;
+      readonly file: string;
+    };
+
+export interface MonitorOptions {
+  /** From genesis on; its genesis roster is what everything is judged by. */
+  readonly rosters: readonly SignedRoster[];
+  /** Addresses of the nodes. Default: those that the newest roster names, at the start. */
+  readonly nodes?: readonly string[];
+  readonly mirror: MirrorClient;
+  /** Null keeps nothing: everything is read again at the next start. */
+  readonly stateFile: string | null;
+  /** Where proofs are written. */
+  readonly proofDirectory: string;
+  readonly now: () => number;
+  readonly onEvent: (event: MonitorEvent) => void;
+  readonly patience?: Partial<Patience>;
+  /** Rounds in a row in which a node must fail before that is told. Default 3. */
+  readonly failingRounds?: number;
+}
+
+/** What a round came to. */
+export interface RoundResult {
+  /** Whether ledger and chains were read to their ends. */
+  readonly complete: boolean;
+  readonly alerts: readonly Alert[];
+  /** Proofs that were written in this round. */
+  readonly newProofs: number;
+}

@@ -1,0 +1,147 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { FederationAnswerShape } from '../../protocol/api/node-answers.ts';
+import {
+  type ChainAnswer,
+  ChainAnswerShape,
+  type EquivocationsAnswer,
+  EquivocationsAnswerShape,
+  type RostersAnswer,
+  RostersAnswerShape,
+  type SigningKeysAnswer,
+  SigningKeysAnswerShape,
+} from '../../protocol/api/public-record.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { parseJson } from '../../protocol/json/parse.ts';
+
+/** `paced`: it has been asked enough for now, or says so itself. */
+export type FaceErrorCode = 'unreachable' | 'refused' | 'paced' | 'too-large' | 'unreadable';
+
+export class FaceError extends Error {
+  override readonly name = 'FaceError';
+  readonly code: FaceErrorCode;
+
+  constructor(code: FaceErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export type FederationAnswer = Static<typeof FederationAnswerShape>;
+
+const REQUEST_TIMEOUT_MS = 10_000;
+/** A page has 512 KiB of statements and one entry more, which escaping may double. In bytes. */
+const MAX_BODY_BYTES = 8 << 20;
+/** Below what a node lets an address ask. In requests. */
+const REQUESTS_PER_MINUTE = 100;
+const MINUTE_MS = 60_000;
+
+const federationAnswer = form('federation', FederationAnswerShape);
+const chainAnswer = form('chain', ChainAnswerShape);
+const keysAnswer = form('signing keys', SigningKeysAnswerShape);
+const rostersAnswer = form('rosters', RostersAnswerShape);
+const equivocationsAnswer = form('equivocations', EquivocationsAnswerShape);
+
+export interface PublicFaceOptions {
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * What one node shows to anyone over HTTP. Nothing is believed beyond its form, and a hostile node costs no more than
+ * one bounded answer and one time-out a request. Every method throws `FaceError`.
+ */
+export class PublicFace {
+  readonly url: string;
+  readonly #options: PublicFaceOptions;
+  /** When the requests of the last minute were made. */
+  #asked: number[] = [];
+  #notBefore = 0;
+
+  constructor(url: string, options: PublicFaceOptions) {
+    this.url = url;
+    this.#options = options;
+  }
+
+  async federation(): Promise<FederationAnswer> {
+    return federationAnswer(await this.#get('/v1/federation'));
+  }
+
+  async chain(node: NodeId, from: number): Promise<ChainAnswer> {
+    return chainAnswer(await this.#get(`/v1/chains/${node}?from=${from}`));
+  }
+
+  async signingKeys(cursor: string | null): Promise<SigningKeysAnswer> {
+    return keysAnswer(await this.#get(`/v1/signing-keys${queryOf(cursor)}`));
+  }
+
+  async rosters(from: number): Promise<RostersAnswer> {
+    return rostersAnswer(await this.#get(`/v1/rosters?from=${from}`));
+  }
+
+  async equivocations(cursor: string | null): Promise<EquivocationsAnswer> {
+    return equivocationsAnswer(await this.#get(`/v1/equivocations${queryOf(cursor)}`));
+  }
+
+  async #get(path: string): Promise<string> {
+    this.#take();
+    const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = this.#options;
+    try {
+      const response = await fetch(this.url + path, {
+        headers: { accept: 'application/json' },
+        redirect: 'error',
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]),
+      });
+      const text = await readCapped(response);
+      if (response.status === 429) this.#notBefore = this.#options.now() + MINUTE_MS;
+      if (response.status === 429) throw new FaceError('paced', `${this.url} asks for patience`);
+      if (!response.ok) throw new FaceError('refused', `${this.url}${path} answers ${response.status}`);
+      return text;
+    } catch (error) {
+      if (error instanceof FaceError) throw error;
+      throw new FaceError('unreachable', `${this.url} does not answer`, error);
+    }
+  }
+
+  /** Throws `FaceError` `paced`. */
+  #take(): void {
+    const now = this.#options.now();
+    this.#asked = this.#asked.filter((at) => at > now - MINUTE_MS && at <= now);
+    if (now < this.#notBefore || this.#asked.length >= REQUESTS_PER_MINUTE) {
+      throw new FaceError('paced', `${this.url} was asked enough for this minute`);
+    }
+    this.#asked.push(now);
+  }
+}
+
+function queryOf(cursor: string | null): string {
+  return cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
+}
+
+async function readCapped(response: Response): Promise<string> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let text = '';
+  let size = 0;
+  for await (const part of response.body) {
+    size += part.length;
+    if (size > MAX_BODY_BYTES) throw new FaceError('too-large', `an answer over ${MAX_BODY_BYTES} bytes`);
+    text += decoder.decode(part, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function form<Shape extends TSchema>(name: string, shape: Shape): (text: string) => Static<Shape> {
+  const compiled = Compile(shape);
+  return (text) => {
+    let value: unknown;
+    try {
+      value = parseJson(text);
+    } catch (error) {
+      throw new FaceError('unreadable', `the ${name} is not JSON`, error);
+    }
+    if (!compiled.Check(value)) throw new FaceError('unreadable', `the ${name} has another shape`);
+    return value;
+  };
+}

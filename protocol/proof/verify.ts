@@ -1,0 +1,80 @@
+import type { Sha256Hash } from '../hash.ts';
+import { KeyDirectory } from '../keys/key-directory.ts';
+import { RosterChain, rosterSigners } from '../keys/roster-chain.ts';
+import type { SignedRoster } from '../keys/roster.ts';
+import type { Suite } from '../suite/suite.ts';
+import {
+  type Authorities,
+  type Finding,
+  judgeCosignature,
+  judgeCosignatures,
+  judgeEnvelopes,
+  judgeStart,
+} from './judge.ts';
+import { type MisdeedProof, ProofError } from './proof.ts';
+
+export interface ProofVerdict {
+  readonly finding: Finding;
+  /** Fingerprint of the federation that the proof is about. */
+  readonly genesis: Sha256Hash;
+  /** Whether that is the one which the reader trusts. */
+  readonly pinned: boolean;
+}
+
+/**
+ * Checks a proof of misbehaviour with nothing but itself. Throws `ProofError` where it proves nothing, `RosterError`,
+ * `KeyError` or `StatementError` where a part of it does not hold.
+ */
+export function verifyProof(suite: Suite, proof: MisdeedProof, pin?: Sha256Hash): ProofVerdict {
+  const rosters = RosterChain.open(suite, proof.rosters);
+  const directory = new KeyDirectory(suite, () => rosters);
+  for (const signed of proof.keys) directory.addCertificate(signed);
+  for (const signed of proof.revocations) directory.addRevocation(signed);
+  const finding = judge({ suite, rosters, directory }, proof);
+  if (finding === null || finding.misdeed !== proof.misdeed) {
+    throw new ProofError(`the statements do not prove ${proof.misdeed}`);
+  }
+  return { finding, genesis: rosters.genesis, pinned: rosters.genesis === pin };
+}
+
+function judge(authorities: Authorities, { misdeed, statements, contradicting }: MisdeedProof): Finding | null {
+  if (misdeed === 'double-roster') {
+    const [first, second] = contradicting;
+    if (first === undefined || second === undefined) throw new ProofError('two rosters are needed');
+    return judgeRosters(authorities, first, second);
+  }
+  const [first, second] = statements;
+  if (first === undefined) throw new ProofError('a statement is needed');
+  if (misdeed === 'own-cosignature') return judgeCosignature(authorities, first);
+  if (misdeed === 'broken-chain' && second === undefined) return judgeStart(authorities, first);
+  if (second === undefined) throw new ProofError('two statements are needed');
+  if (misdeed === 'double-cosignature') return judgeCosignatures(authorities, first, second);
+  return judgeEnvelopes(authorities, first, second);
+}
+
+/**
+ * What two rosters prove that follow one roster of the chain: who signed both. Null where nobody did. Throws
+ * `RosterError` where one of them does not follow, or a quorum did not sign it.
+ */
+export function judgeRosters(
+  { suite, rosters }: Pick<Authorities, 'suite' | 'rosters'>,
+  first: SignedRoster,
+  second: SignedRoster,
+): Finding | null {
+  if (first.statement === second.statement) return null;
+  const judges = rosters.rosters.find((roster) => followsFrom(suite, rosters, roster.version, first, second));
+  if (judges === undefined) return null;
+  const signers = rosterSigners(suite, first, judges);
+  const both = [...rosterSigners(suite, second, judges)].filter((node) => signers.has(node));
+  return both.length === 0 ? null : { misdeed: 'double-roster', members: both, batch: null, revokedKeys: [] };
+}
+
+function followsFrom(suite: Suite, rosters: RosterChain, version: number, ...both: readonly SignedRoster[]): boolean {
+  const before = rosters.upTo(version);
+  try {
+    for (const roster of both) before.follow(suite, roster);
+    return true;
+  } catch {
+    return false;
+  }
+}

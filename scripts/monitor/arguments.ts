@@ -1,0 +1,122 @@
+import { parseArgs } from 'node:util';
+import { isSha256Hash } from '../../protocol/hash.ts';
+import { UsageError } from '../usage-error.ts';
+
+export const USAGE = `npm run monitor -- --roster FILE [options]
+npm run monitor -- verify PROOF [--roster FILE|sha256:…] [--json]
+
+Watches a federation from outside, with no membership and no key: follows the ledger topic and what nodes show to anyone,
+checks every chain up to the genesis roster, and writes a proof of every misbehaviour that is signed.
+
+  --roster FILE      the federation's rosters, from genesis on: what everything is judged by
+  --node URL…        nodes to ask; default: all that the newest roster names
+  --mirror URL…      mirrors of the ledger, two or more are compared; default: the public network's own, or that of the
+                     cluster.json beside the roster file
+  --state FILE       goes on where it was; without it everything is read again
+  --proofs DIR       where proofs are written; default: the working directory
+  --metrics PORT     Prometheus metrics at http://127.0.0.1:PORT/metrics
+  --interval SECONDS pause between rounds; default 5
+  --anchor-within, --quorum-within, --shown-within SECONDS
+                     what is told later than that: from sealing to the ledger, to a quorum of cosignatures, from the
+                     ledger to a node; default 60 each
+  --once             reads all there is, says what it found, and ends
+  --keep-going       goes on after a proof
+  --json             one JSON object a line
+
+Exit: 0 ended with no proof · 1 a proof of misbehaviour · 2 wrong usage, or a file that cannot be read
+      3 with --once: no proof, but alerts; or not all could be read
+verify: 0 the proof holds, of the federation given · 1 it proves nothing · 2 unreadable · 3 holds, of a federation that
+      nothing pinned`;
+
+export interface WatchArguments {
+  readonly command: 'watch';
+  readonly roster: string;
+  readonly nodes: readonly string[];
+  readonly mirrors: readonly string[];
+  readonly state: string | null;
+  readonly proofs: string;
+  readonly metrics: number | null;
+  readonly intervalMs: number;
+  readonly patience: { readonly anchorMs: number; readonly quorumMs: number; readonly bodyMs: number };
+  readonly once: boolean;
+  readonly keepGoing: boolean;
+  readonly json: boolean;
+}
+
+export interface VerifyArguments {
+  readonly command: 'verify';
+  readonly file: string;
+  readonly roster: string | null;
+  readonly json: boolean;
+}
+
+const OPTIONS = {
+  roster: { type: 'string' },
+  node: { type: 'string', multiple: true },
+  mirror: { type: 'string', multiple: true },
+  state: { type: 'string' },
+  proofs: { type: 'string', default: '.' },
+  metrics: { type: 'string' },
+  interval: { type: 'string', default: '5' },
+  'anchor-within': { type: 'string', default: '60' },
+  'quorum-within': { type: 'string', default: '60' },
+  'shown-within': { type: 'string', default: '60' },
+  once: { type: 'boolean', default: false },
+  'keep-going': { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+const SECOND_MS = 1_000;
+const MAX_SECONDS = 86_400;
+const MAX_PORT = 65_535;
+
+/** What the command line asks for; null: help. Throws `UsageError`. */
+export function readArguments(args: readonly string[]): WatchArguments | VerifyArguments | null {
+  const { values: flags, positionals } = parsed(args);
+  if (flags.help) return null;
+  const [command, file, ...others] = positionals;
+  if (command === 'verify' && file !== undefined && others.length === 0) {
+    return { command, file, roster: flags.roster ?? null, json: flags.json };
+  }
+  if (command !== undefined) throw new UsageError(`there is no command ${positionals.join(' ')}`);
+  if (flags.roster === undefined || isSha256Hash(flags.roster)) throw new UsageError('--roster FILE is missing');
+  return {
+    command: 'watch',
+    roster: flags.roster,
+    nodes: (flags.node ?? []).map((url) => addressOf('node', url)),
+    mirrors: (flags.mirror ?? []).map((url) => addressOf('mirror', url)),
+    state: flags.state ?? null,
+    proofs: flags.proofs,
+    metrics: flags.metrics === undefined ? null : numberOf('metrics', flags.metrics, MAX_PORT),
+    intervalMs: numberOf('interval', flags.interval, MAX_SECONDS) * SECOND_MS,
+    patience: {
+      anchorMs: numberOf('anchor-within', flags['anchor-within'], MAX_SECONDS) * SECOND_MS,
+      quorumMs: numberOf('quorum-within', flags['quorum-within'], MAX_SECONDS) * SECOND_MS,
+      bodyMs: numberOf('shown-within', flags['shown-within'], MAX_SECONDS) * SECOND_MS,
+    },
+    once: flags.once,
+    keepGoing: flags['keep-going'],
+    json: flags.json,
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function addressOf(flag: string, text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return text;
+  throw new UsageError(`--${flag} ${text} is no http address`);
+}
+
+function numberOf(flag: string, text: string, most: number): number {
+  const number = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && number <= most) return number;
+  throw new UsageError(`--${flag} ${text} is no number from 0 to ${most}`);
+}

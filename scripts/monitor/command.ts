@@ -1,0 +1,128 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PUBLIC_MIRRORS } from '../../node/anchoring/config.ts';
+import { MirrorClient } from '../../node/anchoring/mirror-client.ts';
+import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { Monitor } from '../../node/monitor/monitor.ts';
+import { MonitorMetrics } from '../../node/monitor/monitor-metrics.ts';
+import type { MonitorEvent, RoundResult } from '../../node/monitor/monitor-options.ts';
+import { parseJson } from '../../protocol/json/parse.ts';
+import { isJsonObject } from '../../protocol/json/value.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
+import { UsageError } from '../usage-error.ts';
+import { readArguments, USAGE, type WatchArguments } from './arguments.ts';
+import { verifyCommand } from './verify.ts';
+
+export interface Output {
+  readonly out: (line: string) => void;
+  readonly err: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const EXIT = { well: 0, proof: 1, unreadable: 2, alerts: 3 } as const;
+/** Rounds in which `--once` may get no further, before it ends with what it has. */
+const IDLE_ROUNDS = 5;
+
+/** Runs the command; resolves with its exit code. */
+export async function monitorCommand(args: readonly string[], output: Output): Promise<number> {
+  try {
+    const asked = readArguments(args);
+    if (asked === null) output.out(USAGE);
+    if (asked === null) return EXIT.well;
+    return asked.command === 'verify' ? await verifyCommand(asked, output) : await watch(asked, output);
+  } catch (error) {
+    output.err(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : messageOf(error));
+    return EXIT.unreadable;
+  }
+}
+
+async function watch(asked: WatchArguments, output: Output): Promise<number> {
+  const rosters = parseRosterFile(await readFile(asked.roster, 'utf8'));
+  const { network } = RosterChain.open(nativeSuite, rosters).current.ledger;
+  using monitor = await Monitor.open({
+    rosters,
+    ...(asked.nodes.length === 0 ? {} : { nodes: asked.nodes }),
+    mirror: new MirrorClient(asked.mirrors.length > 0 ? asked.mirrors : await mirrorsOf(network, asked.roster)),
+    stateFile: asked.state,
+    proofDirectory: asked.proofs,
+    now: Date.now,
+    patience: asked.patience,
+    ...(asked.once ? { failingRounds: 1 } : {}),
+    onEvent: (event) =>
+      output.out(asked.json ? JSON.stringify({ at: new Date().toISOString(), ...event }) : lineOf(event)),
+  });
+  const end = () => monitor[Symbol.dispose]();
+  output.signal.addEventListener('abort', end, { once: true });
+  await using metrics = new MonitorMetrics(monitor);
+  if (asked.metrics !== null) {
+    output.err(`metrics at http://127.0.0.1:${await metrics.listen(asked.metrics)}/metrics`);
+  }
+  return await (asked.once ? once(monitor, asked, output) : goOn(monitor, asked, output));
+}
+
+async function goOn(monitor: Monitor, { intervalMs, keepGoing }: WatchArguments, { signal }: Output): Promise<number> {
+  let proofs = 0;
+  while (!signal.aborted) {
+    proofs += (await monitor.round()).newProofs;
+    if (proofs > 0 && !keepGoing) break;
+    await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
+  }
+  return proofs > 0 ? EXIT.proof : EXIT.well;
+}
+
+async function once(monitor: Monitor, { intervalMs, json }: WatchArguments, output: Output): Promise<number> {
+  let result = await monitor.round();
+  let idle = 0;
+  let before = standing(monitor);
+  while (!result.complete && idle < IDLE_ROUNDS && !output.signal.aborted) {
+    await sleep(intervalMs, undefined, { signal: output.signal }).catch(() => undefined);
+    result = await monitor.round();
+    const now = standing(monitor);
+    idle = now === before ? idle + 1 : 0;
+    before = now;
+  }
+  output.out(json ? JSON.stringify({ kind: 'summary', ...summaryOf(monitor, result) }) : wordsOf(monitor, result));
+  if (monitor.proofs.length > 0) return EXIT.proof;
+  return result.alerts.length > 0 || !result.complete ? EXIT.alerts : EXIT.well;
+}
+
+/** How far everything was read, to see whether a round got any further. */
+function standing(monitor: Monitor): string {
+  return `${monitor.topicSequence} ${monitor.heads.map(({ batch }) => batch).join(' ')}`;
+}
+
+function summaryOf(monitor: Monitor, { complete, alerts }: RoundResult) {
+  const { topicSequence, heads, proofs } = monitor;
+  return { complete, topicSequence, heads, alerts: alerts.length, proofs };
+}
+
+function wordsOf(monitor: Monitor, result: RoundResult): string {
+  const { complete, topicSequence, heads, alerts, proofs } = summaryOf(monitor, result);
+  const chains = heads.map(({ node, batch, open }) => `${node} ${batch}${open === 0 ? '' : ` (${open} open)`}`);
+  const read = `ledger messages ${topicSequence}; batches ${chains.join(', ') || 'none'}`;
+  return `${complete ? 'all read' : 'NOT all read'}: ${read}; alerts ${alerts}; proofs ${proofs.length}`;
+}
+
+function lineOf(event: MonitorEvent): string {
+  const file = event.kind === 'proof' ? ` → ${event.file}` : '';
+  const kind = event.kind === 'proof' ? 'PROOF' : event.kind;
+  return `${new Date().toISOString()} ${kind} ${event.code} ${event.subject}: ${event.detail}${file}`;
+}
+
+/** Throws `UsageError` where neither the network nor a local cluster says where its mirrors are. */
+async function mirrorsOf(network: string, rosterFile: string): Promise<string[]> {
+  const known = PUBLIC_MIRRORS[network];
+  if (known !== undefined) return [known];
+  const text = await readFile(join(dirname(rosterFile), 'cluster.json'), 'utf8').catch(() => '{}');
+  const cluster = parseJson(text);
+  const ledger = isJsonObject(cluster) ? cluster.ledger : undefined;
+  const url = ledger !== undefined && isJsonObject(ledger) ? ledger.mirrorUrl : undefined;
+  if (typeof url === 'string') return [url];
+  throw new UsageError(`${network} is no public network: --mirror URL is missing`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
