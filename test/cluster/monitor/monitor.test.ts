@@ -154,7 +154,7 @@ test('cosignatures that are kept back are missed, and so is a batch that only th
     if (!path.startsWith('/v1/chains')) return text;
     const page = JSON.parse(text);
     if (path.startsWith('/v1/chains/us')) return JSON.stringify({ ...page, head: 0, batches: [], nextFrom: null });
-    return JSON.stringify({ ...page, batches: page.batches.map((batch: object) => ({ ...batch, cosignatures: [] })) });
+    return JSON.stringify(JSON.parse(text, (name, value: unknown) => (name === 'cosignatures' ? [] : value)));
   });
   const patience = { quorumMs: 0, bodyMs: 0 };
   let ahead = 0;
