@@ -63,7 +63,7 @@ test('the federation page tells members, heads and witnesses', async () => {
   assert.equal([body.node, body.name], ['us', 'meridian-test']);
   assert.match(String(body.fingerprint), /^sha256:[0-9a-f]{64}$/);
   assert.match(String(body.federation), /^[0-9a-f]{8}$/);
-  assert.equal(body.roster, { version: 1, quorum: 1 });
+  assert.equal(body.roster, { version: 1, hash: us.context.keys.rosters.hash, quorum: 1 });
   assert.equal(body.ledger, { network: network.ledger.network, topicId: network.ledger.topicId });
   assert.equal([body.catchingUp, body.equivocations], [[], []]);
   const { members } = body;
