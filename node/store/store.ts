@@ -1,8 +1,9 @@
-import { mkdir, readdir, realpath, stat, statfs } from 'node:fs/promises';
+import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { type CommitGate, openGate } from './commit.ts';
 import type { Operation } from './operation.ts';
+import { type Hold, holdHere } from './opened-here.ts';
 import { purge } from './purge.ts';
 import { Slices } from '../turns.ts';
 import { ReadEpochs } from './read-epochs.ts';
@@ -59,6 +60,7 @@ export class Store implements AsyncDisposable {
   readonly directory: string;
   readonly #level: Level<string, Uint8Array>;
   readonly #gate: CommitGate;
+  readonly #hold: Hold;
   readonly #lane = new WriteLane((operations) => this.#apply(operations));
   readonly #reads = new ReadEpochs();
   #writes = 0;
@@ -69,19 +71,22 @@ export class Store implements AsyncDisposable {
   /** Set while the database is closed for that. */
   #renewing: Promise<void> | undefined;
 
-  private constructor(directory: string, level: Level<string, Uint8Array>, gate: CommitGate) {
+  private constructor(directory: string, level: Level<string, Uint8Array>, gate: CommitGate, hold: Hold) {
     this.directory = directory;
+    this.#hold = hold;
     this.#level = level;
     this.#gate = gate;
   }
 
   /** Throws `StoreError` `locked` where another process has it open, `unreadable` where LevelDB refuses it. */
   static async open(directory: string, options: StoreOptions = {}): Promise<Store> {
+    let hold: Hold | undefined;
     try {
       // Before LevelDB, which opens itself as soon as it is made, makes the folder for everyone.
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      // LevelDB knows its own stores by name: under another name this process could open one twice.
-      const level = new Level<string, Uint8Array>(await realpath(directory), {
+      hold = await holdHere(directory);
+      if (hold === undefined) throw new StoreError('locked', `${directory} is open in this process`);
+      const level = new Level<string, Uint8Array>(directory, {
         keyEncoding: 'utf8',
         valueEncoding: 'view',
         writeBufferSize: WRITE_BUFFER_BYTES,
@@ -89,8 +94,11 @@ export class Store implements AsyncDisposable {
         createIfMissing: options.createIfMissing ?? true,
       });
       await level.open();
-      return new Store(directory, level, options.gate ?? openGate);
+      await hold.lock();
+      return new Store(directory, level, options.gate ?? openGate, hold);
     } catch (error) {
+      hold?.release();
+      if (error instanceof StoreError) throw error;
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       const locked = cause instanceof Error && 'code' in cause && cause.code === 'LEVEL_LOCKED';
       throw locked
@@ -161,6 +169,7 @@ export class Store implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#lane.idle();
     await this.#level.close();
+    this.#hold.release();
   }
 
   async #read<Result>(read: () => Promise<Result>): Promise<Result> {
