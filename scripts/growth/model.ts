@@ -1,7 +1,7 @@
 import type { Cost, Measured, Stored } from './measured.ts';
 
-const QUANTITIES = ['received', 'sent', 'cpu'] as const satisfies readonly (keyof Cost)[];
-type Quantity = (typeof QUANTITIES)[number];
+type Quantity = keyof Cost;
+const BYTES = ['received', 'sent'] as const satisfies readonly Quantity[];
 
 const SECONDS_A_DAY = 86_400;
 /** Price of one ledger message in dollars; each byte of its transaction over `FREE_BYTES` costs more. */
@@ -14,13 +14,16 @@ const TRANSACTION_BYTES = 200;
 
 /** What each thing that happens costs a member, in each quantity. */
 export interface UnitCosts {
-  /** Taking in one record of another member. */
+  /** Making one record, and taking in one of another member. */
+  readonly ownRecord: Cost;
   readonly record: Cost;
-  /** Taking in one batch of another member, without records and cosignatures. */
+  /** Sealing and anchoring one batch, and taking in one of another member, without records and cosignatures. */
+  readonly ownBatch: Cost;
   readonly batch: Cost;
   /** Taking in, or making, one cosignature of another member's batch. */
   readonly cosignature: Cost;
-  /** A second beside another member: `peer` for each, and `pair` for each and each member that it speaks of. */
+  /** An idle second: for itself, for each peer, and for each peer and member that the peer speaks of. */
+  readonly self: Cost;
   readonly peer: Cost;
   readonly pair: Cost;
   readonly stored: Stored;
@@ -58,44 +61,55 @@ export interface Day {
 }
 
 /**
- * Unit costs from two federations of different size. In a round every member seals one batch, so of n members each takes
- * in n-1 batches and (n-1)² cosignatures; an idle second costs something for each peer, and for each peer and member that
- * it speaks of. Two sizes give two equations for each pair.
+ * Unit costs from two federations of different size: two equations, for the two things that matter most. In a round every
+ * member seals one batch, so of n members each takes in n-1 batches and (n-1)² cosignatures. Of bytes none are a member's
+ * own; of its processor its own batch, which it anchors, takes the most, so that what the n-1 others take shows nowhere
+ * but with their cosignatures.
  */
 export function fit(a: Measured, b: Measured): UnitCosts {
   if (a.members === b.members) throw new RangeError('two sizes are needed');
-  const line = (of: (measured: Measured, quantity: Quantity) => number, at: (members: number) => number) => {
-    const slope = cost((q) => (of(b, q) - of(a, q)) / (at(b.members) - at(a.members)));
-    return { slope, start: cost((q) => of(a, q) - slope[q] * at(a.members)) };
-  };
-  const round = line(
-    ({ small, members }, q) => small[q] / (members - 1),
-    (members) => members - 1,
+  const others = ({ members }: Measured) => members - 1;
+  const squared = (measured: Measured) => others(measured) ** 2;
+  const bytes = (x: Of, y: Of, value: (measured: Measured, quantity: Quantity) => number) =>
+    BYTES.map((q) => solve(a, b, x, y, (measured) => value(measured, q)));
+  const costs = (received = 0, sent = 0, cpu = 0): Cost => ({ received, sent, cpu });
+  const round = bytes(others, squared, ({ small }, q) => small[q]);
+  const idle = bytes(
+    others,
+    (m) => others(m) * m.members,
+    (m, q) => m.idle[q],
   );
-  const idle = line(
-    ({ idle: second, members }, q) => second[q] / (members - 1),
-    (members) => members,
-  );
-  const record = cost((q) => (recordCost(a, q) + recordCost(b, q)) / 2);
+  const records = BYTES.map((q) => (addedByRecord(a, q) / others(a) + addedByRecord(b, q) / others(b)) / 2);
+  const [ownBatch, cosignature] = solve(a, b, one, squared, ({ small }) => small.cpu);
+  const [ownRecord, record] = solve(a, b, one, others, (measured) => addedByRecord(measured, 'cpu'));
+  const [self, peer] = solve(a, b, one, others, (measured) => measured.idle.cpu);
+  const perRecord = costs(records[0], records[1], record);
   return {
-    record,
-    batch: cost((q) => round.start[q] - record[q]),
-    cosignature: round.slope,
-    peer: idle.start,
-    pair: idle.slope,
+    ownRecord: costs(0, 0, ownRecord),
+    record: perRecord,
+    ownBatch: costs(0, 0, ownBatch - ownRecord),
+    batch: costs((round[0]?.[0] ?? 0) - perRecord.received, (round[1]?.[0] ?? 0) - perRecord.sent, -record),
+    cosignature: costs(round[0]?.[1], round[1]?.[1], cosignature),
+    self: costs(0, 0, self),
+    peer: costs(idle[0]?.[0], idle[1]?.[0], peer),
+    pair: costs(idle[0]?.[1], idle[1]?.[1]),
     stored: b.stored,
   };
 }
 
 /** What the unit costs say of a round in which every member seals one batch of so many records. */
-export function predictRound({ record, batch, cosignature }: UnitCosts, members: number, records: number): Cost {
+export function predictRound(costs: UnitCosts, members: number, records: number): Cost {
+  const { ownRecord, record, ownBatch, batch, cosignature } = costs;
   const others = members - 1;
-  return cost((q) => others * (batch[q] + records * record[q]) + others ** 2 * cosignature[q]);
+  return cost(
+    (q) =>
+      ownBatch[q] + records * ownRecord[q] + others * (batch[q] + records * record[q]) + others ** 2 * cosignature[q],
+  );
 }
 
 /** What they say of a second in which nobody makes a record. */
-export function predictIdle({ peer, pair }: UnitCosts, members: number): Cost {
-  return cost((q) => (members - 1) * (peer[q] + pair[q] * members));
+export function predictIdle({ self, peer, pair }: UnitCosts, members: number): Cost {
+  return cost((q) => self[q] + (members - 1) * (peer[q] + pair[q] * members));
 }
 
 /** What they say of a day. Every member makes its share of the records, all day long. */
@@ -108,6 +122,7 @@ export function predictDay(costs: UnitCosts, setting: Setting): Day {
   const spent = cost(
     (q) =>
       SECONDS_A_DAY * idle[q] +
+      (recordsADay * costs.ownRecord[q] + batches * costs.ownBatch[q]) / members +
       others * (recordsADay * costs.record[q] + batches * costs.batch[q] + cosignatures * costs.cosignature[q]),
   );
   const { stored } = costs;
@@ -131,8 +146,21 @@ export function messageUsd(transactionBytes: number): number {
   return MESSAGE_USD + Math.max(0, transactionBytes - FREE_BYTES) * BYTE_USD;
 }
 
-function recordCost({ small, large, members, records }: Measured, quantity: Quantity): number {
-  return (large[quantity] - small[quantity]) / ((records - 1) * (members - 1));
+type Of = (measured: Measured) => number;
+
+function one(): number {
+  return 1;
+}
+
+/** `[p, q]` so that p·x + q·y is the value in both federations. */
+function solve(a: Measured, b: Measured, x: Of, y: Of, value: Of): readonly [p: number, q: number] {
+  const determinant = x(a) * y(b) - x(b) * y(a);
+  return [(value(a) * y(b) - value(b) * y(a)) / determinant, (x(a) * value(b) - x(b) * value(a)) / determinant];
+}
+
+/** What one record more in every member's batch costs a member. */
+function addedByRecord({ small, large, records }: Measured, quantity: Quantity): number {
+  return (large[quantity] - small[quantity]) / (records - 1);
 }
 
 function cost(of: (quantity: Quantity) => number): Cost {

@@ -74,7 +74,7 @@ export function deviations(costs: UnitCosts, measured: Measured): Deviation[] {
       deviation: predicted[q] / real[q] - 1,
     }));
   return [
-    ...compare('idle second', predictIdle(costs, members), idle, ['received']),
+    ...compare('idle second', predictIdle(costs, members), idle, ['received', 'cpu']),
     ...compare('a batch of 1', predictRound(costs, members, 1), small, ['received', 'cpu']),
     ...compare(`a batch of ${records}`, predictRound(costs, members, records), large, ['received', 'cpu']),
   ];

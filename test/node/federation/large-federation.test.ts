@@ -18,8 +18,9 @@ test('what a hundred members tell each other of who cosigned what fits well into
   await network.start(self);
   const { chains } = network.rooms(self);
   const batch = await network.batch(behind);
-  for (const node of NODES)
+  for (const node of NODES) {
     chains.advance({ ...batch, envelope: { ...batch.envelope, node: network.id(node), batch: BATCH } });
+  }
   const asker = network.wire.transport('xx', NODES, () => 'accept');
   await asker.start();
   const frames = await Array.fromAsync(asker.request(self, 'status', new Uint8Array()));
