@@ -169,7 +169,7 @@ export class Federation implements AsyncDisposable {
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
-        heads.exchange(nodeId(peer));
+        heads.meet(nodeId(peer));
       }),
     );
     await transport.start();

@@ -26,6 +26,11 @@ import type { Transport } from './transport/contract.ts';
 
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */
 export const HEAD_EXCHANGE_MS = 30_000;
+/**
+ * And so long after each connection: what both sides cosign while they catch up goes out before their gossip is meshed
+ * again, and would wait for the next round. In milliseconds.
+ */
+const SETTLING_MS = [2_000, 5_000] as const;
 
 export interface HeadExchangeOptions {
   readonly store: Store;
@@ -64,6 +69,12 @@ export class HeadExchange implements AsyncDisposable {
 
   start(): void {
     this.#timer = setInterval(() => this.exchangeAll(), this.#options.intervalMs ?? HEAD_EXCHANGE_MS);
+  }
+
+  /** Exchanges with a peer that has come, and again once both have caught up. */
+  meet(peer: NodeId): void {
+    this.exchange(peer);
+    for (const delay of SETTLING_MS) setTimeout(() => this.exchange(peer), delay).unref();
   }
 
   exchangeAll(): void {
