@@ -76,7 +76,13 @@ test('a copy opened while the federation has moved on waits for peers and ledger
     assert.is((await eu.get(`/v1/verify/${id}`)).body.found, found, id);
   }
   const [row] = await readRestorations(store, EU);
-  assert.equal([row?.held, row?.settled?.end], [{ batch: 1, next: 2 }, { batch: 2, next: 4 }]);
+  assert.equal(
+    [row?.held, row?.settled?.end],
+    [
+      { batch: 1, next: 2 },
+      { batch: 2, next: 4 },
+    ],
+  );
   assert.equal(row?.settled?.peers.toSorted(), ['jp', 'us']);
   await eu.attest({ input: 5 });
   await eu.seal();
