@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { RegisterAgentRequestShape } from '../../protocol/api/agents.ts';
+import { parseText } from '../../protocol/json/text.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
 
 /** What an account says of its agent. Stands in the payload of the registration alone. */
@@ -13,7 +14,7 @@ const compiled = Compile(RegisterAgentRequestShape);
 
 /** Throws `PayloadDamagedError` where the payload is no registration's. */
 export function particularsOf({ text }: OpenedPayload): Particulars {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = parseText(text);
   if (compiled.Check(value)) return value;
   throw new PayloadDamagedError('the payload is not that of a registration');
 }

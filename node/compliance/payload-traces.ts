@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RecordId } from '../../protocol/ids.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
+import { parseText } from '../../protocol/json/text.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
 import { payloadKeyTable, readPayload } from '../payload/payload-tables.ts';
@@ -56,7 +57,7 @@ export class PayloadTraces {
     if (text === undefined) return [];
     const operations: Operation[] = [];
     // The text is our own: a payload may nest deeper than a request, by the member that unknown ones are moved under.
-    const payload: unknown = JSON.parse(text);
+    const payload: unknown = parseText(text);
     const subjectRef = isJsonObject(payload) ? payload.subjectRef : undefined;
     if (typeof subjectRef === 'string') operations.push(this.#options.subjects.removal(account, subjectRef, id));
     const duplicateKey = hash('sha256', text, 'hex');

@@ -1,5 +1,5 @@
 import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
-import type { JsonValue } from '../../protocol/json/value.ts';
+import { parseText } from '../../protocol/json/text.ts';
 import { payloadMatches } from '../../protocol/payload/commitment.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -60,7 +60,7 @@ export class PayloadWalk {
     try {
       const { salt, text } = vault.open(record.id, sealed);
       // Canonical or not: the commitment is over the text that intake made, so only a canonical one can match.
-      const payload: JsonValue = JSON.parse(text);
+      const payload = parseText(text);
       if (payloadMatches(nativeSuite, record, salt, payload)) report.count('payloadsOpened');
       else report.problem(payloadTable.name, key, `the payload of record ${record.seq} is not what it committed to`);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { isRecordId, type RecordId } from '../../protocol/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
+import { parseText } from '../../protocol/json/text.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { Settlement } from '../../protocol/payments/settlement.ts';
 import type { Operation } from '../store/operation.ts';
@@ -172,7 +173,7 @@ export class PaymentBook {
   }
 
   #open(row: string, sealed: Uint8Array): JsonObject {
-    const value: unknown = JSON.parse(this.#options.vault.open(row, sealed));
+    const value: unknown = parseText(this.#options.vault.open(row, sealed));
     if (!isJsonObject(value)) throw new HeldDamagedError(`${row} holds no object`);
     return value;
   }

@@ -2,7 +2,7 @@ import type { Bundle, Proof } from '../../protocol/bundle/bundle.ts';
 import { encodeBase64url } from '../../protocol/bytes.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { JsonValue } from '../../protocol/json/value.ts';
+import { parseText } from '../../protocol/json/text.ts';
 import { isBase64url } from '../../protocol/statement/statement.ts';
 import { cosignatureStatement } from '../../protocol/statement/cosignature.ts';
 import { envelopeStatement } from '../../protocol/statement/envelope.ts';
@@ -40,7 +40,7 @@ export function completeBundle(evidence: Evidence, keys: FederationKeys, extras:
 export function disclosureOf({ salt, text }: OpenedPayload): NonNullable<Bundle['disclosure']> {
   const encoded = encodeBase64url(salt);
   if (!isBase64url(encoded)) throw new RangeError('an empty salt');
-  const payload: JsonValue = JSON.parse(text);
+  const payload = parseText(text);
   return { salt: encoded, payload };
 }
 

@@ -1,4 +1,5 @@
 import { canonicalize } from './canonical.ts';
+import { closingQuote, parseText } from './text.ts';
 import { isJsonArray, JsonError, type JsonValue } from './value.ts';
 
 export interface ParseOptions {
@@ -14,7 +15,6 @@ const QUOTE = 34;
 const COMMA = 44;
 const COLON = 58;
 const OPENING_BRACKET = 91;
-const BACKSLASH = 92;
 const OPENING_BRACE = 123;
 
 /** Characters outside strings that tell of the values in a text. */
@@ -35,7 +35,7 @@ export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFA
   if (values > maxValues) throw new JsonError('too-many-values', `more than ${maxValues} members and items`);
   let value: JsonValue;
   try {
-    value = JSON.parse(text);
+    value = parseText(text);
   } catch (error) {
     throw new JsonError('syntax', error instanceof Error ? error.message : 'not JSON');
   }
@@ -53,7 +53,7 @@ export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFA
 export function parseCanonical(text: string): JsonValue {
   let value: JsonValue;
   try {
-    value = JSON.parse(text);
+    value = parseText(text);
   } catch (error) {
     throw new JsonError('syntax', error instanceof Error ? error.message : 'not JSON');
   }
@@ -99,16 +99,4 @@ function outlineOf(text: string): Outline {
     else if (unit === COMMA || unit === OPENING_BRACKET || unit === OPENING_BRACE) values++;
   }
   return { colons, values };
-}
-
-function closingQuote(text: string, from: number): number {
-  let at = text.indexOf('"', from);
-  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
-  return at < 0 ? text.length : at;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0;
-  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
-  return slashes % 2 === 1;
 }

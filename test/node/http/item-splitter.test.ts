@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseText } from '../../../protocol/json/text.ts';
 import { ItemSplitter, SplitError, type SplitLimits, type SplitText } from '../../../node/http/item-splitter.ts';
 
 const LIMITS: SplitLimits = {
@@ -21,8 +22,8 @@ function split(text: string, limits: Partial<SplitLimits> = {}, step = 7): Split
 function parsed(text: string): unknown {
   const { skeleton, items } = split(text);
   try {
-    const head: unknown = JSON.parse(String(skeleton));
-    const values: unknown[] = items.map((item) => JSON.parse(String(item)));
+    const head: unknown = parseText(String(skeleton));
+    const values: unknown[] = items.map((item) => parseText(String(item)));
     return values.length === 0 ? head : { ...Object(head), records: values };
   } catch {
     return null;
@@ -31,7 +32,7 @@ function parsed(text: string): unknown {
 
 function whole(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch {
     return null;
   }
