@@ -20,7 +20,7 @@ export interface AgentRecordRooms {
   readonly agents: Pick<Agents, 'find' | 'particulars'>;
   readonly history: Pick<AgentHistory, 'knows' | 'read'>;
   /** Public address of the node, without a slash at its end. */
-  readonly baseUrl: string;
+  readonly baseUrl: () => string;
   readonly now: () => number;
 }
 
@@ -71,7 +71,7 @@ async function findOut(
   return {
     agentId,
     registered: agent !== undefined,
-    did: agent === undefined ? null : agentAddress(baseUrl, agentId).did,
+    did: agent === undefined ? null : agentAddress(baseUrl(), agentId).did,
     displayName: particulars?.displayName ?? null,
     jurisdiction: particulars?.jurisdiction ?? null,
     keyStatus: agent === undefined ? null : agent.deactivatedAt === null ? 'active' : 'deactivated',

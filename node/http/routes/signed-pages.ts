@@ -119,8 +119,9 @@ export function rostersRoute({ store, keys }: SignedPageRooms): FreeRoute {
       const rosters = withinPage(signed.slice(from - 1, from - 1 + PAGE_ROSTERS));
       const next = from + rosters.length;
       const rivals: SignedRoster[] = [];
-      for await (const [, rival] of rivalRosterTable.under(store, [], { from, limit: PAGE_ROSTERS }))
-        rivals.push(rival);
+      for await (const [, rival] of rivalRosterTable.under(store, [], { from, limit: PAGE_ROSTERS })) {
+          rivals.push(rival);
+        }
       const nextFrom = rosters.length > 0 && next <= signed.length ? next : null;
       const body: RostersAnswer = { success: true, rosters, rivals: withinPage(rivals), nextFrom };
       return { body, headers: HEADERS };
