@@ -1,6 +1,8 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 const DEFAULT_HOME = '.meridian';
+/** Folder in the home where one process leaves the sources that it compiled for the next, which starts twice as fast. */
+const COMPILED = 'compiled';
 
 export interface ClusterEnvironment {
   /** Folder of everything that the cluster keeps. */
@@ -12,10 +14,15 @@ export interface ClusterEnvironment {
 
 /** The variables that the local cluster reads. The only file of the cluster's supervisor that sees `process.env`. */
 export function readClusterEnvironment(): ClusterEnvironment {
-  const { MERIDIAN_HOME, NODE_ENV, PATH, LOG_LEVEL } = process.env;
+  const { MERIDIAN_HOME, NODE_ENV, NODE_COMPILE_CACHE, PATH, LOG_LEVEL } = process.env;
+  const home = resolve(MERIDIAN_HOME || DEFAULT_HOME);
   return {
-    home: resolve(MERIDIAN_HOME || DEFAULT_HOME),
+    home,
     production: NODE_ENV === 'production',
-    inherited: { ...(PATH ? { PATH } : {}), ...(LOG_LEVEL ? { LOG_LEVEL } : {}) },
+    inherited: {
+      NODE_COMPILE_CACHE: NODE_COMPILE_CACHE || join(home, COMPILED),
+      ...(PATH ? { PATH } : {}),
+      ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
+    },
   };
 }

@@ -14,8 +14,9 @@ const { values: flags } = parseArgs({
   },
 });
 const portBase = Number(flags['port-base']);
-if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000)
-  {throw new Error('--port-base is a port number');}
+if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000) {
+  throw new Error('--port-base is a port number');
+}
 
 const stop = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.resolve());

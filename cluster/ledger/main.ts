@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readAccountsFile } from './accounts-file.ts';
@@ -65,4 +66,5 @@ function announce({ nodes, mirrorGrpc, mirrorUrl }: LocalLedger): void {
   };
   process.send?.(ready);
   console.log(JSON.stringify(ready));
+  flushCompileCache();
 }

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CHILD_ENVIRONMENT } from '../../fixtures/child-environment.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../scripts/drill.ts');
 
 test('a stolen signing key is revoked: what was made before stands, what the thief made falls, nobody is refused', async () => {
   const child = spawn(process.execPath, [SCRIPT, 'revocation'], {
-    env: { PATH: process.env.PATH },
+    env: CHILD_ENVIRONMENT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
