@@ -1,5 +1,6 @@
 import type { EntityId } from '../../protocol/ids.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
+import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
 import type { TransactionId } from './ledger-client.ts';
 import { readClock, readMessages, readTransactions, type TopicMessage } from './mirror-shapes.ts';
 
@@ -97,9 +98,9 @@ export class MirrorClient {
         redirect: 'error',
         signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
       });
-      text = await readCapped(response);
+      text = await textOf(response);
     } catch (error) {
-      if (error instanceof MirrorError) throw error;
+      if (error instanceof BodyTooLargeError) throw new MirrorError('too-large', error.message, error);
       throw new MirrorError('unreachable', `${mirror} does not answer`, error);
     }
     if (response.status === 404) return null;
@@ -119,17 +120,10 @@ export class MirrorClient {
   }
 }
 
-async function readCapped(response: Response): Promise<string> {
-  if (response.body === null) return '';
+/** A byte order mark is kept: it is a character that the mirror sent. */
+async function textOf(response: Response): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let text = '';
-  let size = 0;
-  for await (const part of response.body) {
-    size += part.length;
-    if (size > MAX_BODY_BYTES) throw new MirrorError('too-large', `an answer over ${MAX_BODY_BYTES} bytes`);
-    text += decoder.decode(part, { stream: true });
-  }
-  return text + decoder.decode();
+  return decoder.decode(await cappedBytes(response, MAX_BODY_BYTES));
 }
 
 function ignoreMirrorFailure(): Fate {

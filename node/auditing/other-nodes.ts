@@ -5,6 +5,7 @@ import { ANCHORING_STATUSES } from '../../protocol/bundle/verdict.ts';
 import type { Member } from '../../protocol/keys/roster.ts';
 import { ConsensusTimestampShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
+import { cappedBytes } from '../capped-body.ts';
 import type { RecordVerdict } from '../verification/verifier.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
@@ -108,22 +109,11 @@ async function askNode(baseUrl: string, id: RecordId, signal: AbortSignal): Prom
     redirect: 'error',
     signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
   });
-  const value: unknown = JSON.parse(await readCapped(response));
+  const body = await cappedBytes(response, MAX_ANSWER_BYTES);
+  const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   if (!response.ok || !compiled.Check(value) || value.attestationId !== id) return null;
   // A copy that cannot be read has no status, and is a result all the same.
   return value.status === 'confirmed' || value.status === null ? value : null;
-}
-
-async function readCapped(response: Response): Promise<string> {
-  if (response.body === null) return '';
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body) {
-    size += part.length;
-    if (size > MAX_ANSWER_BYTES) throw new RangeError(`an answer over ${MAX_ANSWER_BYTES} bytes`);
-    parts.push(part);
-  }
-  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
 }
 
 function isSame(own: Result, other: Result): boolean {

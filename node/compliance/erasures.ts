@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type NodeId, type RecordId } from '../../protocol/ids.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { timestampOf } from '../../protocol/time.ts';

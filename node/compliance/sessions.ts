@@ -1,4 +1,4 @@
-import { type NodeId } from '../../protocol/ids.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { linkingIds } from '../records/link-tables.ts';

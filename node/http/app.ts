@@ -24,8 +24,8 @@ export interface AppOptions {
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
-/** A node without a till may get one when it is started anew. In seconds. */
-const NO_TILL = { headers: { 'Retry-After': '3600' } };
+/** That a node has no till is how it was set up; it may get one when it is started anew. In seconds. */
+const NO_TILL = { headers: { 'Retry-After': '3600' }, expected: true };
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
@@ -78,7 +78,7 @@ function send(context: Context, { status = 200, headers = {}, body }: Answer): v
 }
 
 async function answerErrors(options: AppOptions, context: Context, next: Next): Promise<void> {
-  const { baseUrl, log, observe, paidGate } = options;
+  const { baseUrl, log, observe } = options;
   const started = performance.now();
   const requestId = requestIdOf(context);
   context.set('X-Request-Id', requestId);
@@ -88,9 +88,7 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
   } catch (thrown) {
     const problem = toProblem(problemOf(thrown));
     discard(context.req);
-    // That a node takes no payments is how it was set up; anyone may ask, and none fills the log with it.
-    const isFault = problem.status >= 500 && (problem.code !== 'payment-unavailable' || paidGate !== undefined);
-    if (isFault) {
+    if (problem.isFault) {
       log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
     }
     context.status = problem.status;

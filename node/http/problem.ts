@@ -19,6 +19,8 @@ export interface ProblemOptions {
   readonly extra?: JsonObject;
   /** For the log only; a caller never sees it. */
   readonly cause?: unknown;
+  /** The node answers as it was set up to: no fault, whatever the status, and none fills the log by asking. */
+  readonly expected?: boolean;
 }
 
 /** The request that a problem answers. */
@@ -43,6 +45,7 @@ export class Problem extends Error {
   readonly errors: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
   readonly extra: JsonObject;
+  readonly #expected: boolean;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
     super(detail, options.cause === undefined ? {} : { cause: options.cause });
@@ -52,6 +55,12 @@ export class Problem extends Error {
     this.errors = options.errors ?? [];
     this.headers = options.headers ?? {};
     this.extra = options.extra ?? {};
+    this.#expected = options.expected ?? false;
+  }
+
+  /** The node did not do what it is there for, and its operator is told. */
+  get isFault(): boolean {
+    return this.status >= 500 && !this.#expected;
   }
 }
 

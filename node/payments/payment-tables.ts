@@ -11,8 +11,7 @@ import { bytesCodec, jsonCodec, Table, textCodec } from '../store/table.ts';
  * authorization was spent on something else. Before the first of these a payment is in memory alone: a crash forgets it,
  * and it can be made again.
  */
-export const PAYMENT_STATES = ['unpaid', 'settling', 'unknown', 'settled', 'burnt'] as const;
-export type PaymentState = (typeof PAYMENT_STATES)[number];
+const PAYMENT_STATES = ['unpaid', 'settling', 'unknown', 'settled', 'burnt'] as const;
 
 const PaymentRowShape = Closed({
   state: Type.Enum([...PAYMENT_STATES]),

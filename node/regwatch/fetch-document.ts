@@ -1,3 +1,4 @@
+import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
 import { MAX_DOCUMENT_BYTES } from './document-reader.ts';
 import type { RawDocument } from './read-document.ts';
 
@@ -64,8 +65,7 @@ async function follow(start: URL, { etag, lastModified }: Validators, signal: Ab
 async function outcomeOf(response: Response): Promise<Fetched> {
   const { status, headers } = response;
   if (status === 200) {
-    const bytes = await boundedBytes(response);
-    if (bytes === null) return failed(`it gives more than ${MAX_DOCUMENT_BYTES} bytes`);
+    const bytes = await cappedBytes(response, MAX_DOCUMENT_BYTES);
     return {
       outcome: 'document',
       document: { bytes, contentType: headers.get('content-type') },
@@ -75,18 +75,6 @@ async function outcomeOf(response: Response): Promise<Fetched> {
   await response.body?.cancel();
   if (status === 304) return { outcome: 'unchanged' };
   return failed(`it answers ${status}`, retryAfterMs(headers.get('retry-after'), Date.now()));
-}
-
-/** Null where there are too many: what a small compressed body unpacks to counts. */
-async function boundedBytes(response: Response): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_DOCUMENT_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** RFC 9110 §10.2.3: seconds, or a date. `now` in epoch milliseconds. Null where it is neither. */
@@ -102,6 +90,7 @@ function failed(reason: string, retryAfter: number | null = null): Fetched {
 }
 
 function reasonOf(error: Error): string {
+  if (error instanceof BodyTooLargeError) return `it gives more than ${MAX_DOCUMENT_BYTES} bytes`;
   if (error.name === 'TimeoutError') return `it does not answer in ${FETCH_MS} ms`;
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

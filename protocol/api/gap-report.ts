@@ -62,7 +62,7 @@ export const GapReportAnswerShape = Closed({
       missing: Type.Array(Type.String()),
       /** Fields that evidence the clause and stay in payloads, where no count sees them. */
       notVisible: Type.Array(Type.String()),
-      /** Kinds that this version of the service does not make. */
+      /** Records by which their caller holds the clause not to apply. */
       assertedNotApplicable: Closed({ count: CountShape, sampleIds: SamplesShape }),
       appliesFrom,
       appliesNote: OrNull(Type.String()),

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Base64urlShape, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { AgentIdShape } from './agent-fields.ts';
+import { TIERED_ATTEST_EXAMPLE } from './attest-answer.ts';
 import { StatusShape, WarningsShape } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { DataShape, SourceIdShape } from './fields.ts';
@@ -38,18 +39,7 @@ export const PaidTieredAttestAnswerShape = PaidShape({
 });
 
 export const PAID_TIERED_ATTEST_EXAMPLE = {
-  request: {
-    agentId: EXAMPLE_IDS.agent,
-    data: { input: { case: 'A-18' }, output: { decision: 'grant' } },
-    model_ref: { model_id: 'loan-model', model_version: '4.2', third_party_model: false, system_id: 'lending' },
-    complianceMeta: {
-      riskLevel: 'high',
-      populationGroup: 'retail',
-      jurisdiction: ['EU', 'DE'],
-      serviceEventType: 'DECISION',
-    },
-    sourceId: EXAMPLE_IDS.source,
-  },
+  request: { agentId: EXAMPLE_IDS.agent, ...TIERED_ATTEST_EXAMPLE.request },
   answer: {
     success: true,
     agentId: EXAMPLE_IDS.agent,

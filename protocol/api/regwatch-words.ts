@@ -28,7 +28,6 @@ export type RegStatus = (typeof REG_STATUSES)[number];
 
 /** `new`: first seen. `changed`: its source says something else now. `corrected`: the operator does. */
 export const CHANGE_TYPES = ['new', 'changed', 'corrected'] as const;
-export type ChangeType = (typeof CHANGE_TYPES)[number];
 
 /** A country or bloc, perhaps with a part of it (`US-CO`), or `unclassified`. */
 export const JURISDICTION_PATTERN = '^(unclassified|[A-Z]{2,3}(-[A-Z0-9]{1,3})?)$';

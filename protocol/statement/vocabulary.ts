@@ -82,7 +82,6 @@ export const KEY_EVENTS = [
   /** An edition of an official list came into force at the node, or was found unchanged at its source. */
   'list-edition',
 ] as const;
-export type KeyEvent = (typeof KEY_EVENTS)[number];
 
 /** What a screening, a counterparty check or an audit came to. */
 export const VERDICTS = ['match', 'no-match', 'review', 'clear', 'pass', 'fail', 'inconclusive'] as const;

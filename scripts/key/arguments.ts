@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
 import { TIERS, type Tier } from '../../node/accounts/account.ts';
 import { isKeyId, type KeyId } from '../../node/accounts/key-id.ts';
 import type { KeyRequest } from '../../node/accounts/key-terms.ts';
 import { type KeyPreset, PRESET_NAMES, type Scope, SCOPES } from '../../node/accounts/scopes.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { type CommandForm, excludeEachOther, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run key -- COMMAND [options]
@@ -72,51 +72,51 @@ const OPTIONS = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
-type Flags = ReturnType<typeof parsed>['values'];
+type Flags = FlagsOf<typeof OPTIONS>;
 type Flag = keyof typeof OPTIONS;
 
-/** Flags of every command, and those that each takes besides. Any other one is an error. */
-const COMMON: readonly Flag[] = ['node', 'home', 'json'];
-const FLAGS: Readonly<Record<Command['name'], readonly Flag[]>> = {
-  'create-account': ['id', 'tier', 'name', 'email'],
-  create: ['account', 'preset', 'scopes', 'name', 'source', 'addresses', 'expires', 'key-from-stdin', 'key-id'],
-  list: ['account'],
-  rotate: ['account', 'overlap'],
-  revoke: ['account'],
-  'set-tier': [],
+/** Flags of every command. */
+const COMMON = ['node', 'home', 'json'] as const;
+const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
+  'create-account': { words: 0, flags: ['id', 'tier', 'name', 'email', ...COMMON] },
+  create: {
+    words: 0,
+    flags: [
+      'account',
+      'preset',
+      'scopes',
+      'name',
+      'source',
+      'addresses',
+      'expires',
+      'key-from-stdin',
+      'key-id',
+      ...COMMON,
+    ],
+  },
+  list: { words: 0, flags: ['account', ...COMMON] },
+  rotate: { words: 1, flags: ['account', 'overlap', ...COMMON] },
+  revoke: { words: 1, flags: ['account', ...COMMON] },
+  'set-tier': { words: 2, flags: COMMON },
 };
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** What the command line asks for; null: help. `now` in epoch milliseconds. Throws `UsageError`. */
 export function readArguments(args: readonly string[], now: number): Arguments | null {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help === true) return null;
-  const [name = '', ...operands] = positionals;
-  if (!isCommand(name)) throw new UsageError(name === '' ? 'which command?' : `there is no command ${name}`);
-  const allowed = new Set<string>([...COMMON, ...FLAGS[name]]);
-  const stray = Object.keys(flags).find((flag) => !allowed.has(flag));
-  if (stray !== undefined) throw new UsageError(`${name} takes no --${stray}`);
+  const { name, words } = readCommand(positionals, flags, FORMS);
+  excludeEachOther(flags, 'home', 'node');
   const { node: nodes = [], home, json = false } = flags;
-  if (home !== undefined && nodes.length > 0) throw new UsageError('--home and --node exclude each other');
-  return { command: commandOf(name, operands, flags, now), nodes, home, json };
+  return { command: commandOf(name, words, flags, now), nodes, home, json };
 }
 
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function isCommand(name: string): name is Command['name'] {
-  return Object.hasOwn(FLAGS, name);
-}
-
-function commandOf(name: Command['name'], operands: readonly string[], flags: Flags, now: number): Command {
-  const [first = '', second = ''] = operands;
-  const wanted = { 'create-account': 0, create: 0, list: 0, rotate: 1, revoke: 1, 'set-tier': 2 }[name];
-  if (operands.length !== wanted) throw new UsageError(`${name} takes ${wanted} words, not ${operands.length}`);
+function commandOf(
+  name: Command['name'],
+  [first = '', second = '']: readonly string[],
+  flags: Flags,
+  now: number,
+): Command {
   switch (name) {
     case 'create-account':
       return {

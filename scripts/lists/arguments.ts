@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { isListId, LIST_IDS, type ListId } from '../../node/lists/list-id.ts';
+import { type CommandForm, excludeEachOther, readCommand, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run lists -- COMMAND [options]
@@ -43,45 +43,36 @@ const OPTIONS = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
-const OPERANDS: Readonly<Record<Command['name'], number>> = { import: 1, update: 0, status: 0 };
+type Flag = keyof typeof OPTIONS;
+
+/** Flags of every command. */
+const COMMON = ['list', 'node', 'home', 'json'] as const;
+const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
+  import: { words: 1, flags: ['accept-shrink', ...COMMON] },
+  update: { words: 0, flags: ['accept-shrink', ...COMMON] },
+  status: { words: 0, flags: COMMON },
+};
 
 /** What the command line asks for; null: help. Throws `UsageError`. */
 export function readArguments(args: readonly string[]): Arguments | null {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help === true) return null;
-  const [name = '', ...operands] = positionals;
-  if (!isCommand(name)) throw new UsageError(name === '' ? 'which command?' : `there is no command ${name}`);
-  if (operands.length !== OPERANDS[name]) {
-    throw new UsageError(`${name} takes ${OPERANDS[name]} words, not ${operands.length}`);
-  }
+  const { name, words } = readCommand(positionals, flags, FORMS);
+  excludeEachOther(flags, 'home', 'node');
   const { list = [], node: nodes = [], home, json = false, 'accept-shrink': acceptShrink = false } = flags;
-  if (home !== undefined && nodes.length > 0) throw new UsageError('--home and --node exclude each other');
-  if (name === 'status' && acceptShrink) throw new UsageError('status takes no --accept-shrink');
-  const command = commandOf(name, operands[0] ?? '', acceptShrink);
+  const command = commandOf(name, words[0] ?? '', acceptShrink);
   return { command, lists: list.length === 0 ? LIST_IDS : list.map(listOf), nodes, home, json };
 }
 
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function commandOf(name: Command['name'], operand: string, acceptShrink: boolean): Command {
+function commandOf(name: Command['name'], directory: string, acceptShrink: boolean): Command {
   switch (name) {
     case 'import':
-      return { name, directory: resolve(operand), acceptShrink };
+      return { name, directory: resolve(directory), acceptShrink };
     case 'update':
       return { name, acceptShrink };
     case 'status':
       return { name };
   }
-}
-
-function isCommand(name: string): name is Command['name'] {
-  return Object.hasOwn(OPERANDS, name);
 }
 
 function listOf(text: string): ListId {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { type AtomicAmount, atomicUsdc, usdOf } from '../../protocol/payments/usdc.ts';
+import { excludeEachOther, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Above every price of the table, and below what a slip of the finger may cost. */
@@ -48,14 +48,14 @@ const OPTIONS = {
 
 /** What the command line asks for; null: help. Throws `UsageError`. */
 export async function readArguments(args: readonly string[]): Promise<Arguments | null> {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help) return null;
   const [method = '', path = '', ...others] = positionals;
   if (others.length > 0) throw new UsageError(`one call at a time: ${others[0]} is one word too many`);
   if (method !== 'GET' && method !== 'POST') throw new UsageError('the first word is GET or POST');
   if (!path.startsWith('/')) throw new UsageError('the second word is a path, as /v1/x402/hedera-facts/supply');
   if (method === 'GET' && flags.data !== undefined) throw new UsageError('a GET has no --data');
-  if (flags.node !== undefined && flags.url !== undefined) throw new UsageError('--node and --url exclude each other');
+  excludeEachOther(flags, 'node', 'url');
   if (flags.url !== undefined && flags.key === undefined) {
     throw new UsageError('--url needs --key: the demo wallet has money in the local cluster only');
   }
@@ -69,14 +69,6 @@ export async function readArguments(args: readonly string[]): Promise<Arguments 
     max: amountOf(flags['max-usd']),
     isWaiting: !flags['no-wait'],
   };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 async function bodyOf(data: string): Promise<string> {

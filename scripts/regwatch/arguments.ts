@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { REG_ITEM_ID_PATTERN } from '../../protocol/api/regwatch-words.ts';
+import { type CommandForm, excludeEachOther, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run regwatch -- COMMAND [options]
@@ -53,40 +53,30 @@ const OPTIONS = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
-type Flags = ReturnType<typeof parsed>['values'];
+type Flags = FlagsOf<typeof OPTIONS>;
+type Flag = keyof typeof OPTIONS;
 
-const COMMON: readonly string[] = ['node', 'home', 'json'];
-const INGEST_FLAGS: readonly string[] = ['source', 'authority', 'jurisdictions', 'frameworks', 'format', 'time-zone'];
-const WORDS = { status: 0, add: 1, correct: 2, ingest: 1 } as const;
+/** Flags of every command. */
+const COMMON = ['node', 'home', 'json'] as const;
+const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
+  status: { words: 0, flags: COMMON },
+  add: { words: 1, flags: COMMON },
+  correct: { words: 2, flags: COMMON },
+  ingest: {
+    words: 1,
+    flags: ['source', 'authority', 'jurisdictions', 'frameworks', 'format', 'time-zone', ...COMMON],
+  },
+};
 const ITEM = new RegExp(REG_ITEM_ID_PATTERN);
 
 /** What the command line asks for; null: help. Throws `UsageError`. */
 export function readArguments(args: readonly string[]): Arguments | null {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help === true) return null;
-  const [name = '', ...operands] = positionals;
-  if (!isCommand(name)) throw new UsageError(name === '' ? 'which command?' : `there is no command ${name}`);
-  const allowed = new Set([...COMMON, ...(name === 'ingest' ? INGEST_FLAGS : [])]);
-  const stray = Object.keys(flags).find((flag) => !allowed.has(flag));
-  if (stray !== undefined) throw new UsageError(`${name} takes no --${stray}`);
-  if (operands.length !== WORDS[name]) {
-    throw new UsageError(`${name} takes ${WORDS[name]} words, not ${operands.length}`);
-  }
+  const { name, words } = readCommand(positionals, flags, FORMS);
+  excludeEachOther(flags, 'home', 'node');
   const { node: nodes = [], home, json = false } = flags;
-  if (home !== undefined && nodes.length > 0) throw new UsageError('--home and --node exclude each other');
-  return { command: commandOf(name, operands, flags), nodes, home, json };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function isCommand(name: string): name is Command['name'] {
-  return Object.hasOwn(WORDS, name);
+  return { command: commandOf(name, words, flags), nodes, home, json };
 }
 
 function commandOf(name: Command['name'], [first = '', second = '']: readonly string[], flags: Flags): Command {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeClusterFile } from '../../cluster/supervisor/cluster-file.ts';
 import { keyCommand } from '../../scripts/key/command.ts';
+import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/key.ts');
@@ -16,28 +16,9 @@ const STATUS = '/v1/status/att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
 const network = await TestNetwork.start({ nodes: ['eu', 'us'] });
 const eu = network.node('eu');
 const us = network.node('us');
-const home = dirname(eu.config.home);
-await writeClusterFile(home, {
-  nodes: [eu, us].map(({ config, baseUrl }) => ({
-    id: config.id,
-    region: config.id,
-    baseUrl,
-    nodeUrl: `${baseUrl}/verify`,
-    pid: null,
-  })),
-  ledger: { network: 'x', topicId: '0.0.1', mirrorUrl: 'x', pid: null },
-  chain: { rpcUrl: 'x', chainId: 1, usdc: 'x', payTo: 'x', pid: null },
-  mail: { smtpPort: 0, directory: home, pid: null },
-  demo: {
-    apiKeys: { developer: '', standard: '', professional: '', enterprise: '', bench: '' },
-    wallet: { address: '', privateKey: '' },
-  },
-});
-const before = process.env.MERIDIAN_HOME;
-process.env.MERIDIAN_HOME = home;
+const home = await ClusterHome.of([eu, us]);
 test.after(async () => {
-  if (before === undefined) delete process.env.MERIDIAN_HOME;
-  else process.env.MERIDIAN_HOME = before;
+  home[Symbol.dispose]();
   await network[Symbol.asyncDispose]();
 });
 

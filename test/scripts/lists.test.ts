@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeClusterFile } from '../../cluster/supervisor/cluster-file.ts';
 import { giveSamples } from '../../cluster/supervisor/sample-lists.ts';
 import { listsCommand } from '../../scripts/lists/command.ts';
+import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { ofacEdition } from '../fixtures/lists/list-files.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 
@@ -19,29 +19,10 @@ const DAY_MS = 86_400_000;
 const network = await TestNetwork.start({ nodes: ['eu', 'us'] });
 const eu = network.node('eu');
 const us = network.node('us');
-const home = dirname(eu.config.home);
 const folder = await mkdtemp(join(tmpdir(), 'meridian-lists-'));
-await writeClusterFile(home, {
-  nodes: [eu, us].map(({ config, baseUrl }) => ({
-    id: config.id,
-    region: config.id,
-    baseUrl,
-    nodeUrl: `${baseUrl}/verify`,
-    pid: null,
-  })),
-  ledger: { network: 'x', topicId: '0.0.1', mirrorUrl: 'x', pid: null },
-  chain: { rpcUrl: 'x', chainId: 1, usdc: 'x', payTo: 'x', pid: null },
-  mail: { smtpPort: 0, directory: home, pid: null },
-  demo: {
-    apiKeys: { developer: '', standard: '', professional: '', enterprise: '', bench: '' },
-    wallet: { address: '', privateKey: '' },
-  },
-});
-const before = process.env.MERIDIAN_HOME;
-process.env.MERIDIAN_HOME = home;
+const home = await ClusterHome.of([eu, us]);
 test.after(async () => {
-  if (before === undefined) delete process.env.MERIDIAN_HOME;
-  else process.env.MERIDIAN_HOME = before;
+  home[Symbol.dispose]();
   await network[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
@@ -113,7 +94,7 @@ test('a refused edition is told on every node, with a way to accept it', async (
 
 test('wrong usage is told apart', async () => {
   const wrong = ['', 'load', 'import', 'update now', 'status --accept-shrink', 'status --list x', 'status --node zz'];
-  for (const line of [...wrong, `import ${home}`, 'import /nowhere', 'status --home a --node eu']) {
+  for (const line of [...wrong, `import ${home.path}`, 'import /nowhere', 'status --home a --node eu']) {
     assert.is((await lists(line)).exit, 2, line);
   }
   assert.match((await lists('--help')).out, /Exit: 0 done on every node/);

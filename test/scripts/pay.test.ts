@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { generatePrivateKey } from 'viem/accounts';
 import { addressOfKey } from '../../cluster/chain/chain-wallets.ts';
-import { writeClusterFile } from '../../cluster/supervisor/cluster-file.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { encodeHeader, PAYMENT_REQUIRED_HEADER, PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import { priceOf } from '../../protocol/payments/prices.ts';
 import { paymentRequired, requirementsOf } from '../../protocol/payments/terms.ts';
 import { payCommand } from '../../scripts/pay/command.ts';
 import { TestChain } from '../fixtures/chain.ts';
+import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/pay.ts');
@@ -29,25 +29,15 @@ const network = await TestNetwork.start({
   config: { batchIntervalMs: 100, payments: chain.config() },
 });
 const node = network.node();
-const home = dirname(node.config.home);
 const keys = await mkdtemp(join(tmpdir(), 'meridian-pay-'));
 const demo = generatePrivateKey();
 await chain.mint(addressOfKey(demo), '10');
-await writeClusterFile(home, {
-  nodes: [{ id: 'eu', region: 'EU', baseUrl: node.baseUrl, nodeUrl: `${node.baseUrl}/verify`, pid: null }],
-  ledger: { network: 'x', topicId: '0.0.1', mirrorUrl: 'x', pid: null },
-  chain: { rpcUrl: chain.rpcUrl, chainId: 1, usdc: 'x', payTo: chain.payTo, pid: null },
-  mail: { smtpPort: 0, directory: home, pid: null },
-  demo: {
-    apiKeys: { developer: '', standard: '', professional: '', enterprise: '', bench: '' },
-    wallet: { address: addressOfKey(demo), privateKey: demo },
-  },
+const home = await ClusterHome.of([node], {
+  chain,
+  wallet: { address: addressOfKey(demo), privateKey: demo },
 });
-const before = process.env.MERIDIAN_HOME;
-process.env.MERIDIAN_HOME = home;
 test.after(async () => {
-  if (before === undefined) delete process.env.MERIDIAN_HOME;
-  else process.env.MERIDIAN_HOME = before;
+  home[Symbol.dispose]();
   await network[Symbol.asyncDispose]();
   await chain[Symbol.asyncDispose]();
   await rm(keys, { recursive: true, force: true });

@@ -2,11 +2,11 @@ import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import { cappedBytes } from '../../capped-body.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { RemoteInferenceConfig } from '../config.ts';
 import type { Completion, Engine, ModelIdentity, Prompt } from '../engine.ts';
 import { InferenceError } from '../inference-error.ts';
-import { cappedText } from './capped-body.ts';
 import { FINISH_REASON, readCompletion, readModelEntry, readTooLong, type ServerCompletion } from './server-answers.ts';
 
 export type RemoteEngineConfig = Pick<RemoteInferenceConfig, 'url' | 'headers' | 'model' | 'version'>;
@@ -60,8 +60,8 @@ export class RemoteEngine implements Engine {
         throw new InferenceError('unavailable', 'The model cannot be reached.', { cause: error });
       },
     );
-    if (response.ok) return readCompletion(await cappedText(response, MAX_BYTES));
-    throw refusalOf(response.status, await cappedText(response, MAX_REFUSAL_BYTES).catch(() => ''));
+    if (response.ok) return readCompletion(await textOf(response, MAX_BYTES));
+    throw refusalOf(response.status, await textOf(response, MAX_REFUSAL_BYTES).catch(() => ''));
   }
 
   /** The list of models; null where there is none to be had. */
@@ -69,7 +69,7 @@ export class RemoteEngine implements Engine {
     const soon = AbortSignal.any([signal, AbortSignal.timeout(MODELS_MS)]);
     try {
       const response = await this.#fetch('/models', { signal: soon });
-      const text = await cappedText(response, MAX_BYTES);
+      const text = await textOf(response, MAX_BYTES);
       return response.ok ? text : null;
     } catch {
       signal.throwIfAborted();
@@ -86,6 +86,11 @@ export class RemoteEngine implements Engine {
       headers: { ...headers, 'content-type': 'application/json' },
     });
   }
+}
+
+/** A byte order mark at its start is left out. Throws `BodyTooLargeError`, and `TypeError` where it is no UTF-8. */
+async function textOf(response: Response, maxBytes: number): Promise<string> {
+  return new TextDecoder('utf-8', { fatal: true }).decode(await cappedBytes(response, maxBytes));
 }
 
 function refusalOf(status: number, text: string): InferenceError {

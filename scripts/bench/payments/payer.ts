@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import { authorizationTypes } from '@x402/evm';
 import { type Hex, type PrivateKeyAccount, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
@@ -13,16 +14,6 @@ import { BASE_URL, sellerTerms } from './seller-forms.ts';
 const BODY = '{}';
 const NONCE_BYTES = 32;
 const BACKDATED_SECONDS = 600;
-const types = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 const accounts = new Map<Hex, PrivateKeyAccount>();
 
@@ -98,7 +89,7 @@ async function headerOf(wallet: PrivateKeyAccount, terms: PaymentRequirements, p
       chainId: Number(USDC.network.split(':')[1]),
       verifyingContract: USDC.asset,
     },
-    types,
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: {
       ...authorization,

@@ -1,11 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ensureChainWallets } from '../../../cluster/chain/chain-wallets.ts';
+import { ended, type ForkedMain, forkMain } from '../../fixtures/forked-main.ts';
 import { freePort } from '../../fixtures/ports.ts';
 import { until } from '../../fixtures/test-node.ts';
 
@@ -55,7 +55,7 @@ test('ends with its parent, and takes its anvil along even when it is killed', a
 test('ends with an error when its anvil dies, so that whoever watches it starts it again', async () => {
   const { child, output } = await start();
   const anvil = /^(\d+) \(anvil\)/m.exec(await childrenOf(child.pid ?? 0))?.[1] ?? '';
-  await end(child, () => process.kill(Number(anvil), 'SIGKILL'));
+  await ended(child, () => process.kill(Number(anvil), 'SIGKILL'));
   assert.is(child.exitCode, 1);
   assert.match(output(), 'the chain has died');
 });
@@ -73,38 +73,15 @@ test('refuses production, a folder without keys, and a port that is none', async
   }
 });
 
-interface ChainProcess {
-  readonly child: ChildProcess;
-  readonly ready: unknown;
-  readonly output: () => string;
-}
-
-/** Starts the chain as the supervisor does. Rejects with what it said where it ends before it is ready. */
-async function start(env: Record<string, string> = {}, flags: readonly string[] = []): Promise<ChainProcess> {
-  const child = fork(MAIN, [`--directory=${directory}`, `--port=${port}`, ...flags], {
-    silent: true,
-    env: { PATH: process.env.PATH, ...env },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => (output += data.toString()));
-  const [ready] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'close').then(() => Promise.reject(new Error(output))),
-  ]);
-  return { child, ready, output: () => output };
+function start(env: Record<string, string> = {}, flags: readonly string[] = []): Promise<ForkedMain> {
+  return forkMain(MAIN, [`--directory=${directory}`, `--port=${port}`, ...flags], env);
 }
 
 async function endsWithAnvil(child: ChildProcess, how: () => void): Promise<void> {
   const started = performance.now();
-  await end(child, how);
+  await ended(child, how);
   await until('nobody answers', async () => !(await answers()), GONE_MS);
   assert.ok(performance.now() - started < GONE_MS);
-}
-
-async function end(child: ChildProcess, how: () => void): Promise<void> {
-  const ended = once(child, 'exit');
-  how();
-  await ended;
 }
 
 async function answers(): Promise<boolean> {

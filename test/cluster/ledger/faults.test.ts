@@ -103,14 +103,21 @@ test.after(async () => {
   setImmediate(() => process.exit());
 });
 
-/** Retries soon, so that the test is short; waits for answers as long as the SDK does by default. */
+/**
+ * Retries soon, so that the test is short; waits for answers as long as the SDK does by default.
+ *
+ * The SDK gives up as soon as every node it knows has just failed. A node is therefore asked again after a
+ * millisecond, which is shorter than the wait before any retry.
+ */
 function patientClient(): Client {
   return running
     .client()
     .setMinBackoff(10)
     .setMaxBackoff(50)
-    .setNodeMinBackoff(10)
-    .setNodeMaxBackoff(50)
+    .setNodeMinBackoff(1)
+    .setNodeMaxBackoff(1)
+    .setNodeMinReadmitPeriod(1)
+    .setNodeMaxReadmitPeriod(1)
     .setMaxAttempts(40);
 }
 

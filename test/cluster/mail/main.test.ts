@@ -1,4 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createMailer } from '../../../node/mail/mailer.ts';
+import { ended, type ForkedMain, forkMain } from '../../fixtures/forked-main.ts';
 import { SmtpClient } from './smtp-client.ts';
 
 const MAIN = join(import.meta.dirname, '../../../cluster/mail/main.ts');
@@ -34,7 +34,7 @@ test('ends within a second of SIGTERM, of SIGINT and of its parent, also with a 
     using client = new SmtpClient(port);
     await client.greet();
     const started = performance.now();
-    await end(child, () => (how === 'disconnect' ? child.disconnect() : child.kill(how)));
+    await ended(child, () => (how === 'disconnect' ? child.disconnect() : child.kill(how)));
     assert.ok(performance.now() - started < 1_000, how);
     assert.is(child.exitCode, 0);
   }
@@ -53,31 +53,15 @@ test('refuses production, a port that is none, and flags it does not know', asyn
   }
 });
 
-interface SinkProcess {
-  readonly child: ChildProcess;
+interface SinkProcess extends ForkedMain {
   readonly port: number;
-  readonly output: () => string;
 }
 
-/** Starts the sink as the supervisor does. Rejects with what it said where it ends before it is ready. */
 async function start(env: Record<string, string> = {}, flags: readonly string[] = []): Promise<SinkProcess> {
-  const child = fork(MAIN, ['--directory', directory, '--port', '0', ...flags], {
-    silent: true,
-    env: { PATH: process.env.PATH, ...env },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data: Buffer) => (output += data.toString()));
-  const [ready] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'close').then(() => Promise.reject(new Error(output))),
-  ]);
-  return { child, port: Number(ready.smtpPort), output: () => output };
-}
-
-async function end(child: ChildProcess, how: () => void): Promise<void> {
-  const ended = once(child, 'exit');
-  how();
-  await ended;
+  const sink = await forkMain(MAIN, ['--directory', directory, '--port', '0', ...flags], env);
+  const { ready } = sink;
+  if (typeof ready !== 'object' || ready === null || !('smtpPort' in ready)) throw new Error('it tells no port');
+  return { ...sink, port: Number(ready.smtpPort) };
 }
 
 test.run();

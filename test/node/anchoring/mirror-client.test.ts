@@ -94,6 +94,17 @@ test('an answer that is too large, late, refused or no JSON is a typed error', a
   assert.equal(codes, ['too-large', 'refused', 'unreadable', 'unreachable']);
 });
 
+test('a text is every character that was sent, a byte order mark too; what is no UTF-8 is none', async () => {
+  const read = (body: string | Buffer) =>
+    withMirror(
+      async (_path, answer) => answer(200, body),
+      (url) => new MirrorClient([url]).text(url, '/blocks'),
+    );
+  assert.is(await read('\ufeff{"a":1}'), '\ufeff{"a":1}');
+  const error: unknown = await read(Buffer.from([0x22, 0xff, 0x22])).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof MirrorError && error.code === 'unreachable');
+});
+
 test('a transaction is dead only by a clock past its validity, whatever else is told of it', async () => {
   const duplicate = { result: 'DUPLICATE_TRANSACTION', consensus_timestamp: '1763717405.000000002' };
   const success = { result: 'SUCCESS', consensus_timestamp: '1763717401.000000001' };
@@ -131,7 +142,7 @@ test('one mirror that shows a transaction outweighs another that lacks it, and o
   );
 });
 
-type Answer = (status: number, body: string) => void;
+type Answer = (status: number, body: string | Buffer) => void;
 
 async function withMirror<Result>(
   serve: (path: string, answer: Answer) => Promise<void>,

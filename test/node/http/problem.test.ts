@@ -37,6 +37,13 @@ test('the cause of a problem stays out of its body', () => {
   assert.not.match(JSON.stringify(problemBody(problem, occurrence)), 'ENOSPC');
 });
 
+test('what the server answers for is a fault, but where it was to be expected', () => {
+  assert.ok(toProblem(new Error('lost')).isFault);
+  assert.ok(new Problem('payment-unavailable', 'Not now.').isFault);
+  assert.not.ok(new Problem('payment-unavailable', 'Never.', { expected: true }).isFault);
+  assert.not.ok(new Problem('missing-field', 'No sourceId.').isFault);
+});
+
 test('extra members stand in the body and cannot replace a standard one', () => {
   const extra = { existingAttestationId: 'att_eu_1', success: true, status: 200, code: 'x' };
   const body = problemBody(new Problem('duplicate-attestation', 'Seen before.', { extra }), occurrence);

@@ -149,6 +149,11 @@ test('an endless answer is read no further than a megabyte', async () => {
   assert.ok(sent < 16 << 20, `${sent} bytes`);
 });
 
+test('a byte order mark before an answer does no harm', async () => {
+  server.complete = (response) => response.end(`\ufeff${JSON.stringify(chatCompletion({}))}`);
+  assert.is((await engineOf().complete(ask('Capital of France?'), PATIENT)).content, 'Paris.');
+});
+
 test('a server that is away or busy is unavailable', async () => {
   for (const status of [404, 429, 502, 503]) {
     server.complete = json(status, {});

@@ -1,0 +1,56 @@
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import { UsageError } from './usage-error.ts';
+
+/** The values of flags that were given, and of those with a default. */
+export type FlagsOf<Options extends ParseArgsOptionsConfig> = ReturnType<typeof readCommandLine<Options>>['values'];
+
+/** What a command takes. Any other flag is an error. */
+export interface CommandForm<Flag extends string = string> {
+  /** Words after the command's name; without it any number. */
+  readonly words?: number;
+  readonly flags: readonly Flag[];
+}
+
+/** Flags and words of a command line. Throws `UsageError` where a flag is unknown, or lacks its value. */
+export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/**
+ * The command that the first word names, and the words after it. No flag may have a default: it would count as given.
+ * Throws `UsageError` where there is no such command, or it takes other flags or another number of words.
+ */
+export function readCommand<Name extends string>(
+  [name = '', ...words]: readonly string[],
+  flags: object,
+  forms: Readonly<Record<Name, CommandForm>>,
+): { readonly name: Name; readonly words: readonly string[] } {
+  if (!isNameOf(forms, name)) throw new UsageError(name === '' ? 'which command?' : `there is no command ${name}`);
+  const form = forms[name];
+  const stray = Object.keys(flags).find((flag) => !form.flags.includes(flag));
+  if (stray !== undefined) throw new UsageError(`${name} takes no --${stray}`);
+  const { words: wanted = words.length } = form;
+  if (words.length !== wanted) throw new UsageError(`${name} takes ${wanted} words, not ${words.length}`);
+  return { name, words };
+}
+
+/** Throws `UsageError` where both flags are given. */
+export function excludeEachOther<Flag extends string>(
+  flags: { readonly [name in Flag]?: unknown },
+  one: Flag,
+  other: Flag,
+): void {
+  if (flags[one] === undefined || flags[other] === undefined) return;
+  throw new UsageError(`--${one} and --${other} exclude each other`);
+}
+
+function isNameOf<Name extends string>(forms: Readonly<Record<Name, unknown>>, name: string): name is Name {
+  return Object.hasOwn(forms, name);
+}
