@@ -55,6 +55,11 @@ export class AuthorityWatch implements Authorities {
     return [...this.#rivals.values()];
   }
 
+  /** Whether the roster is one of the chain, or beside it. */
+  knowsRoster(hash: Sha256Hash): boolean {
+    return this.#chain.hashes.includes(hash) || this.#rivals.has(hash);
+  }
+
   /** Statements that the ledger names and no node has shown. */
   get awaited(): readonly AwaitedStatement[] {
     return this.#awaited;
@@ -72,7 +77,7 @@ export class AuthorityWatch implements Authorities {
   /** Takes the next roster, or keeps one that was signed beside. Whether it holds. */
   learnRoster(signed: SignedRoster): boolean {
     const hash = rosterHash(nativeSuite, signed);
-    if (this.#chain.hashes.includes(hash) || this.#rivals.has(hash)) return true;
+    if (this.knowsRoster(hash)) return true;
     try {
       const { version, previous } = rosterStatement.parse(signed.statement);
       const before = this.#chain.hashes[version - 2];
@@ -115,12 +120,7 @@ export class AuthorityWatch implements Authorities {
   }
 
   #knows(hash: Sha256Hash): boolean {
-    return (
-      this.#certificates.has(hash) ||
-      this.#revocations.has(hash) ||
-      this.#rivals.has(hash) ||
-      this.#chain.hashes.includes(hash)
-    );
+    return this.#certificates.has(hash) || this.#revocations.has(hash) || this.knowsRoster(hash);
   }
 
   #learn(known: Map<Sha256Hash, SignedStatement>, signed: SignedStatement, add: () => unknown): boolean {

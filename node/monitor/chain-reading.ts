@@ -1,4 +1,4 @@
-import type { ServedBatch } from '../../protocol/api/public-record.ts';
+import { PUBLIC_PAGE_ENTRIES, type ServedBatch } from '../../protocol/api/public-record.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import {
@@ -7,7 +7,9 @@ import {
   judgeCosignatures,
   judgedOrNull,
   judgeEnvelopes,
+  openEnvelope,
 } from '../../protocol/proof/judge.ts';
+import { ProofError } from '../../protocol/proof/proof.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { ChainWatch, Proven } from './chain-watch.ts';
@@ -34,6 +36,10 @@ export class ChainReading {
   readonly #options: ChainReadingOptions;
   #inquiries = 0;
   #turn = 0;
+  /** Where the next look at batches without quorum begins, by node. */
+  readonly #lookFrom = new Map<NodeId, number>();
+  /** Chains of which nodes have more, and that are being read on. */
+  readonly #underWay = new Set<NodeId>();
   /** Hashes of envelopes shown for a batch that was inquired into in this round, by node and batch. */
   readonly #inquired = new Map<string, ReadonlySet<Sha256Hash>>();
 
@@ -46,9 +52,15 @@ export class ChainReading {
     this.#inquired.clear();
   }
 
+  /** Whether there is more to read of a chain, and reading goes on. */
+  isUnderWay(node: NodeId): boolean {
+    return this.#underWay.has(node);
+  }
+
   /** Reads on from the nodes that say they have more, until none has. */
   async forward(chain: ChainWatch): Promise<void> {
     const { faces } = this.#options;
+    const began = chain.head;
     for (const shown of faces.shown) {
       for (let page = 0; page < PAGES_A_ROUND && !chain.tainted && !chain.isFull; page++) {
         if ((headOf(shown, chain.node)?.batch ?? Number.POSITIVE_INFINITY) <= chain.head) break;
@@ -57,12 +69,18 @@ export class ChainReading {
         if (chain.head === before) break;
       }
     }
+    const hasMore = faces.shown.some((shown) => (headOf(shown, chain.node)?.batch ?? 0) > chain.head);
+    if (hasMore && !chain.tainted && (chain.head > began || faces.paced)) this.#underWay.add(chain.node);
+    else this.#underWay.delete(chain.node);
   }
 
-  /** Looks once more at batches that too few have cosigned, from the oldest on, at another node each round. */
+  /** Looks once more at batches that too few have cosigned: a page of them each round, from the oldest on and again. */
   async again(chain: ChainWatch, isWitnessed: (batch: number) => boolean): Promise<void> {
-    const waiting = [...chain.open].find(({ batch }) => !isWitnessed(batch));
+    const without = [...chain.open].filter(({ batch }) => !isWitnessed(batch));
+    const from = this.#lookFrom.get(chain.node) ?? 1;
+    const waiting = without.find(({ batch }) => batch >= from) ?? without[0];
     if (waiting === undefined || chain.tainted) return;
+    this.#lookFrom.set(chain.node, waiting.batch + PUBLIC_PAGE_ENTRIES);
     for (const { face, federation } of this.#options.faces.shown) {
       const head = headOf({ face, federation }, chain.node);
       if (head !== undefined && head.batch < waiting.batch) continue;
@@ -94,15 +112,29 @@ export class ChainReading {
     if (this.#inquiries++ >= INQUIRIES_A_ROUND) return null;
     const { faces } = this.#options;
     const served: ServedBatch[] = [];
-    for (const { face } of faces.shown) {
-      const page = await faces.ask(face, () => face.chain(node, batch));
-      const first = page?.batches[0];
-      if (first?.batch === batch) served.push(first);
-    }
+    for (const { face } of faces.shown) served.push(...((await this.#askFor(face, node, batch)) ?? []));
     await this.#compare(served);
     const hashes = new Set(served.map(({ envelope }) => hashText(nativeSuite, envelope.statement)));
     this.#inquired.set(key, hashes);
     return hashes;
+  }
+
+  /** Hashes of the envelopes that one node shows for a batch: one or none; undefined where it did not answer. */
+  async shownBy(face: PublicFace, node: NodeId, batch: number): Promise<ReadonlySet<Sha256Hash> | undefined> {
+    const served = await this.#askFor(face, node, batch);
+    return served && new Set(served.map(({ envelope }) => hashText(nativeSuite, envelope.statement)));
+  }
+
+  /** The batch as one node shows it, where its envelope holds. */
+  #askFor(face: PublicFace, node: NodeId, batch: number): Promise<ServedBatch[] | undefined> {
+    const { faces, authorities } = this.#options;
+    return faces.ask(face, async () => {
+      const [first] = (await face.chain(node, batch)).batches;
+      if (first?.batch !== batch) return [];
+      const envelope = openEnvelope(authorities, first.envelope);
+      if (envelope.node === node && envelope.batch === batch) return [first];
+      throw new ProofError(`batch ${envelope.node}/${envelope.batch} in the place of ${node}/${batch}`);
+    });
   }
 
   async #take(face: PublicFace, chain: ChainWatch, from: number): Promise<void> {

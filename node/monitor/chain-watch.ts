@@ -15,6 +15,7 @@ import { ProofError } from '../../protocol/proof/proof.ts';
 import type { Envelope } from '../../protocol/statement/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { AnchorsAhead } from './anchors-ahead.ts';
 import { type ChainState, EMPTY_CHAIN, type OpenBatch, type SeenAnchor } from './state.ts';
 
 /** What a member did, with the statements that prove it. */
@@ -34,9 +35,7 @@ export interface Taken {
 const RECENT = 64;
 /** Batches that wait for the ledger or a quorum: over 80 hours of one every 15 seconds. Past it the chain waits. */
 const MAX_OPEN = 20_000;
-const MAX_AHEAD = 20_000;
-/** Anchors of one batch, and anchors that fit no envelope, before more are not noted. */
-const MAX_OF_BATCH = 8;
+/** Anchors that fit no envelope, before more are not noted. */
 const MAX_FOREIGN = 256;
 
 /** One member's chain: every envelope follows from the one before, is on the ledger, and cosigned by a quorum. */
@@ -44,10 +43,12 @@ export class ChainWatch {
   readonly node: NodeId;
   readonly #state: { -readonly [Member in keyof ChainState]: ChainState[Member] };
   #open: Map<number, OpenBatch>;
+  readonly #ahead: AnchorsAhead;
 
   constructor(node: NodeId, state: ChainState = EMPTY_CHAIN) {
     this.node = node;
-    this.#state = { ...state, recent: [...state.recent], ahead: [...state.ahead], foreign: [...state.foreign] };
+    this.#state = { ...state, recent: [...state.recent], ahead: [], foreign: [...state.foreign] };
+    this.#ahead = new AnchorsAhead(state.ahead);
     this.#open = new Map(state.open.map((open) => [open.batch, open]));
   }
 
@@ -67,8 +68,8 @@ export class ChainWatch {
     return this.#open.values();
   }
 
-  get ahead(): readonly SeenAnchor[] {
-    return this.#state.ahead;
+  get ahead(): AnchorsAhead {
+    return this.#ahead;
   }
 
   get foreign(): readonly SeenAnchor[] {
@@ -123,10 +124,7 @@ export class ChainWatch {
       return;
     }
     if (seen.batch > this.head) {
-      const { ahead } = this.#state;
-      const same = ahead.filter(({ batch }) => batch === seen.batch);
-      if (same.some(({ message }) => message === seen.message)) return;
-      if (same.length < MAX_OF_BATCH && ahead.length < MAX_AHEAD) ahead.push(seen);
+      this.#ahead.add(seen);
       return;
     }
     const { foreign } = this.#state;
@@ -136,7 +134,7 @@ export class ChainWatch {
   }
 
   state(): ChainState {
-    return { ...this.#state, open: [...this.#open.values()] };
+    return { ...this.#state, open: [...this.#open.values()], ahead: this.#ahead.all() };
   }
 
   #judge(authorities: Authorities, signed: SignedStatement, { batch }: Envelope): Finding | null {
@@ -153,8 +151,6 @@ export class ChainWatch {
     const { batch, sealedAt, keyId, roster } = envelope;
     const expected = batchAnchor(nativeSuite, authorities.rosters.federation, envelope, signed.statement);
     const message = hashText(nativeSuite, writeAnchorMessage(expected));
-    const anchors = this.#state.ahead.filter((seen) => seen.batch === batch);
-    this.#state.ahead = this.#state.ahead.filter((seen) => seen.batch !== batch);
     this.#open.set(batch, {
       batch,
       envelope: expected.envelope,
@@ -169,7 +165,7 @@ export class ChainWatch {
     this.#state.batch = batch;
     this.#state.recent.push(signed);
     if (this.#state.recent.length > RECENT) this.#state.recent.shift();
-    for (const seen of anchors) this.anchored(seen);
+    for (const seen of this.#ahead.take(batch)) this.anchored(seen);
   }
 
   #witness(authorities: Authorities, served: ServedBatch, { node, batch, roster }: Envelope): Taken {

@@ -1,6 +1,6 @@
 import type { Authorities } from '../../protocol/proof/judge.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
-import type { Alerts } from './alerts.ts';
+import type { Alerts, ConditionCode } from './alerts.ts';
 import type { AuthorityWatch } from './authority-watch.ts';
 import type { ChainWatch } from './chain-watch.ts';
 import type { OpenBatch } from './state.ts';
@@ -15,6 +15,9 @@ export interface Patience {
   readonly bodyMs: number;
 }
 
+/** Of one chain's anchors or batches of which the same is to be said, the ones that are told: the first say all. */
+const MAX_TOLD = 16;
+
 /** Says what keeps a chain's batches open. `atEnd`: the ledger was read to its end, so that an absence counts. */
 export function seeChain(
   chain: ChainWatch,
@@ -24,27 +27,33 @@ export function seeChain(
 ): void {
   const { node } = chain;
   if (chain.tainted) alerts.see('chain-tainted', node, `the chain is trusted up to batch ${chain.head} at most`, now);
+  const told = new Map<ConditionCode, number>();
+  const see = (code: ConditionCode, batch: number, detail: string) => {
+    const before = told.get(code) ?? 0;
+    told.set(code, before + 1);
+    if (before < MAX_TOLD) alerts.see(code, `${node}/${batch}`, detail, now);
+  };
   for (const open of chain.open) {
-    const subject = `${node}/${open.batch}`;
+    const { batch } = open;
     const named = authorities.rosters.version(open.roster);
     if (named?.members.some((member) => member.node === node) !== true) {
-      alerts.see('not-a-member', subject, `roster ${open.roster} is not known, or does not name ${node}`, now);
+      see('not-a-member', batch, `roster ${open.roster} is not known, or does not name ${node}`);
     }
     if (open.anchoredAt === null && atEnd && now - Date.parse(open.sealedAt) > patience.anchorMs) {
-      alerts.see('anchor-missing', subject, `sealed ${open.sealedAt} and not on the ledger`, now);
+      see('anchor-missing', batch, `sealed ${open.sealedAt} and not on the ledger`);
     }
     if (!isWitnessed(open, authorities) && now - open.seenAt > patience.quorumMs) {
       const detail = `${open.witnesses.length} of ${named?.quorum ?? 'an unknown number of'} cosignatures`;
-      alerts.see('quorum-missing', subject, detail, now);
+      see('quorum-missing', batch, detail);
     }
   }
-  for (const { batch, consensus } of chain.ahead) {
+  for (const { batch, consensus } of chain.ahead.all()) {
     const at = Date.parse(timestampOfConsensus(consensus));
     if (now - at <= patience.bodyMs) continue;
-    alerts.see('batch-missing', `${node}/${batch}`, `on the ledger since ${consensus} and shown by no node`, now);
+    see('batch-missing', batch, `on the ledger since ${consensus} and shown by no node`);
   }
   for (const { batch, envelope } of chain.foreign) {
-    alerts.see('foreign-anchor', `${node}/${batch}`, `the ledger names ${envelope}, which no node shows`, now);
+    see('foreign-anchor', batch, `the ledger names ${envelope}, which no node shows`);
   }
 }
 

@@ -42,7 +42,7 @@ export class Faces {
     return this.#shown;
   }
 
-  /** Whether a node was not asked all that there was to ask, so as not to burden it. */
+  /** Whether a node was not asked all that there was to ask: so as not to burden it, or since it is slow. */
   get paced(): boolean {
     return this.#paced;
   }
@@ -57,6 +57,7 @@ export class Faces {
   /** Begins a round: asks every node where it stands. */
   async begin(): Promise<void> {
     this.#paced = false;
+    for (const face of this.all) face.beginRound();
     const { faces } = this.#options;
     const turned = faces.map((_, i) => faces[(i + this.#turn) % faces.length]).filter((face) => face !== undefined);
     this.#turn++;
@@ -88,12 +89,18 @@ export class Faces {
     } catch (error) {
       if (error instanceof UnknownKeyError) this.#lacksKeys = true;
       else if (error instanceof FaceError && error.code === 'paced') this.#paced = true;
-      else if (error instanceof FaceError && error.code !== 'unreadable') this.#failing.set(face.url, error.message);
+      else if (error instanceof FaceError && error.code !== 'unreadable') this.#fail(face, error);
       else if (error instanceof FaceError || error instanceof ProofError || error instanceof StatementError) {
         this.lies(face, error.message);
       } else throw error;
       return undefined;
     }
+  }
+
+  #fail(face: PublicFace, error: FaceError): void {
+    if (error.code === 'slow') this.#paced = true;
+    // The first failure of a round is why the others follow.
+    if (!this.#failing.has(face.url)) this.#failing.set(face.url, error.message);
   }
 
   lies(face: PublicFace, detail: string): void {

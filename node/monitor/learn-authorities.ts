@@ -16,10 +16,8 @@ export async function learnAuthorities(authority: AuthorityWatch, faces: Faces):
 }
 
 async function learnRosters(authority: AuthorityWatch, faces: Faces, { face, federation }: Shown): Promise<void> {
-  const { rosters } = authority;
   const { roster, rivalRosters } = federation;
-  const isKnown = rosters.hashes.some((hash) => hash === roster.hash);
-  if (isKnown && rivalRosters.length <= authority.rivals.length) return;
+  if ([roster, ...rivalRosters].every(({ hash }) => authority.knowsRoster(hash))) return;
   await faces.ask(face, async () => {
     // From the first that may differ: what is not known may follow a rival of one that is.
     let from: number | null = 2;

@@ -1,4 +1,4 @@
-import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { EquivocationsAnswer } from '../../protocol/api/public-record.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
 import type { SignedRoster } from '../../protocol/keys/roster.ts';
 import { judgedOrNull, judgeEnvelopes } from '../../protocol/proof/judge.ts';
@@ -11,6 +11,8 @@ import { ChainReading, headOf } from './chain-reading.ts';
 import { ChainWatch, type Proven } from './chain-watch.ts';
 import { isWitnessed, type Patience, seeAuthorities, seeChain } from './conditions.ts';
 import { Faces } from './faces.ts';
+import { ForeignAnchors } from './foreign-anchors.ts';
+import { compareHeads } from './head-comparison.ts';
 import { learnAuthorities } from './learn-authorities.ts';
 import type { MonitorOptions, RoundResult } from './monitor-options.ts';
 import { ProofShelf } from './proof-shelf.ts';
@@ -21,10 +23,8 @@ import { TopicWatch } from './topic-watch.ts';
 /** In milliseconds. */
 const PATIENCE: Patience = { anchorMs: PROMISE_MS, quorumMs: 60_000, bodyMs: 60_000 };
 const FAILING_ROUNDS = 3;
-/** Batches by which a node may be behind before that is told: a few minutes of a busy federation. */
-const BEHIND_BATCHES = 32;
-/** Anchors that fit no envelope, of which the nodes are asked in one round. */
-const FOREIGN_A_ROUND = 4;
+/** Pages of one node's proofs in one round at most. */
+const PROOF_PAGES_A_ROUND = 8;
 
 /**
  * A watcher that is no member and holds no key: reads the ledger topic and what nodes show to anyone, checks all of it up
@@ -43,6 +43,7 @@ export class Monitor implements Disposable {
   readonly #faces: Faces;
   readonly #reading: ChainReading;
   readonly #shelf: ProofShelf;
+  readonly #foreign = new ForeignAnchors();
   readonly #chains = new Map<NodeId, ChainWatch>();
   #newProofs = 0;
   #lastRoundAt = 0;
@@ -86,6 +87,11 @@ export class Monitor implements Disposable {
     return this.#alerts.all();
   }
 
+  /** Conditions over the bound, which are not among the alerts. */
+  get alertsDropped(): number {
+    return this.#alerts.dropped;
+  }
+
   /** Names of all proofs, those of earlier runs too. */
   get proofs(): readonly string[] {
     return this.#shelf.names;
@@ -118,14 +124,13 @@ export class Monitor implements Disposable {
     await this.#readTopic();
     for (const node of this.#authority.rosters.nodes) await this.#readChain(this.#chain(node));
     await this.#reading.spotCheck([...this.#chains.values()]);
-    await this.#compareHeads();
+    const { now } = this.#options;
+    const comparison = { faces: this.#faces, reading: this.#reading, alerts: this.#alerts, now };
+    await compareHeads(comparison, this.#chains.values());
     await this.#readProofs();
-    await this.#explainForeign();
+    await this.#foreign.explain([...this.#chains.values()], this.#reading);
     await this.#proveRosters();
-    const complete = this.#seeAll();
-    const { raised, cleared } = this.#alerts.settle();
-    for (const alert of raised) this.#tell('alert', alert);
-    for (const alert of cleared) this.#tell('cleared', alert);
+    const complete = this.#conclude();
     if (this.#options.stateFile !== null) await writeState(this.#options.stateFile, this.#state());
     this.#lastRoundAt = this.#options.now();
     return { complete, alerts: this.alerts, newProofs: this.#newProofs };
@@ -137,6 +142,9 @@ export class Monitor implements Disposable {
   }
 
   async #readTopic(): Promise<void> {
+    // A long ledger waits for the chains: what is on it must be kept until its batch is read.
+    const isWorking = ({ node, ahead }: ChainWatch) => ahead.isMany && this.#reading.isUnderWay(node);
+    if ([...this.#chains.values()].some(isWorking)) return this.#topic.rest();
     for (const entry of await this.#topic.read()) {
       const { anchor, seen } = entry;
       if (anchor.type !== 'batch') this.#authority.read(entry, this.#options.now());
@@ -175,31 +183,6 @@ export class Monitor implements Disposable {
     this.onAnchored(delay / 1000);
   }
 
-  /** What nodes say of heads is not signed: where it differs from what was read, they must show the envelope. */
-  async #compareHeads(): Promise<void> {
-    const { now } = this.#options;
-    for (const shown of this.#faces.shown) {
-      for (const chain of this.#chains.values()) {
-        const head = headOf(shown, chain.node);
-        if (head === undefined || head.envelope === null || chain.tainted) continue;
-        const subject = `${shown.face.url} ${chain.node}/${head.batch}`;
-        if (chain.head - head.batch > BEHIND_BATCHES) {
-          this.#alerts.see(
-            'node-behind',
-            `${shown.face.url} ${chain.node}`,
-            `${chain.head - head.batch} batches`,
-            now(),
-          );
-        }
-        const held = chain.hashAt(head.batch);
-        if (held === head.envelope || (held === undefined && head.batch <= chain.head) || this.#faces.paced) continue;
-        const found: ReadonlySet<string> | null = await this.#reading.inquire(chain.node, head.batch);
-        if (found === null || found.has(head.envelope)) continue;
-        this.#alerts.see('head-unproven', subject, `nobody shows the envelope ${head.envelope}`, now());
-      }
-    }
-  }
-
   /** Takes the proofs that nodes hold of batches that are not proven here. */
   async #readProofs(): Promise<void> {
     for (const { face, federation } of this.#faces.shown) {
@@ -209,26 +192,17 @@ export class Monitor implements Disposable {
       if (!isNew) continue;
       await this.#faces.ask(face, async () => {
         let cursor: string | null = null;
-        do {
-          const page = await face.equivocations(cursor);
+        for (let asked = 0; asked < PROOF_PAGES_A_ROUND; asked++) {
+          const page: EquivocationsAnswer = await face.equivocations(cursor);
           for (const { first, second } of page.equivocations) {
             const finding = judgedOrNull(() => judgeEnvelopes(this.#authority, first, second));
             if (finding === null) this.#faces.lies(face, 'an equivocation that proves nothing');
             else await this.#prove({ finding, statements: [first, second] });
           }
           cursor = page.nextCursor;
-        } while (cursor !== null && !this.#ending.signal.aborted);
+          if (cursor === null) return;
+        }
       });
-    }
-  }
-
-  /** Of anchors that are not those of the envelopes read, asks every node whether it knows theirs. */
-  async #explainForeign(): Promise<void> {
-    for (const chain of this.#chains.values()) {
-      for (const anchor of chain.foreign.slice(0, FOREIGN_A_ROUND)) {
-        const found: ReadonlySet<Sha256Hash> | null = await this.#reading.inquire(chain.node, anchor.batch);
-        if (found?.has(anchor.envelope)) chain.explain(anchor);
-      }
     }
   }
 
@@ -242,15 +216,25 @@ export class Monitor implements Disposable {
     }
   }
 
-  /** Whether there is nothing more to read at present. */
+  /** Tells what holds now and what does not any more. Whether there is nothing more to read at present. */
+  #conclude(): boolean {
+    // What could not be asked any more says nothing of those who were to answer.
+    if (this.#ending.signal.aborted) return false;
+    const complete = this.#seeAll();
+    const { raised, cleared } = this.#alerts.settle();
+    for (const alert of raised) this.#tell('alert', alert);
+    for (const alert of cleared) this.#tell('cleared', alert);
+    return complete;
+  }
+
   #seeAll(): boolean {
     const { now } = this.#options;
     const { atEnd } = this.#topic;
+    this.#faces.end();
     for (const chain of this.#chains.values()) {
       seeChain(chain, this.#authority, this.#alerts, { now: now(), patience: this.#patience, atEnd });
     }
     seeAuthorities(this.#authority, this.#alerts, now(), this.#patience);
-    this.#faces.end();
     const isBehind = this.#faces.shown.some((shown) =>
       [...this.#chains.values()].some(
         (chain) => !chain.tainted && (headOf(shown, chain.node)?.batch ?? 0) > chain.head,

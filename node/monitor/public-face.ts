@@ -14,8 +14,8 @@ import {
 import type { NodeId } from '../../protocol/ids.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 
-/** `paced`: it has been asked enough for now, or says so itself. */
-export type FaceErrorCode = 'unreachable' | 'refused' | 'paced' | 'too-large' | 'unreadable';
+/** `paced`: it has been asked enough for now · `slow`: it has taken all the time that a round has for it. */
+export type FaceErrorCode = 'unreachable' | 'refused' | 'paced' | 'slow' | 'too-large' | 'unreadable';
 
 export class FaceError extends Error {
   override readonly name = 'FaceError';
@@ -30,6 +30,8 @@ export class FaceError extends Error {
 export type FederationAnswer = Static<typeof FederationAnswerShape>;
 
 const REQUEST_TIMEOUT_MS = 10_000;
+/** What all requests of one round to one node may take together: others wait meanwhile. In milliseconds. */
+const ROUND_BUDGET_MS = 20_000;
 /** A page has 512 KiB of statements and one entry more, which escaping may double. In bytes. */
 const MAX_BODY_BYTES = 8 << 20;
 /** Below what a node lets an address ask. In requests. */
@@ -46,11 +48,13 @@ export interface PublicFaceOptions {
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
+  /** Time for one round, in milliseconds. */
+  readonly budgetMs?: number;
 }
 
 /**
  * What one node shows to anyone over HTTP. Nothing is believed beyond its form, and a hostile node costs no more than
- * one bounded answer and one time-out a request. Every method throws `FaceError`.
+ * one bounded answer a request, and one time-out a round. Every method throws `FaceError`.
  */
 export class PublicFace {
   readonly url: string;
@@ -58,10 +62,18 @@ export class PublicFace {
   /** When the requests of the last minute were made. */
   #asked: number[] = [];
   #notBefore = 0;
+  /** Milliseconds that are left of this round's time. */
+  #left: number;
 
   constructor(url: string, options: PublicFaceOptions) {
     this.url = url;
     this.#options = options;
+    this.#left = options.budgetMs ?? ROUND_BUDGET_MS;
+  }
+
+  /** Gives it the time of another round. */
+  beginRound(): void {
+    this.#left = this.#options.budgetMs ?? ROUND_BUDGET_MS;
   }
 
   async federation(): Promise<FederationAnswer> {
@@ -87,28 +99,33 @@ export class PublicFace {
   async #get(path: string): Promise<string> {
     this.#take();
     const { signal, timeoutMs = REQUEST_TIMEOUT_MS } = this.#options;
+    const deadline = AbortSignal.timeout(Math.ceil(Math.min(timeoutMs, this.#left)));
+    const began = performance.now();
     try {
       const response = await fetch(this.url + path, {
         headers: { accept: 'application/json' },
         redirect: 'error',
-        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]),
+        signal: AbortSignal.any([deadline, signal]),
       });
       const text = await readCapped(response);
       if (response.status === 429) this.#notBefore = this.#options.now() + MINUTE_MS;
-      if (response.status === 429) throw new FaceError('paced', `${this.url} asks for patience`);
       if (!response.ok) throw new FaceError('refused', `${this.url}${path} answers ${response.status}`);
       return text;
     } catch (error) {
       if (error instanceof FaceError) throw error;
       throw new FaceError('unreachable', `${this.url} does not answer`, error);
+    } finally {
+      this.#left -= performance.now() - began;
     }
   }
 
-  /** Throws `FaceError` `paced`. */
+  /** Throws `FaceError` `paced`, `slow`, `refused`. */
   #take(): void {
     const now = this.#options.now();
     this.#asked = this.#asked.filter((at) => at > now - MINUTE_MS && at <= now);
-    if (now < this.#notBefore || this.#asked.length >= REQUESTS_PER_MINUTE) {
+    if (now < this.#notBefore) throw new FaceError('refused', `${this.url} asks for patience`);
+    if (this.#left < 1) throw new FaceError('slow', `${this.url} takes longer than a round has time for it`);
+    if (this.#asked.length >= REQUESTS_PER_MINUTE) {
       throw new FaceError('paced', `${this.url} was asked enough for this minute`);
     }
     this.#asked.push(now);

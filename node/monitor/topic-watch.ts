@@ -28,10 +28,20 @@ export interface TopicEntry {
 
 /** Pages of one round at most: between them the nodes are asked. */
 const PAGES_A_ROUND = 50;
+/** What a mirror may take of one round: the others wait meanwhile. In milliseconds. */
+const ROUND_BUDGET_MS = 15_000;
+
+/** What one mirror gave after the head that was held; nothing of it counts yet. */
+interface Reading {
+  readonly head: TopicHead;
+  readonly entries: readonly TopicEntry[];
+  readonly atEnd: boolean;
+}
 
 /**
- * Follows the federation's topic over all mirrors given: what one says must link to all that was read before, and the
- * others must give the last message the same running hash. A mirror alone could make up a whole topic.
+ * Follows the federation's topic over all mirrors given: what one says must link to all that was read before, and no
+ * other may give the last message another running hash; where one does, neither is believed, and nothing is read on. A
+ * mirror alone could make up a whole topic, and one that is ahead of the others is believed until they are there.
  */
 export class TopicWatch {
   readonly #options: TopicWatchOptions;
@@ -63,45 +73,62 @@ export class TopicWatch {
     for (let i = 0; i < mirrors.length && !this.#options.signal.aborted; i++) {
       const mirror = mirrors[(this.#turn + i) % mirrors.length] ?? '';
       // The other mirrors may be further than the first; each is asked, and each must link.
-      if (await this.#readFrom(mirror, entries)) this.#atEnd = true;
+      const reading = await this.#readFrom(mirror);
+      if (reading === null || !(await this.#isAgreed(mirror, reading))) continue;
+      this.#head = reading.head;
+      for (const entry of reading.entries) entries.push(entry);
+      if (reading.atEnd) this.#atEnd = true;
     }
-    if (mirrors.length > 1) for (const mirror of mirrors) await this.#compare(mirror);
     return entries;
   }
 
-  /** Whether the mirror's end was reached. */
-  async #readFrom(mirror: string, entries: TopicEntry[]): Promise<boolean> {
+  /** Lets a round pass without reading: there is enough to work on. */
+  rest(): void {
+    this.#atEnd = false;
+  }
+
+  /** What follows the head; null where the mirror failed before it gave anything that does. */
+  async #readFrom(mirror: string): Promise<Reading | null> {
     const { mirror: client, topicId, signal } = this.#options;
+    const until = performance.now() + ROUND_BUDGET_MS;
+    const entries: TopicEntry[] = [];
+    let last = this.#head;
     try {
-      for (let page = 0; page < PAGES_A_ROUND; page++) {
-        const messages = await client.messages(mirror, topicId, this.#head.sequence, signal);
-        const { head, linked } = linkMessages(this.#head, topicId, messages);
-        this.#head = head;
+      for (let page = 0; page < PAGES_A_ROUND && performance.now() < until; page++) {
+        const messages = await client.messages(mirror, topicId, last.sequence, signal);
+        const { head, linked } = linkMessages(last, topicId, messages);
+        last = head;
         for (const message of linked) {
           const entry = this.#entryOf(message);
           if (entry !== null) entries.push(entry);
         }
-        if (messages.length < PAGE_MESSAGES) return true;
+        if (messages.length < PAGE_MESSAGES) return { head, entries, atEnd: true };
       }
     } catch (error) {
       this.#note(mirror, error);
+      if (last.sequence === this.#head.sequence) return null;
     }
-    return false;
+    return { head: last, entries, atEnd: false };
   }
 
-  /** A mirror that is behind has no such message yet, and says nothing. */
-  async #compare(mirror: string): Promise<void> {
+  /** Whether no other mirror tells otherwise. One that is behind has no such message yet, and says nothing. */
+  async #isAgreed(mirror: string, { head: { sequence, runningHash } }: Reading): Promise<boolean> {
     const { mirror: client, topicId, signal, alerts, now } = this.#options;
-    const { sequence, runningHash } = this.#head;
-    if (sequence === 0) return;
-    try {
-      const found = await client.messageAt(mirror, topicId, sequence, signal);
-      const same = found.find((message) => message.sequence === sequence);
-      if (same === undefined || equalBytes(same.runningHash, hashBytes(runningHash))) return;
-      alerts.see('mirrors-disagree', mirror, `message ${sequence} has another running hash there`, now());
-    } catch (error) {
-      this.#note(mirror, error);
+    let isAgreed = true;
+    if (sequence === 0) return isAgreed;
+    for (const other of client.mirrors) {
+      if (other === mirror) continue;
+      try {
+        const found = await client.messageAt(other, topicId, sequence, signal);
+        const same = found.find((message) => message.sequence === sequence);
+        if (same === undefined || equalBytes(same.runningHash, hashBytes(runningHash))) continue;
+        alerts.see('mirrors-disagree', other, `message ${sequence} has another running hash than at ${mirror}`, now());
+        isAgreed = false;
+      } catch (error) {
+        this.#note(other, error);
+      }
     }
+    return isAgreed;
   }
 
   #entryOf({ message, sequence, consensusTimestamp }: LinkedMessage): TopicEntry | null {

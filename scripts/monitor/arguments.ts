@@ -23,8 +23,8 @@ checks every chain up to the genesis roster, and writes a proof of every misbeha
   --keep-going       goes on after a proof
   --json             one JSON object a line
 
-Exit: 0 ended with no proof · 1 a proof of misbehaviour · 2 wrong usage, or a file that cannot be read
-      3 with --once: no proof, but alerts; or not all could be read
+Exit: 0 ended with no proof · 1 a proof of misbehaviour, of this run or in the state · 2 wrong usage, or a file that
+      cannot be read or written · 3 with --once: no proof, but alerts; or not all could be read
 verify: 0 the proof holds, of the federation given · 1 it proves nothing · 2 unreadable · 3 holds, of a federation that
       nothing pinned`;
 

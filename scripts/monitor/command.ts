@@ -63,13 +63,12 @@ async function watch(asked: WatchArguments, output: Output): Promise<number> {
 }
 
 async function goOn(monitor: Monitor, { intervalMs, keepGoing }: WatchArguments, { signal }: Output): Promise<number> {
-  let proofs = 0;
   while (!signal.aborted) {
-    proofs += (await monitor.round()).newProofs;
-    if (proofs > 0 && !keepGoing) break;
+    const { newProofs } = await monitor.round();
+    if (newProofs > 0 && !keepGoing) break;
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
   }
-  return proofs > 0 ? EXIT.proof : EXIT.well;
+  return monitor.proofs.length > 0 ? EXIT.proof : EXIT.well;
 }
 
 async function once(monitor: Monitor, { intervalMs, json }: WatchArguments, output: Output): Promise<number> {
