@@ -30,6 +30,7 @@ import type { OwnKeys } from './keys/own-keys.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { PublicFace } from './monitor/public-face.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { openOwnChain, type OwnChainRooms } from './own-chain-rooms.ts';
@@ -173,6 +174,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...signing.terms(now),
       ledger: anchoring,
       transport,
+      askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
       ownChainWaitMs: config.peerWaitMs,
       besidesOwn: {
         group: (records) => rowsOfOwn(records, counters, governance),

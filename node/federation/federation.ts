@@ -15,7 +15,7 @@ import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
-import { encodeGossip, type GossipMessage } from './gossip-forms.ts';
+import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Lanes } from '../lanes.ts';
 import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain, type Sufficiency } from './own-chain.ts';
@@ -25,9 +25,10 @@ import { PeerFaults } from './peer-faults.ts';
 import type { LedgerView } from './ledger-view.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
+import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
 import { Reconsidering } from './reconsidering.ts';
 import { RivalSearch } from './rival-search.ts';
-import type { Topic, Transport, Verdict } from './transport/contract.ts';
+import type { Transport, Verdict } from './transport/contract.ts';
 import { Vouchers } from './vouchers.ts';
 import { Witness } from './witness.ts';
 
@@ -43,10 +44,13 @@ export interface FederationOptions {
   /** This node's own reading of the ledger. */
   readonly ledger: LedgerView;
   readonly transport: Transport;
+  readonly askRosters: AskRosters;
   readonly now: () => number;
   readonly headExchangeMs?: number;
   /** How long a member that a roster drops stays connected, in milliseconds. */
   readonly leaveMs?: number;
+  /** How long peers have to bring a roster that the ledger names, in milliseconds. */
+  readonly rosterPatienceMs?: number;
   /** How long a start waits to hear of the own chain, in milliseconds. */
   readonly ownChainWaitMs?: number;
   readonly log: Logger;
@@ -55,15 +59,6 @@ export interface FederationOptions {
   /** This node must sign no record and no batch any more. */
   readonly onHalt: (reason: HaltReason) => void;
 }
-
-const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
-  envelope: 'batch',
-  equivocation: 'batch',
-  cosignature: 'cosign',
-  certificate: 'keys',
-  revocation: 'keys',
-  roster: 'keys',
-};
 
 /** This node among its peers: announces its batches, holds everyone else's, and witnesses what it has checked. */
 export class Federation implements AsyncDisposable {
@@ -79,6 +74,7 @@ export class Federation implements AsyncDisposable {
   readonly #reconsidering: Reconsidering;
   readonly #ownChain: OwnChain;
   readonly #rosters: RosterExchange;
+  readonly #inquiry: RosterInquiry;
   readonly #closing = new AbortController();
   readonly #stopListening: (() => void)[] = [];
 
@@ -148,6 +144,8 @@ export class Federation implements AsyncDisposable {
       exchangeAll: () => this.#heads.exchangeAll(),
       onRemoved: () => this.#ownChain.noteRemoval(),
     });
+    const learn = (roster: SignedRoster) => this.#rosters.learn(roster);
+    this.#inquiry = new RosterInquiry({ ...options, book: keys.book, learn });
   }
 
   /** Takes what the transport hears on a topic. */
@@ -201,6 +199,7 @@ export class Federation implements AsyncDisposable {
   async noteLedgerRosters(rosters: readonly Sha256Hash[]): Promise<void> {
     await this.#rosters.settle();
     if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
+    this.#inquiry.note(rosters);
   }
 
   /** The ledger shows batches. */
@@ -229,6 +228,7 @@ export class Federation implements AsyncDisposable {
     for (const stop of this.#stopListening) stop();
     this.#witness[Symbol.dispose]();
     await this.#reconsidering[Symbol.asyncDispose]();
+    await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@ import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import type { Topic } from './transport/contract.ts';
 
 const MessageShape = Type.Union([
   Closed({ type: Type.Literal('envelope'), signed: SignedStatementShape }),
@@ -15,8 +16,17 @@ const MessageShape = Type.Union([
   /** There is a roster of this hash. The roster itself may be larger than a message: it is pulled. */
   Closed({ type: Type.Literal('roster'), hash: Sha256Shape }),
 ]);
-/** What travels on the gossip topics: `batch` the first two, `cosign` the third, `keys` the rest. */
 export type GossipMessage = Static<typeof MessageShape>;
+
+/** Which topic each message travels on. */
+export const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
+  envelope: 'batch',
+  equivocation: 'batch',
+  cosignature: 'cosign',
+  certificate: 'keys',
+  revocation: 'keys',
+  roster: 'keys',
+};
 
 const compiled = Compile(MessageShape);
 

@@ -263,6 +263,22 @@ test('a node that was away during two roster changes comes back to the third', a
   console.log(`jp is back under roster 5 ${seconds} s after its start (${((started - began) / 1000).toFixed(1)} s)`);
 });
 
+test('a node that was removed while it was off hears of it when it starts, though nobody talks to it', async () => {
+  await cluster.end('eu2');
+  await change('remove-eu2.json', ['us', 'ca', 'sg', 'jp'], '--remove', 'eu2');
+  await inForce(6, ['us', 'jp']);
+  await until('the ledger to name roster 6', async () => {
+    const shown = parseJson(await mustRun('show', '--home', home('us'), '--json'), { maxDepth: 64 });
+    return isJsonObject(shown) && Array.isArray(shown.anchored) && shown.anchored[5] !== null;
+  });
+  const began = performance.now();
+  await cluster.startNode('eu2', { ROSTER: file('roster-2.json') });
+  await until('eu2 to accept nothing', async () => (await post('eu2')).status === 503, REMOVAL_MS);
+  console.log(
+    `removed while off: signs nothing ${((performance.now() - began) / 1000).toFixed(1)} s after its start began`,
+  );
+});
+
 test('every store is whole', async () => {
   for (const node of ['jp', 'eu2']) {
     await cluster.end(node);

@@ -93,6 +93,7 @@ export class MemberRooms implements AsyncDisposable {
       now: Date.now,
       log: silent,
       ledger: EMPTY_LEDGER,
+      askRosters: async () => [],
       ownChainWaitMs: 200,
       besidesOwn: NO_ROWS,
       onHalt: () => {},

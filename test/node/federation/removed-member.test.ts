@@ -2,11 +2,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerView } from '../../../node/federation/ledger-view.ts';
+import type { HaltReason } from '../../../node/federation/own-chain.ts';
+import type { AskRosters } from '../../../node/federation/roster-inquiry.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
-import { rosterHash } from '../../../protocol/keys/roster.ts';
+import { rosterHash, type SignedRoster } from '../../../protocol/keys/roster.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { MemberNetwork } from './member-network.ts';
+import { until } from './member-rooms.ts';
 
 const NODES = ['eu', 'us', 'ca', 'jp'];
 const OTHERS = ['eu', 'us', 'ca'];
@@ -97,6 +100,30 @@ test('a member that a roster adds cosigns what is made under it, and nothing tha
   await network.stop('ca');
   await network.start('ca');
   await network.cosigned('ca', 'eu', 'sg', 4);
+});
+
+test('a node that hears of its removal from the ledger alone asks the members at their public addresses, and halts', async () => {
+  const asked: string[] = [];
+  let shown: readonly SignedRoster[] = [];
+  const askRosters: AskRosters = async (baseUrl, from) => {
+    asked.push(baseUrl);
+    if (asked.length === 1) throw new Error('this member is down');
+    return shown.filter((_, index) => index + 2 >= from);
+  };
+  await using network = await MemberNetwork.create(NODES, { leaveMs: 10 });
+  let halted: HaltReason | undefined;
+  const onHalt = (reason: HaltReason) => void (halted = reason);
+  const jp = await network.open('jp', { askRosters, rosterPatienceMs: 10, onHalt });
+  await jp.federation.start();
+  const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp.node);
+  const dropping = await network.federation.addRoster({ members, quorum: 2 }, OTHERS);
+  shown = [dropping];
+  await jp.federation.noteLedgerRosters([rosterHash(nativeSuite, dropping)]);
+  await until('jp to halt', () => halted === 'removed');
+  assert.equal(
+    asked,
+    network.federation.members.flatMap(({ member }) => (member.node === jp.node ? [] : [member.baseUrl])).slice(0, 2),
+  );
 });
 
 test.run();
