@@ -188,12 +188,15 @@ export class HeadExchange implements AsyncDisposable {
    * two parted before it: then from one version earlier, until they meet.
    */
   async #pullRosters(peer: NodeId, upTo: number): Promise<void> {
-    const { keys, onSignedRoster } = this.#options;
+    const { keys, faults, onSignedRoster } = this.#options;
     let from = Math.min(keys.rosters.current.version + 1, upTo);
     for (let brought = true; brought && from <= upTo;) {
       const page = await this.#rosterPage(peer, from);
       const [first] = page;
-      if (first === undefined) return;
+      if (first === undefined) {
+        faults.note(peer, 'withheld');
+        return;
+      }
       if (from > 2 && rosterStatement.parse(first.statement).previous !== keys.rosters.hashes[from - 2]) {
         from--;
         continue;
@@ -210,7 +213,13 @@ export class HeadExchange implements AsyncDisposable {
 
   async #rosterPage(peer: NodeId, from: number): Promise<SignedRoster[]> {
     const frames = await this.#collect(peer, 'batches', pageRequest.encode({ want: 'rosters', from }));
-    return frames.map(decodeItem).flatMap((item) => (item.kind === 'roster' ? [item.roster] : []));
+    return frames.map(decodeItem).map((item, i) => {
+      if (item.kind !== 'roster') throw new PeerStatementError('malformed', `a ${item.kind} instead of a roster`);
+      const version = versionOf(item.roster);
+      // An old one that is shown again must not pass for an answer.
+      if (version !== from + i) throw new PeerStatementError('malformed', `roster ${version} was not asked for`);
+      return item.roster;
+    });
   }
 
   async pullKeys(peer: NodeId): Promise<void> {
@@ -267,4 +276,12 @@ export class HeadExchange implements AsyncDisposable {
 
 function hashOf(batch: StoredBatch | undefined): Sha256Hash | undefined {
   return batch && hashText(nativeSuite, batch.signed.statement);
+}
+
+function versionOf({ statement }: SignedRoster): number {
+  try {
+    return rosterStatement.parse(statement).version;
+  } catch (error) {
+    throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable roster');
+  }
 }
