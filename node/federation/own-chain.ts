@@ -23,7 +23,10 @@ const RETRY_MS = 1_000;
 /** `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. */
 export type HaltReason = 'behind' | 'forked' | 'removed';
 
-/** Whether a node whose peers prove no more than it holds knows enough to sign. `heard`: peers that have answered. */
+/**
+ * Whether a node whose peers prove no more than it holds knows enough to sign. `heard`: peers that have answered; one that
+ * claims more and could not be asked for the proof of it is not among them.
+ */
 export type Sufficiency = (heard: ReadonlySet<NodeId>) => boolean | Promise<boolean>;
 
 export interface OwnChainOptions {
@@ -55,6 +58,8 @@ export class OwnChain {
   readonly #answered = new Set<NodeId>();
   /** Own batch up to which a peer claims to hold this node's chain. */
   readonly #claims = new Map<NodeId, number>();
+  /** Peers whose claims could not be judged: they failed when they were asked. */
+  readonly #unjudged = new Set<NodeId>();
   /** Peers that hold a batch by a revoked key which nothing vouches for, by the text of its envelope. */
   readonly #holders = new Map<string, Set<NodeId>>();
   /** Own batch that a peer has shown with our signature. */
@@ -101,7 +106,7 @@ export class OwnChain {
     const before = chains.head(self).batch;
     for (await this.#prove(); this.#halted === null; await this.#prove()) {
       if (!this.#lacks()) {
-        if (await suffices(this.#answered)) break;
+        if (await suffices(this.#heard())) break;
         await sleep(RETRY_MS, undefined, { signal });
         continue;
       }
@@ -135,6 +140,13 @@ export class OwnChain {
     }
   }
 
+  /** Peers that answered, without those that may hold more than is held here. */
+  #heard(): ReadonlySet<NodeId> {
+    const held = this.#options.chains.head(this.#options.self).batch;
+    const isOpen = (peer: NodeId) => this.#unjudged.has(peer) && (this.#claims.get(peer) ?? 0) > held;
+    return new Set([...this.#answered].filter((peer) => !isOpen(peer)));
+  }
+
   #lacks(): boolean {
     return this.#proven > this.#options.chains.head(this.#options.self).batch;
   }
@@ -150,6 +162,7 @@ export class OwnChain {
 
   async #isProven(peer: NodeId, batch: number): Promise<boolean> {
     const { self, rivals, faults, log } = this.#options;
+    this.#unjudged.delete(peer);
     try {
       const theirs = await rivals.envelope(peer, self, batch);
       if (theirs !== undefined) return await this.#isOurs(peer, theirs);
@@ -157,7 +170,10 @@ export class OwnChain {
     } catch (error) {
       faults.noteError(peer, error);
       log.warn({ err: error, peer, batch }, 'a peer does not prove what it says of our chain');
-      if (!(error instanceof PeerStatementError)) return false;
+      if (!(error instanceof PeerStatementError)) {
+        this.#unjudged.add(peer);
+        return false;
+      }
     }
     this.#claims.delete(peer);
     return false;

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HaltReason } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
+import { TransportError } from '../../../node/federation/transport/errors.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -129,6 +130,25 @@ test('peers that claim more of our chain than they can show do not hold up the s
   assert.is(await rooms.federation.recoverOwnChain(FOREVER), 1);
   assert.ok(performance.now() - started < 3_000);
   assert.equal(halts, []);
+});
+
+test('a peer that fails when it is asked to prove a longer chain has not answered yet', async () => {
+  await using network = await lost(2);
+  let failures = 0;
+  for (const name of ['us', 'jp']) {
+    network.wire.distortions.set(name, async function* (frames, { want }) {
+      if (want === 'envelope' && failures++ < 3) throw new TransportError('timeout', 'no answer in time');
+      yield* frames;
+    });
+  }
+  const { rooms } = await comeBack(network);
+  const heard: number[] = [];
+  const taken = await rooms.federation.recoverOwnChain(FOREVER, (peers) => {
+    heard.push(peers.size);
+    return peers.size === 2;
+  });
+  assert.is(taken, 2);
+  assert.is(heard[0], 0, 'a restored copy would have signed a second history');
 });
 
 test('a peer that serves our chain falsely is passed over for one that does not', async () => {
