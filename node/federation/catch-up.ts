@@ -31,8 +31,8 @@ export interface CatchUpOptions {
   readonly lanes: Lanes<NodeId>;
   readonly now: () => number;
   readonly log: Logger;
-  /** Told of every batch that is whole, checked and on the disk, in order of its chain. */
-  readonly onBatch: (batch: StoredBatch, from: NodeId) => Promise<void>;
+  /** Told of the batches that a page made whole, once they are checked and on the disk, in order of their chain. */
+  readonly onBatches: (node: NodeId, batches: readonly StoredBatch[]) => Promise<void>;
   /** Told of a chain whose origin contradicts itself. */
   readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
   /** A peer's page stands on a key that nobody has certified here yet, or on a roster that is not known. */
@@ -124,18 +124,24 @@ export class CatchUp implements AsyncDisposable {
     const assembler = await this.#assemblerOf(node);
     const { batch, seq } = assembler.wanted;
     const request: PageRequest = { want: 'chain', node, batch, seq };
-    await lanes.exclusive(peer, async () => {
-      assembler.beginPage();
-      const options = { signal: this.#closing.signal };
-      try {
-        for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), options)) {
-          const whole = await assembler.take(decodeItem(frame));
-          if (whole !== undefined) await this.#options.onBatch(whole, peer);
+    const batches: StoredBatch[] = [];
+    try {
+      await lanes.exclusive(peer, async () => {
+        assembler.beginPage();
+        const options = { signal: this.#closing.signal };
+        try {
+          for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), options)) {
+            const whole = await assembler.take(decodeItem(frame));
+            if (whole !== undefined) batches.push(whole);
+          }
+        } finally {
+          await assembler.endPage();
         }
-      } finally {
-        await assembler.endPage();
-      }
-    });
+      });
+    } finally {
+      // Not one by one, nor in the peer's lane: a page's batches are witnessed together, and others may ask meanwhile.
+      if (batches.length > 0) await this.#options.onBatches(node, batches);
+    }
     return assembler.wanted.batch > batch || assembler.wanted.seq > seq;
   }
 

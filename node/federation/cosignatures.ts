@@ -14,12 +14,21 @@ import type { FederationKeys } from './federation-keys.ts';
 import { Lanes } from '../lanes.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
+import { Slices } from '../turns.ts';
 import { mayWitness, passUnwitnessed } from './witness-terms.ts';
 
 /** (node, batch, witness) → cosignature. */
 export const cosignatureTable = new Table('cosignature', statementCodec);
 /** (node, witness) → batch up to which the witness's cosignatures are all here. */
 export const cosignedTable = new Table('cosigned', numberCodec);
+
+/** Cosignatures that are read together. */
+const READ_AT_ONCE = 32;
+
+interface Made {
+  readonly cosignature: Cosignature;
+  readonly signed: SignedStatement;
+}
 
 /**
  * Cosignatures of all witnesses on all chains. A witness cosigns a chain in order, so what is missing is a range.
@@ -51,35 +60,63 @@ export class Cosignatures {
     return this.#watermarks.get(`${node}/${witness}`) ?? 0;
   }
 
-  /** Makes this node's cosignature of a batch that it holds whole and checked, and keeps it. */
-  async witness(batch: StoredBatch, self: NodeId, signer: Signer, now: number): Promise<SignedStatement> {
-    const { envelope, signed: envelopeSigned } = batch;
-    const cosignature: Cosignature = {
-      v: 1,
-      type: 'cosign',
-      node: envelope.node,
-      batch: envelope.batch,
-      envelope: hashText(nativeSuite, envelopeSigned.statement),
-      witness: self,
-      at: timestampOf(now),
-      keyId: signer.keyId,
-    };
-    const signed = await signStatement(cosignatureStatement, cosignature, signer);
-    await this.#keep(cosignature, signed);
-    return signed;
+  /** Makes this node's cosignatures of batches of one chain that it holds whole and checked; keeps them in one write. */
+  async witness(
+    batches: readonly StoredBatch[],
+    self: NodeId,
+    signer: Signer,
+    now: number,
+  ): Promise<SignedStatement[]> {
+    const made: Made[] = [];
+    const slices = new Slices();
+    for (const { envelope, signed: envelopeSigned } of batches) {
+      if (slices.isOver) await slices.rest();
+      const cosignature: Cosignature = {
+        v: 1,
+        type: 'cosign',
+        node: envelope.node,
+        batch: envelope.batch,
+        envelope: hashText(nativeSuite, envelopeSigned.statement),
+        witness: self,
+        at: timestampOf(now),
+        keyId: signer.keyId,
+      };
+      made.push({ cosignature, signed: await signStatement(cosignatureStatement, cosignature, signer) });
+    }
+    await this.#keep(made, () => true);
+    return made.map(({ signed }) => signed);
   }
 
   /** Checks a peer's cosignature and keeps it. Returns it, or null where it was known. Throws `PeerStatementError`. */
   async learn(signed: SignedStatement): Promise<Cosignature | null> {
-    const cosignature = openStatement(this.#keys, cosignatureStatement, signed, ({ witness, keyId, at }) => ({
-      node: witness,
-      keyId,
-      at,
-      first: 0,
-    }));
-    const { node, witness } = cosignature;
-    if (witness === node) throw new PeerStatementError('malformed', 'a node cannot witness its own batch');
-    return (await this.#keep(cosignature, signed)) ? cosignature : null;
+    const cosignature = this.#open(signed);
+    const isNew = await this.#keep([{ cosignature, signed }], () => true);
+    return isNew ? cosignature : null;
+  }
+
+  /**
+   * Checks many cosignatures at once and keeps those that hold, those of one witness on one chain in one write. What is
+   * known is not checked again. Returns whether any was new.
+   */
+  async learnAll(signed: readonly SignedStatement[], onRefused: (error: PeerStatementError) => void): Promise<boolean> {
+    const holds = (read: () => Cosignature) => {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof PeerStatementError)) throw error;
+        onRefused(error);
+        return undefined;
+      }
+    };
+    const made = signed.flatMap((statement): Made[] => {
+      const cosignature = holds(() => readCosignature(statement));
+      return cosignature === undefined ? [] : [{ cosignature, signed: statement }];
+    });
+    let isAnyNew = false;
+    for (const run of Map.groupBy(made, ({ cosignature: { node, witness } }) => `${node}/${witness}`).values()) {
+      if (await this.#keep(run, (one) => holds(() => this.#open(one.signed)) !== undefined)) isAnyNew = true;
+    }
+    return isAnyNew;
   }
 
   /** All cosignatures of a batch, in order of witness. */
@@ -99,11 +136,15 @@ export class Cosignatures {
   /** A witness's cosignatures of a chain from batch `from` on, in order. */
   async *from(node: NodeId, witness: NodeId, from: number): AsyncGenerator<SignedStatement> {
     for (let batch = from; batch <= this.watermark(node, witness); batch++) {
-      const signed = await cosignatureTable.get(this.#store, node, batch, witness);
-      const passed = signed === undefined ? await this.#pass(node, witness, batch - 1) : batch;
-      if (passed < batch) return;
-      if (signed !== undefined) yield signed;
-      batch = passed;
+      const upTo = Math.min(batch + READ_AT_ONCE - 1, this.watermark(node, witness));
+      const batches = Array.from({ length: upTo - batch + 1 }, (_, i) => batch + i);
+      const rows = await this.#store.getMany(batches.map((number) => cosignatureTable.key(node, number, witness)));
+      const end = rows.findIndex((row) => row === undefined);
+      for (const row of end < 0 ? rows : rows.slice(0, end)) if (row) yield cosignatureTable.decode(row);
+      // The last that was read, or that there is nothing of.
+      const last = end < 0 ? upTo : await this.#pass(node, witness, batch + end - 1);
+      if (last < batch + end) return;
+      batch = last;
     }
   }
 
@@ -111,23 +152,72 @@ export class Cosignatures {
     return passUnwitnessed(this.#store, this.#keys.rosters, node, witness, from);
   }
 
-  /** Whether it was new. The first one of a witness for a batch stays. */
-  #keep({ node, batch, witness }: Cosignature, signed: SignedStatement): Promise<boolean> {
+  /** Throws `PeerStatementError`. */
+  #open(signed: SignedStatement): Cosignature {
+    const cosignature = openStatement(this.#keys, cosignatureStatement, signed, ({ witness, keyId, at }) => ({
+      node: witness,
+      keyId,
+      at,
+      first: 0,
+    }));
+    if (cosignature.witness === cosignature.node) {
+      throw new PeerStatementError('malformed', 'a node cannot witness its own batch');
+    }
+    return cosignature;
+  }
+
+  /**
+   * Keeps what one witness made of one chain, in one write, but nothing that is known or does not hold. Whether any was
+   * new. The first one of a witness for a batch stays.
+   */
+  async #keep(made: readonly Made[], holds: (one: Made) => boolean): Promise<boolean> {
+    const [first] = made;
+    if (first === undefined) return false;
+    const { node, witness } = first.cosignature;
     const key = `${node}/${witness}`;
     return this.#lanes.exclusive(key, async () => {
-      if ((await cosignatureTable.get(this.#store, node, batch, witness)) !== undefined) return false;
-      let upTo = this.watermark(node, witness);
-      if (batch > upTo + 1) upTo = await this.#pass(node, witness, upTo);
-      if (batch === upTo + 1) {
-        upTo = batch;
-        while ((await cosignatureTable.get(this.#store, node, upTo + 1, witness)) !== undefined) upTo++;
-      }
-      await this.#store.write([
-        cosignatureTable.put([node, batch, witness], signed),
-        cosignedTable.put([node, witness], upTo),
-      ]);
+      const fresh = await this.#fresh(made, holds);
+      if (fresh.size === 0) return false;
+      const upTo = await this.#watermarkWith(node, witness, fresh);
+      const rows = [...fresh].map(([batch, signed]) => cosignatureTable.put([node, batch, witness], signed));
+      await this.#store.write([...rows, cosignedTable.put([node, witness], upTo)]);
       this.#watermarks.set(key, upTo);
       return true;
     });
+  }
+
+  async #fresh(made: readonly Made[], holds: (one: Made) => boolean): Promise<Map<number, SignedStatement>> {
+    const known = await this.#store.getMany(
+      made.map(({ cosignature: { node, batch, witness } }) => cosignatureTable.key(node, batch, witness)),
+    );
+    const fresh = new Map<number, SignedStatement>();
+    await new Slices().each(made, (one, i) => {
+      const { batch } = one.cosignature;
+      if (known[i] === undefined && !fresh.has(batch) && holds(one)) fresh.set(batch, one.signed);
+    });
+    return fresh;
+  }
+
+  /** Batch up to which nothing is missing once those that are fresh are here too. */
+  async #watermarkWith(node: NodeId, witness: NodeId, fresh: ReadonlyMap<number, SignedStatement>): Promise<number> {
+    const last = Math.max(...fresh.keys());
+    let upTo = this.watermark(node, witness);
+    const follows = async () =>
+      fresh.has(upTo + 1) || (await cosignatureTable.get(this.#store, node, upTo + 1, witness)) !== undefined;
+    for (;;) {
+      while (await follows()) upTo++;
+      const passed = upTo < last ? await this.#pass(node, witness, upTo) : upTo;
+      if (passed === upTo) return upTo;
+      upTo = passed;
+    }
+  }
+}
+
+/** Reads who witnesses what, and checks nothing. Throws `PeerStatementError`. */
+function readCosignature({ statement }: SignedStatement): Cosignature {
+  try {
+    return cosignatureStatement.parse(statement);
+  } catch (error) {
+    throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable cosignature');
   }
 }

@@ -93,7 +93,7 @@ export class Federation implements AsyncDisposable {
       ...options,
       faults,
       onLead,
-      onCosignature: () => {},
+      onGap: (peer, cosignature) => this.#heads.cosignaturePull.noteGap(peer, cosignature),
       onEquivocation: (proof) => this.#onEquivocation(proof),
       onUnknownKey,
       onNewRoster: onUnknownKey,
@@ -115,7 +115,7 @@ export class Federation implements AsyncDisposable {
       vouchers,
       faults,
       lanes,
-      onBatch: (batch) => this.#onBatch(batch),
+      onBatches: (node, batches) => this.#onBatches(node, batches),
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
@@ -244,10 +244,10 @@ export class Federation implements AsyncDisposable {
     }
   }
 
-  /** A batch is whole and checked. */
-  async #onBatch({ envelope, signed }: StoredBatch): Promise<void> {
-    if (envelope.node === this.#options.self) await this.#gossip.watch(signed);
-    else await this.#witness.cosign(envelope.node);
+  /** Batches of one chain are whole and checked. */
+  async #onBatches(node: NodeId, batches: readonly StoredBatch[]): Promise<void> {
+    if (node !== this.#options.self) return this.#witness.cosign(node);
+    for (const { signed } of batches) await this.#gossip.watch(signed);
   }
 
   /** A node's signatures do not fit together: find the two envelopes that prove it to anyone. */

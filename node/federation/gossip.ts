@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
+import type { Cosignature } from '../../protocol/statement/cosignature.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -27,7 +28,8 @@ export interface GossipOptions {
   readonly now: () => number;
   readonly log: Logger;
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
-  readonly onCosignature: (node: NodeId, batch: number) => void;
+  /** A cosignature came that others of its witness before it are missing. */
+  readonly onGap: (peer: NodeId, cosignature: Cosignature) => void;
   readonly onEquivocation: (proof: Equivocation) => void;
   /** A peer says that there is a roster that is not known here. */
   readonly onNewRoster: (peer: NodeId) => void;
@@ -89,7 +91,7 @@ export class Gossip {
   }
 
   async #take(message: GossipMessage, from: NodeId): Promise<void> {
-    const { keys, chains, cosignatures, onLead, onCosignature, onNewRoster } = this.#options;
+    const { keys, chains, cosignatures, onLead, onGap, onNewRoster } = this.#options;
     switch (message.type) {
       case 'envelope': {
         const { node, batch, sealedAt } = openEnvelope(keys, message.signed);
@@ -103,7 +105,7 @@ export class Gossip {
         return this.learn(message.proof);
       case 'cosignature': {
         const learnt = await cosignatures.learn(message.signed);
-        if (learnt !== null) onCosignature(learnt.node, learnt.batch);
+        if (learnt !== null && cosignatures.watermark(learnt.node, learnt.witness) < learnt.batch) onGap(from, learnt);
         return;
       }
       case 'certificate':

@@ -1,24 +1,18 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { MAX_KEYS } from '../../protocol/keys/key-directory.ts';
 import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
+import { CosignaturePull } from './cosignature-pull.ts';
 import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
-import {
-  decodeItem,
-  type PageRequest,
-  pageRequest,
-  type Status,
-  STATUS_EQUIVOCATIONS,
-  STATUS_REQUEST,
-  status,
-} from './page-forms.ts';
+import { decodeItem, pageRequest, type Status, STATUS_EQUIVOCATIONS, STATUS_REQUEST, status } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { RosterOutcome } from './roster-book.ts';
@@ -41,6 +35,7 @@ export interface HeadExchangeOptions {
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
   readonly lanes: Lanes<NodeId>;
+  readonly now: () => number;
   readonly intervalMs?: number;
   readonly log: Logger;
   /** A peer says that it holds a chain up to a batch. */
@@ -54,8 +49,10 @@ export interface HeadExchangeOptions {
   readonly onExchanged: (peer: NodeId) => void;
 }
 
-/** Compares what this node holds with what its peers hold, and pulls the keys and cosignatures that it lacks. */
+/** Compares what this node holds with what its peers hold, and pulls the keys that it lacks. */
 export class HeadExchange implements AsyncDisposable {
+  /** What pulls cosignatures, here and where gossip shows a gap. */
+  readonly cosignaturePull: CosignaturePull;
   readonly #options: HeadExchangeOptions;
   readonly #closing = new AbortController();
   readonly #running = new Map<NodeId, Promise<void>>();
@@ -65,6 +62,7 @@ export class HeadExchange implements AsyncDisposable {
 
   constructor(options: HeadExchangeOptions) {
     this.#options = options;
+    this.cosignaturePull = new CosignaturePull(options);
   }
 
   start(): void {
@@ -116,7 +114,7 @@ export class HeadExchange implements AsyncDisposable {
           return witness === node || batch === head ? [] : [{ node, witness, batch }];
         });
       }),
-      keys: keys.hashes(),
+      keys: keys.digests(),
       equivocations: equivocations
         .all()
         .slice(0, STATUS_EQUIVOCATIONS)
@@ -129,6 +127,7 @@ export class HeadExchange implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
+    await this.cosignaturePull[Symbol.asyncDispose]();
     await Promise.allSettled(this.#running.values());
   }
 
@@ -137,15 +136,12 @@ export class HeadExchange implements AsyncDisposable {
     const { keys, equivocations, onExchanged } = this.#options;
     // First of all: keys and chains are judged by it.
     if (this.#knowsOtherRosters(theirs)) await this.#pullRosters(peer, theirs.roster);
-    const known = new Set(keys.hashes());
-    if (theirs.keys.some((hash) => !known.has(hash))) await this.pullKeys(peer);
+    for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
     // Before any lead is followed: a chain with two stories is not to be cosigned.
-    if (theirs.equivocations.some(({ node, batch }) => !equivocations.knows(node, batch))) await this.#pullProofs(peer);
+    if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
     onExchanged(peer);
-    for (const { node, witness, batch } of this.#cosignedBy(theirs)) {
-      await this.#pullCosignatures(peer, node, witness, batch);
-    }
+    await this.cosignaturePull.pull(peer, this.#cosignedBy(theirs));
   }
 
   /** What a peer holds of every witness: its own head of the chain, where it says nothing else. */
@@ -222,9 +218,16 @@ export class HeadExchange implements AsyncDisposable {
     });
   }
 
-  async pullKeys(peer: NodeId): Promise<void> {
+  /** Whether a peer may know keys of a member that are not known here. What nobody would keep is not asked for. */
+  #lacksKeys(node: NodeId, theirs: Sha256Hash): boolean {
     const { keys } = this.#options;
-    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'keys' }))) {
+    if (keys.rosters.member(node) === undefined || keys.directory.of(node).length >= MAX_KEYS) return false;
+    return keys.digest(node) !== theirs;
+  }
+
+  async #pullKeys(peer: NodeId, node: NodeId): Promise<void> {
+    const { keys } = this.#options;
+    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'keys', node }))) {
       const item = decodeItem(frame);
       await this.#unlessRefused(peer, async () => {
         if (item.kind === 'certificate') await keys.learnCertificate(item.signed);
@@ -248,22 +251,6 @@ export class HeadExchange implements AsyncDisposable {
       if (!(error instanceof PeerStatementError)) throw error;
       this.#options.faults.noteError(peer, error);
       this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
-    }
-  }
-
-  async #pullCosignatures(peer: NodeId, node: NodeId, witness: NodeId, upTo: number): Promise<void> {
-    const { cosignatures, keys } = this.#options;
-    if (keys.rosters.member(node) === undefined || keys.rosters.member(witness) === undefined) return;
-    for (let held = cosignatures.watermark(node, witness); held < upTo;) {
-      const request: PageRequest = { want: 'cosignatures', node, witness, from: held + 1 };
-      for (const frame of await this.#collect(peer, 'batches', pageRequest.encode(request))) {
-        const item = decodeItem(frame);
-        if (item.kind !== 'cosignature') continue;
-        await this.#unlessRefused(peer, async () => void (await cosignatures.learn(item.signed)));
-      }
-      const now = cosignatures.watermark(node, witness);
-      if (now === held) return;
-      held = now;
     }
   }
 

@@ -11,8 +11,10 @@ import { PeerStatementError } from './peer-statement-error.ts';
 export const PAGE_BYTES = 1 << 20;
 /** Envelopes of one page at most. */
 export const PAGE_ENVELOPES = 128;
-/** Cosignatures of one page at most. */
-export const PAGE_COSIGNATURES = 64;
+/** Cosignatures of one page at most: about as many bytes as any other page. */
+export const PAGE_COSIGNATURES = 192;
+/** Ranges of cosignatures that one page is asked for at most. */
+export const PAGE_RANGES = 256;
 /** Equivocations that a status names at most. */
 export const STATUS_EQUIVOCATIONS = 4096;
 
@@ -20,12 +22,20 @@ export const STATUS_EQUIVOCATIONS = 4096;
 const PageRequestShape = Type.Union([
   /** The chain of `node` from batch `batch` on, its records from `seq` on. */
   Closed({ want: Type.Literal('chain'), node: NodeIdShape, batch: OrdinalShape, seq: OrdinalShape }),
-  Closed({ want: Type.Literal('cosignatures'), node: NodeIdShape, witness: NodeIdShape, from: OrdinalShape }),
+  /** What witnesses made of chains, each from a batch on. A page may end in any range. */
+  Closed({
+    want: Type.Literal('cosignatures'),
+    of: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, from: OrdinalShape }), {
+      minItems: 1,
+      maxItems: PAGE_RANGES,
+    }),
+  }),
   /** The envelope of one batch alone. */
   Closed({ want: Type.Literal('envelope'), node: NodeIdShape, batch: OrdinalShape }),
   /** Envelopes alone, from this batch on. */
   Closed({ want: Type.Literal('envelopes'), node: NodeIdShape, from: OrdinalShape }),
-  Closed({ want: Type.Literal('keys') }),
+  /** All certificates and revocations of one member. */
+  Closed({ want: Type.Literal('keys'), node: NodeIdShape }),
   Closed({ want: Type.Literal('equivocations') }),
   /** Rosters from this version on. */
   Closed({ want: Type.Literal('rosters'), from: OrdinalShape }),
@@ -43,8 +53,8 @@ const StatusShape = Closed({
    * n² pairs few are named.
    */
   cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: CountShape }), { maxItems: 65_536 }),
-  /** Hashes of the key certificates and revocations that the peer knows. */
-  keys: Type.Array(Sha256Shape, { maxItems: 4096 }),
+  /** Of each member, one hash over its key certificates and revocations that the peer knows. */
+  keys: Type.Array(Closed({ node: NodeIdShape, hash: Sha256Shape }), { maxItems: 1024 }),
   equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: STATUS_EQUIVOCATIONS }),
   /** Version and hash of the roster in force there. */
   roster: OrdinalShape,

@@ -14,6 +14,8 @@ const FRAME_RECORDS = 64;
 /** Characters of records after which a frame is full: far below what a frame may hold, whatever their alphabet. */
 const FRAME_CHARACTERS = 128 << 10;
 
+type CosignatureRanges = Extract<PageRequest, { want: 'cosignatures' }>['of'];
+
 export interface PageSources {
   readonly store: Store;
   readonly cosignatures: Cosignatures;
@@ -42,7 +44,7 @@ export class PageServer {
         yield* this.#chain(request.node, request.batch, request.seq);
         return;
       case 'cosignatures':
-        yield* this.#cosignaturesFrom(request.node, request.witness, request.from);
+        yield* this.#cosignaturesOf(request.of);
         return;
       case 'envelope': {
         const stored = await readBatch(this.#store, request.node, request.batch);
@@ -56,7 +58,7 @@ export class PageServer {
         for await (const proof of this.#equivocations.proofs()) yield encodeItem({ kind: 'equivocation', proof });
         return;
       case 'keys': {
-        const { certificates, revocations } = this.#keys.statements();
+        const { certificates, revocations } = this.#keys.statements([request.node]);
         for (const signed of certificates) yield encodeItem({ kind: 'certificate', signed });
         for (const signed of revocations) yield encodeItem({ kind: 'revocation', signed });
         return;
@@ -120,11 +122,13 @@ export class PageServer {
     }
   }
 
-  async *#cosignaturesFrom(node: NodeId, witness: NodeId, from: number): AsyncGenerator<Uint8Array> {
+  async *#cosignaturesOf(ranges: CosignatureRanges): AsyncGenerator<Uint8Array> {
     let sent = 0;
-    for await (const signed of this.#cosignatures.from(node, witness, from)) {
-      yield encodeItem({ kind: 'cosignature', signed });
-      if (++sent >= PAGE_COSIGNATURES) return;
+    for (const { node, witness, from } of ranges) {
+      for await (const signed of this.#cosignatures.from(node, witness, from)) {
+        yield encodeItem({ kind: 'cosignature', signed });
+        if (++sent >= PAGE_COSIGNATURES) return;
+      }
     }
   }
 }

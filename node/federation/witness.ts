@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
-import { readBatch } from '../sealing/batch-tables.ts';
+import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
@@ -24,11 +24,14 @@ export interface WitnessOptions {
   readonly log: Logger;
   /** Looks for a rival of an envelope once more. */
   readonly watch: (signed: SignedStatement) => Promise<void>;
+  /** Told of the last of those that were made together: whoever lacks the others sees the gap, and pulls them. */
   readonly onCosigned: (signed: SignedStatement) => Promise<void>;
 }
 
 /** Pause after the store or the key refused a cosignature. In milliseconds. */
 const RETRY_MS = 1_000;
+/** Batches that are cosigned together, in one write. */
+const RUN_BATCHES = 64;
 
 /**
  * Cosigns the chains of the other members: every batch that is whole in the store, in order, and none from the first
@@ -74,25 +77,39 @@ export class Witness implements Disposable {
   }
 
   async #cosign(node: NodeId): Promise<void> {
-    const { self, store, keys, chains, cosignatures, equivocations, now, watch, onCosigned } = this.#options;
+    const { self, store, keys, chains, cosignatures, equivocations, now, onCosigned } = this.#options;
     if (node === self) return;
-    const from = (await passUnwitnessed(store, keys.rosters, node, self, cosignatures.watermark(node, self))) + 1;
-    for (let number = from; number <= chains.head(node).batch; number++) {
-      const batch = await readBatch(store, node, number);
-      if (batch === undefined) return;
-      // What a roster stands under that does not name this node is not its to witness.
-      if (!mayWitness(keys.rosters.version(batch.envelope.roster), self)) continue;
-      await watch(batch.signed);
-      if (equivocations.taints(node, number)) return;
-      // It may be here already, from a peer: made by this node before it lost its store.
-      if (cosignatures.watermark(node, self) >= number) continue;
+    let next = (await passUnwitnessed(store, keys.rosters, node, self, cosignatures.watermark(node, self))) + 1;
+    while (next <= chains.head(node).batch) {
+      const run = await this.#run(node, next, Math.min(next + RUN_BATCHES - 1, chains.head(node).batch));
+      next += RUN_BATCHES;
       const signer = this.#options.signer();
       // What is signed before the key's certificate begins, or after its revocation, would never count.
       const { directory } = keys;
       if (directory.get(self, signer.keyId) === undefined || directory.revocation(self, signer.keyId) !== undefined) {
         return;
       }
-      await onCosigned(await cosignatures.witness(batch, self, signer, now()));
+      const untainted = run.batches.filter(({ envelope: { batch } }) => !equivocations.taints(node, batch));
+      const last = (await cosignatures.witness(untainted, self, signer, now())).at(-1);
+      if (last !== undefined) await onCosigned(last);
+      if (!run.isWhole || untainted.length < run.batches.length) return;
     }
+  }
+
+  /** Batches to cosign, from one to another; not whole where it ends before one that is missing or has a rival. */
+  async #run(node: NodeId, from: number, to: number): Promise<{ batches: StoredBatch[]; isWhole: boolean }> {
+    const { self, store, keys, cosignatures, equivocations, watch } = this.#options;
+    const batches: StoredBatch[] = [];
+    for (let number = from; number <= to; number++) {
+      const batch = await readBatch(store, node, number);
+      if (batch === undefined) return { batches, isWhole: false };
+      // What a roster stands under that does not name this node is not its to witness.
+      if (!mayWitness(keys.rosters.version(batch.envelope.roster), self)) continue;
+      await watch(batch.signed);
+      if (equivocations.taints(node, number)) return { batches, isWhole: false };
+      // It may be here already, from a peer: made by this node before it lost its store.
+      if (cosignatures.watermark(node, self) < number) batches.push(batch);
+    }
+    return { batches, isWhole: true };
   }
 }

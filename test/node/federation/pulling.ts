@@ -97,7 +97,9 @@ export class Pulling implements AsyncDisposable {
       lanes: new Lanes(),
       now: () => this.now,
       log: silent,
-      onBatch: async ({ envelope }) => void this.batches.push(`${envelope.node}/${envelope.batch}`),
+      onBatches: async (node, batches) => {
+        for (const { envelope } of batches) this.batches.push(`${node}/${envelope.batch}`);
+      },
       onContradiction: async (node, peer) => void this.contradictions.push(`${node} by ${peer}`),
       onUnknownKey: (peer) => void this.unknownKeys.push(peer),
     };

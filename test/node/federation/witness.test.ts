@@ -75,7 +75,7 @@ test('a cosignature that could not be stored is made once it can be, with no oth
   await network.cosigned('us', 'eu', 'us', 1);
 });
 
-test('many calls at once make one cosignature a batch', async () => {
+test('many calls at once make one cosignature a batch, and tell of the last alone: peers pull the others', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us', 'jp');
   const us = network.rooms('us');
@@ -83,7 +83,12 @@ test('many calls at once make one cosignature a batch', async () => {
   await Promise.all(Array.from({ length: 6 }, () => us.federation.witnessBacklog()));
   await network.cosigned('jp', 'eu', 'us', 5);
   const gossiped = network.wire.heard.filter(({ topic, from }) => topic === 'cosign' && from === 'us');
-  assert.is(gossiped.length, 5);
+  assert.is(gossiped.length, 1);
+  const pulled = network.wire.pages.filter(({ from, request }) => from === 'jp' && request.want === 'cosignatures');
+  assert.equal(
+    pulled.map(({ to, request }) => [to, request.want === 'cosignatures' && request.of]),
+    [['us', [{ node: network.id('eu'), witness: network.id('us'), from: 1 }]]],
+  );
 });
 
 test('nothing is cosigned before this node’s own key is certified', async () => {

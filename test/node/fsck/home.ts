@@ -71,7 +71,7 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
   const cosignatures = await Cosignatures.open(store, keys);
   const held = await pullChain(peer.store, store, keys, cosignatures);
-  for (const batch of held) await cosignatures.witness(batch, EU, keysOf(members, EU).signer, now());
+  await cosignatures.witness(held, EU, keysOf(members, EU).signer, now());
   await cosignAsPeer(peer.store, keys, self.sealed, cosignatures, keysOf(members, US));
   await anchorAll(store, keys, topic, self.sealed, held, now);
   await addOddities(store, keys, members, held);
@@ -224,7 +224,7 @@ async function cosignAsPeer(
   own: NodeKeys,
 ): Promise<void> {
   const witness = await Cosignatures.open(peer, keys);
-  for (const batch of batches) await learner.learn(await witness.witness(batch, US, own.signer, now()));
+  for (const signed of await witness.witness(batches, US, own.signer, now())) await learner.learn(signed);
 }
 
 async function addOddities(
