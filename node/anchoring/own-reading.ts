@@ -34,9 +34,11 @@ function isSighting({ anchor: first, alsoAnchoredAt: others }: AnchorRow, anchor
   }
   const known = others.find((other) => other.sequence === sequence);
   if (known !== undefined) return known.consensusTimestamp === consensusTimestamp;
-  // Of a message that was repeated many times only the earliest sightings are kept.
+  // Of a message that was repeated many times only the earliest sightings are kept. A later place has a later time:
+  // otherwise whoever repeats a message could date it before them.
   const last = others.at(-1);
-  return others.length >= MAX_SIGHTINGS && last !== undefined && BigInt(sequence) > BigInt(last.sequence);
+  if (others.length < MAX_SIGHTINGS || last === undefined || BigInt(sequence) <= BigInt(last.sequence)) return false;
+  return nanosOf(consensusTimestamp) > nanosOf(last.consensusTimestamp);
 }
 
 function nanosOf(time: ConsensusTimestamp): bigint {
