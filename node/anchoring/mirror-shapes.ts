@@ -29,12 +29,14 @@ export class MirrorFormatError extends Error {
 
 // A mirror may add members in a later release, so objects are open; every member that is read is strict.
 const ChunkShape = Type.Object({
-  initial_transaction_id: Type.Object({
-    account_id: EntityIdShape,
-    transaction_valid_start: ConsensusTimestampShape,
-  }),
+  // Whoever writes a later chunk says at will when the first one's transaction was valid: a message that says nonsense
+  // must not keep the page, and all that follows it, from being read.
+  initial_transaction_id: Type.Unknown(),
   total: Type.Integer({ minimum: 1 }),
 });
+const compiledTransaction = Compile(
+  Type.Object({ account_id: EntityIdShape, transaction_valid_start: ConsensusTimestampShape }),
+);
 const MessageShape = Type.Object({
   chunk_info: Type.Optional(Type.Union([ChunkShape, Type.Null()])),
   consensus_timestamp: ConsensusTimestampShape,
@@ -109,8 +111,9 @@ export function reader<Shape extends TSchema>(name: string, shape: Shape): (body
 /** The submitting transaction is told only as the first chunk's; a message in several chunks is none of ours. */
 function transactionIdOf({ chunk_info: chunk }: Static<typeof MessageShape>): TransactionId | null {
   if (chunk === undefined || chunk === null || chunk.total !== 1) return null;
-  const { account_id: payer, transaction_valid_start: start } = chunk.initial_transaction_id;
-  const text = `${payer}@${start}`;
+  const { initial_transaction_id: first } = chunk;
+  if (!compiledTransaction.Check(first)) return null;
+  const text = `${first.account_id}@${first.transaction_valid_start}`;
   return isTransactionId(text) ? text : null;
 }
 

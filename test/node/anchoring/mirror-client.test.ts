@@ -36,6 +36,17 @@ test('a message is read with its transaction; a member that is new to us does no
   assert.equal(Buffer.from(message?.message ?? []).toString(), 'hello');
 });
 
+test('a message whose writer names a transaction of no time is read like any other', () => {
+  const start = '-1.-00000001';
+  const first = { ...MESSAGE.chunk_info.initial_transaction_id, transaction_valid_start: start };
+  const nonsense = { ...MESSAGE, chunk_info: { initial_transaction_id: first, number: 2, total: 2 } };
+  const messages = readMessages({ messages: [nonsense, { ...MESSAGE, sequence_number: 2 }] }, TOPIC);
+  assert.equal(
+    messages.map(({ transactionId: id }) => id),
+    [null, ID],
+  );
+});
+
 test('any deviation of a member that is read is an error', () => {
   const wrong: readonly object[] = [
     { consensus_timestamp: '1763717401' },
