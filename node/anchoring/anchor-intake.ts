@@ -127,14 +127,17 @@ function placeOf({ network, topicId }: TopicIdentity, message: LinkedMessage, te
   };
 }
 
-/** Of the messages that name one statement the earliest are kept: whoever may write to the topic can repeat one. */
+/**
+ * Of the messages that name one statement as what it is, or as what it is not, the earliest are kept: whoever may write
+ * to the topic can repeat one, and must not keep out those of its own type.
+ */
 async function isKept(
   store: Store,
   page: readonly StatementAnchorRow[],
-  { statement }: StatementAnchorRow,
+  { statement, type }: StatementAnchorRow,
 ): Promise<boolean> {
-  let kept = page.filter((row) => row.statement === statement).length;
-  for await (const _ of statementAnchorTable.under(store, [statement], { limit: MAX_SIGHTINGS })) kept++;
+  let kept = page.filter((row) => row.statement === statement && row.type === type).length;
+  for await (const [, row] of statementAnchorTable.under(store, [statement])) if (row.type === type) kept++;
   return kept < MAX_SIGHTINGS;
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
+import { parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import { type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
@@ -90,12 +91,16 @@ export class AnchorTrip {
     return true;
   }
 
-  /** A statement is anchored by whatever message names it; a batch by the one message that says all of it. */
+  /**
+   * A statement is anchored by whatever message names it as what it is: one of another type, which a stranger may have
+   * written first, tells nobody who reads the topic for this one. A batch is anchored by the message that says all of it.
+   */
   #readAnchor(): Promise<AnchorRow | StatementAnchorRow | undefined> {
     const row = this.#row;
     const { node, store } = this.#port;
     if (isBatchRow(row)) return readAnchor(store, node, row.batch, row.message);
-    return readStatementAnchor(store, row.statement);
+    const said = parseAnchorMessage(row.message);
+    return readStatementAnchor(store, row.statement, said.type === 'batch' ? undefined : said.type);
   }
 
   async #freeze(): Promise<void> {

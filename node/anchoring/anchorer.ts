@@ -42,16 +42,19 @@ export interface AnchorerOptions {
 
 /** Batches carried at once. More would only queue up at the ledger. */
 export const MAX_IN_FLIGHT = 8;
+/** Statements carried at once, beside the batches: a revocation must not wait until a backlog is worked off. */
+const MAX_STATEMENTS_IN_FLIGHT = 2;
 /** The outbox is looked at so often even when nobody calls. In milliseconds. */
 const LOOK_MS = 30_000;
 /** A held-back batch asks again at least so often: the clock may have been set. In milliseconds. */
 const MAX_HOLD_MS = 60_000;
 
 /**
- * Anchors the node's sealed batches and its statements, batches in order of their numbers, a bounded number at a time. Nothing is ever dropped: a
- * dead ledger, at boot or later, only makes the outbox longer.
+ * Anchors the node's sealed batches and its statements, batches in order of their numbers, a bounded number at a time.
+ * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
- * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` is moved by the loop alone.
+ * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` and `#takenStatements` are
+ * moved by the loop alone.
  */
 export class Anchorer implements AsyncDisposable {
   readonly #options: AnchorerOptions;
@@ -61,7 +64,9 @@ export class Anchorer implements AsyncDisposable {
   /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
   #freezing: Promise<unknown> = Promise.resolve();
   #taken = 0;
+  /** Never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
+  #carriedStatements = 0;
   #loop: Promise<void> | undefined;
   #held = false;
   #contact: LedgerContact = { reachable: null, lastAnswerAt: null, refusal: null };
@@ -129,18 +134,18 @@ export class Anchorer implements AsyncDisposable {
   }
 
   async #takeRows(): Promise<void> {
-    const room = MAX_IN_FLIGHT - this.#trips.size;
+    await this.#takeStatements();
+    const room = MAX_IN_FLIGHT - (this.#trips.size - this.#carriedStatements);
     if (room <= 0) return;
     for (const row of await readOpenRows(this.#options.store, this.#taken, room)) {
       this.#taken = row.batch;
       this.#depart(row);
     }
-    await this.#takeStatements();
   }
 
   async #takeStatements(): Promise<void> {
     for (const row of await readOpenStatements(this.#options.store)) {
-      if (this.#trips.size >= MAX_IN_FLIGHT) return;
+      if (this.#carriedStatements >= MAX_STATEMENTS_IN_FLIGHT) return;
       if (this.#takenStatements.has(row.statement)) continue;
       this.#takenStatements.add(row.statement);
       this.#depart(row);
@@ -149,8 +154,11 @@ export class Anchorer implements AsyncDisposable {
 
   #depart(row: OutboxRow): void {
     const trip = new AnchorTrip(this.#port(), row);
+    const isStatement = !isBatchRow(row);
+    if (isStatement) this.#carriedStatements++;
     const run = this.#travel(trip, row).finally(() => {
       this.#trips.delete(trip);
+      if (isStatement) this.#carriedStatements--;
       this.#wake.ring();
     });
     this.#trips.set(trip, run);

@@ -55,12 +55,18 @@ export const statementAnchorTable = new Table(
   jsonCodec((value: unknown): value is StatementAnchorRow => compiledStatement.Check(value)),
 );
 
-/** The first message on the topic that names a statement; undefined while the ledger has not been seen to show one. */
+/**
+ * The first message on the topic that names a statement, as what `type` says if given; undefined while the ledger has not
+ * been seen to show one. The rows of a statement are few: some of each type.
+ */
 export async function readStatementAnchor(
   store: Store,
   statement: Sha256Hash,
+  type?: StatementAnchorRow['type'],
 ): Promise<StatementAnchorRow | undefined> {
-  for await (const [, row] of statementAnchorTable.under(store, [statement], { limit: 1 })) return row;
+  for await (const [, row] of statementAnchorTable.under(store, [statement])) {
+    if (type === undefined || row.type === type) return row;
+  }
   return undefined;
 }
 
