@@ -120,8 +120,8 @@ export function rostersRoute({ store, keys }: SignedPageRooms): FreeRoute {
       const next = from + rosters.length;
       const rivals: SignedRoster[] = [];
       for await (const [, rival] of rivalRosterTable.under(store, [], { from, limit: PAGE_ROSTERS })) {
-          rivals.push(rival);
-        }
+        rivals.push(rival);
+      }
       const nextFrom = rosters.length > 0 && next <= signed.length ? next : null;
       const body: RostersAnswer = { success: true, rosters, rivals: withinPage(rivals), nextFrom };
       return { body, headers: HEADERS };
