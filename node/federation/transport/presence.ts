@@ -1,12 +1,18 @@
 import { reasonOf } from './errors.ts';
-import type { PeerId } from '@libp2p/interface';
+import type { Connection, PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { Members } from './members.ts';
 
 type Listener = (node: string) => void;
 
-/** Who came and went, told by node id: once when the first connection to a member opens, once when the last closes. */
+/**
+ * Who came and went, told by node id: once when the first connection to a member opens, once when the last closes.
+ *
+ * A member that dials while a connection from it is open here has given that one up, for it dials only when it has none:
+ * what was cut may seem open on this side for long. So it has gone, and comes again; the old connection is ended, with
+ * its gossip streams, which would otherwise keep those of the new one from being opened.
+ */
 export class Presence {
   readonly #members: Members;
   readonly #log: Logger;
@@ -24,6 +30,7 @@ export class Presence {
   watch(node: MeridianNode) {
     node.addEventListener('peer:connect', ({ detail }) => this.#came(detail));
     node.addEventListener('peer:disconnect', ({ detail }) => this.#went(detail));
+    node.addEventListener('connection:open', ({ detail }) => this.#succeed(node, detail));
   }
 
   onConnect(listener: Listener): () => void {
@@ -39,6 +46,14 @@ export class Presence {
   /** Milliseconds since the epoch of the last coming or going; null when there was none. */
   since(node: string): number | null {
     return this.#since.get(node) ?? null;
+  }
+
+  #succeed(node: MeridianNode, { id, direction, remotePeer }: Connection) {
+    const older = node.getConnections(remotePeer).filter((other) => other.id !== id && other.status === 'open');
+    if (direction !== 'inbound' || older.length === 0) return;
+    for (const connection of older) connection.abort(new Error('the peer has dialled anew'));
+    this.#went(remotePeer);
+    this.#came(remotePeer);
   }
 
   #came(peer: PeerId) {
