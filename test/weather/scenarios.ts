@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NO_FAULTS } from '../../cluster/ledger/faults.ts';
-import type { Place, WeatherFederation } from './weather-federation.ts';
+import type { Damage, Place, WeatherFederation } from './weather-federation.ts';
 import { NODES } from './weather-federation.ts';
 
 export interface Scenario {
@@ -10,7 +10,7 @@ export interface Scenario {
   readonly end: (federation: WeatherFederation) => Promise<void>;
 }
 
-/** Beyond the time in which a silent connection is noticed: pings go every 10 s and may take 15 s. */
+/** Beyond the time in which a silent connection is noticed: pings go every 5 s and may take 10 s. */
 export const NOTICED_MS = 30_000;
 /** Round trips between regions, in milliseconds. */
 const ROUND_TRIPS: readonly (readonly [Place, Place, number])[] = [
@@ -122,7 +122,7 @@ export const ALL: readonly Scenario[] = [
 export interface Healing {
   /** From fair weather to every node holding everything, in seconds. */
   readonly whole: number;
-  readonly damage: readonly string[];
+  readonly damage: Damage;
 }
 
 /** Some scenarios at once, for a time, with every node written to; then fair weather. */

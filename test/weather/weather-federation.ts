@@ -107,21 +107,23 @@ export class WeatherFederation implements AsyncDisposable {
     }
   }
 
-  /** What is not as it must be once all is whole: records lost or doubled, two stories told. One line each. */
-  async damage(): Promise<string[]> {
+  /** What is not as it must be once all is whole. */
+  async damage(): Promise<Damage> {
     const found: string[] = [];
+    let lost = 0;
     for (const node of NODES) {
       const view = await this.view(node);
       if (view.equivocations !== '[]') found.push(`${node} shows equivocations ${view.equivocations}`);
       for (const origin of NODES) {
         const [held, made] = [view.members.get(origin)?.records ?? 0, this.acknowledged.get(origin)?.length ?? 0];
+        lost += Math.max(made - held, 0);
         if (held < made) found.push(`${node} lost ${made - held} records of ${origin}`);
         if (held > made) found.push(`${node} holds ${held - made} records of ${origin} that nobody was told of`);
       }
     }
     const ids = [...this.acknowledged.values()].flat();
     if (new Set(ids).size < ids.length) found.push('an id was given twice');
-    return found;
+    return { lost, found };
   }
 
   /** Waits until the last record of every node is verified, anchor included, at every node. Returns the seconds. */
@@ -186,6 +188,13 @@ export class WeatherFederation implements AsyncDisposable {
       await sleep(WRITE_EVERY_MS);
     }
   }
+}
+
+export interface Damage {
+  /** Acknowledged records that a node lacks, over all nodes. */
+  readonly lost: number;
+  /** Records lost or doubled, two stories told: a line for each. */
+  readonly found: readonly string[];
 }
 
 interface MemberView {
