@@ -20,7 +20,7 @@ export type Equivocation = Static<typeof EquivocationShape>;
 
 const compiled = Compile(EquivocationShape);
 
-/** (node, batch) → the proof. Never deleted. */
+/** (node, batch) → the proof. One goes only where its node has given more than are kept. */
 export const equivocationTable = new Table(
   'equivocation',
   jsonCodec((value: unknown): value is Equivocation => compiled.Check(value)),
@@ -33,8 +33,11 @@ export interface FoundEquivocation {
   readonly stands: boolean;
 }
 
-/** Proofs kept about a node that do not stand: whoever has its stolen key can make any number. */
-const MAX_FALLEN = 256;
+/**
+ * Proofs kept about one node: it can make any number about batches that never were, and so can whoever stole its key.
+ * Those of all members fit into one answer.
+ */
+export const MAX_PROOFS = 64;
 
 /**
  * The equivocations that this node can prove. A batch with one that stands is never cosigned, nor is any later batch of
@@ -69,7 +72,7 @@ export class Equivocations {
 
   /** Whether the node's chain can no longer be trusted at this batch. */
   taints(node: NodeId, batch: number): boolean {
-    return batch >= (this.#lowest.get(node) ?? Number.POSITIVE_INFINITY);
+    return batch >= this.#lowestOf(node);
   }
 
   all(): readonly FoundEquivocation[] {
@@ -80,8 +83,8 @@ export class Equivocations {
   }
 
   /**
-   * Checks a proof and keeps it; one that stands takes the place of one that does not. Returns whether it was new. Throws
-   * `PeerStatementError` where it proves nothing.
+   * Checks a proof and keeps it, if it is wanted; one that stands takes the place of one that does not. Returns whether it
+   * was new. Throws `PeerStatementError` where it proves nothing.
    */
   async learn(proof: Equivocation): Promise<boolean> {
     const first = openEnvelope(this.#keys, proof.first);
@@ -91,15 +94,28 @@ export class Equivocations {
       throw new PeerStatementError('malformed', 'the two envelopes do not contradict each other');
     }
     const { node, batch } = first;
-    if (this.proves(node, batch)) return false;
+    if (!this.wants(node, batch)) return false;
     const { directory } = this.#keys;
     const unrevoked = [first, second].every(({ keyId }) => directory.revocation(node, keyId) === undefined);
     // Remembered at once, so that a batch with two stories is not cosigned while the proof is on its way to the disk.
     const stands = unrevoked || (await this.#stands(proof));
-    if (this.proves(node, batch) || (!stands && !this.#isWanted(node, batch))) return false;
+    if (!this.wants(node, batch) || (!stands && (this.knows(node, batch) || this.#isFull(node)))) return false;
+    const dropped = !this.knows(node, batch) && this.#isFull(node) ? this.#drop(node) : undefined;
     this.#remember({ node, batch, stands });
-    await this.#store.write([equivocationTable.put([node, batch], proof)]);
+    await this.#store.write([
+      equivocationTable.put([node, batch], proof),
+      ...(dropped === undefined ? [] : [equivocationTable.del(node, dropped)]),
+    ]);
     return true;
+  }
+
+  /**
+   * Whether a proof about the batch that stands would be kept: of a node with many, one about an earlier batch than all
+   * that are here, since its chain is tainted from there on.
+   */
+  wants(node: NodeId, batch: number): boolean {
+    if (this.proves(node, batch)) return false;
+    return this.knows(node, batch) || !this.#isFull(node) || batch < this.#lowestOf(node);
   }
 
   /** Whether a proof about the batch is here. */
@@ -139,8 +155,21 @@ export class Equivocations {
     return true;
   }
 
-  #isWanted(node: NodeId, batch: number): boolean {
-    return !this.knows(node, batch) && (this.#found.get(node)?.size ?? 0) < MAX_FALLEN;
+  #isFull(node: NodeId): boolean {
+    return (this.#found.get(node)?.size ?? 0) >= MAX_PROOFS;
+  }
+
+  #lowestOf(node: NodeId): number {
+    return this.#lowest.get(node) ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Forgets one of a node's proofs, never the lowest that stands: one that does not, or the one of the latest batch. */
+  #drop(node: NodeId): number | undefined {
+    const found = this.#found.get(node);
+    const all = [...(found?.values() ?? [])];
+    const batch = (all.find(({ stands }) => !stands) ?? all.toSorted((a, b) => b.batch - a.batch)[0])?.batch;
+    if (batch !== undefined) found?.delete(batch);
+    return batch;
   }
 
   #remember(equivocation: FoundEquivocation): void {

@@ -23,6 +23,8 @@ export class FederationKeys {
   readonly #store: Store;
   readonly book: RosterBook;
   readonly directory: KeyDirectory;
+  /** Of members whose statements have not changed since. */
+  readonly #digests = new Map<NodeId, Sha256Hash>();
   readonly #revocationListeners = new Set<(revocation: Revocation) => void>();
 
   private constructor(store: Store, book: RosterBook) {
@@ -61,6 +63,7 @@ export class FederationKeys {
   async learnCertificate(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
     const { certificate } = peerFault(() => this.directory.addCertificate(signed));
     const { node, keyId } = certificate;
+    if (this.directory.get(node, keyId)?.signed === signed) this.#digests.delete(node);
     const known = await certificateTable.get(this.#store, node, keyId);
     // Of two for one key the directory keeps the earlier, whichever came first; so does the store.
     const standing = this.directory.get(node, keyId)?.signed;
@@ -72,6 +75,7 @@ export class FederationKeys {
   /** The same for a revocation. */
   async learnRevocation(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
     const { node, keyId } = peerFault(() => this.directory.addRevocation(signed));
+    if (this.directory.revocation(node, keyId)?.signed === signed) this.#digests.delete(node);
     const known = await revocationTable.get(this.#store, node, keyId);
     const standing = this.directory.revocation(node, keyId);
     if (standing === undefined || known?.statement === standing.signed.statement) return false;
@@ -86,18 +90,32 @@ export class FederationKeys {
     return () => this.#revocationListeners.delete(listener);
   }
 
-  /** Hashes of all certificates and revocations known: what two peers compare. */
-  hashes(): Sha256Hash[] {
-    const { certificates, revocations } = this.statements();
-    return [...certificates, ...revocations].map(({ statement }) => hashText(nativeSuite, statement));
+  /** One hash a member over all its certificates and revocations: what two peers compare. */
+  digests(): { readonly node: NodeId; readonly hash: Sha256Hash }[] {
+    return this.rosters.nodes.flatMap((node) => {
+      const hash = this.digest(node);
+      return hash === undefined ? [] : [{ node, hash }];
+    });
   }
 
-  /** Every certificate and revocation known, for a peer that asks. */
-  statements(): {
+  /** Undefined of a member that has certified no key. */
+  digest(node: NodeId): Sha256Hash | undefined {
+    const known = this.#digests.get(node);
+    if (known !== undefined) return known;
+    const { certificates, revocations } = this.statements([node]);
+    if (certificates.length === 0) return undefined;
+    const hashes = [...certificates, ...revocations].map(({ statement }) => hashText(nativeSuite, statement));
+    const digest = hashText(nativeSuite, hashes.toSorted().join('\n'));
+    this.#digests.set(node, digest);
+    return digest;
+  }
+
+  /** Every certificate and revocation known of these nodes, or of all, for a peer that asks. */
+  statements(nodes: readonly NodeId[] | null = null): {
     readonly certificates: readonly SignedStatement[];
     readonly revocations: readonly SignedStatement[];
   } {
-    const keys = this.directory.all();
+    const keys = nodes === null ? this.directory.all() : nodes.flatMap((node) => this.directory.of(node));
     return {
       certificates: keys.map((key) => key.signed),
       revocations: keys.flatMap(
@@ -122,6 +140,7 @@ function peerFault<Result>(add: () => Result): Result {
     return add();
   } catch (error) {
     if (!(error instanceof KeyError)) throw error;
-    throw new PeerStatementError(error.code === 'unknown-member' ? 'unknown-member' : 'forged', error.message);
+    const { code, message } = error;
+    throw new PeerStatementError(code === 'unknown-member' || code === 'too-many' ? code : 'forged', message);
   }
 }

@@ -14,6 +14,7 @@ export type KeyFault =
   | 'key-id-mismatch'
   | 'revocation-malformed'
   | 'revocation-unsigned'
+  | 'too-many'
   | 'unknown-member';
 
 export class KeyError extends Error {
@@ -26,7 +27,11 @@ export class KeyError extends Error {
   }
 }
 
-type MemberKey = `${NodeId} ${Sha256Hash}`;
+/**
+ * Keys that a member may certify, and keys besides that it may revoke: thirty-nine years of a new one every week, and what
+ * a member makes up costs the others no more than that.
+ */
+export const MAX_KEYS = 2048;
 
 /** A signing key that a member's identity key vouches for. */
 export interface CertifiedKey {
@@ -35,16 +40,22 @@ export interface CertifiedKey {
   readonly publicKey: Uint8Array;
 }
 
+export interface KnownRevocation {
+  readonly revocation: Revocation;
+  readonly signed: SignedStatement;
+}
+
 /**
  * Which signing keys belong to which member, and which of them were withdrawn. Holds only what it has checked. A
  * certificate does not prove that its member holds the private key, and any member can sign a statement about any key
- * id: so keys and revocations are kept by member and key id, and no member speaks for another's keys.
+ * id: so keys and revocations are kept by member and key id, and no member speaks for another's keys. Of several about
+ * one key the same one is kept in whichever order they come, for all nodes must judge alike.
  */
 export class KeyDirectory {
   readonly #suite: Suite;
   readonly #rosters: () => RosterChain;
-  readonly #keys = new Map<MemberKey, CertifiedKey>();
-  readonly #revocations = new Map<MemberKey, { revocation: Revocation; signed: SignedStatement }>();
+  readonly #keys = new Map<NodeId, Map<Sha256Hash, CertifiedKey>>();
+  readonly #revocations = new Map<NodeId, Map<Sha256Hash, KnownRevocation>>();
 
   constructor(suite: Suite, rosters: () => RosterChain) {
     this.#suite = suite;
@@ -53,49 +64,55 @@ export class KeyDirectory {
 
   /**
    * Checks a key certificate against its member's identity key. Of two for one key, the one that is valid earlier is
-   * kept, so that the order in which they came does not matter. Throws `KeyError`.
+   * kept, but none of another purpose in the place of one for signing. Throws `KeyError`, also where the member has
+   * certified too many.
    */
   addCertificate(signed: SignedStatement): CertifiedKey {
     const certificate = parse(keyCertificateStatement.parse, signed.statement, 'certificate-malformed');
+    const { node, keyId } = certificate;
     const publicKey = parse(decodeBase64url, certificate.publicKey, 'certificate-malformed');
-    if (writeSha256(this.#suite.sha256(publicKey)) !== certificate.keyId) {
-      throw new KeyError('key-id-mismatch', `the key id of ${certificate.node} is not the hash of its key`);
+    const keys = this.#keys.get(node) ?? new Map<Sha256Hash, CertifiedKey>();
+    if (!keys.has(keyId)) requireRoom(keys, node);
+    if (writeSha256(this.#suite.sha256(publicKey)) !== keyId) {
+      throw new KeyError('key-id-mismatch', `the key id of ${node} is not the hash of its key`);
     }
-    if (!signatureHolds(this.#suite, keyCertificateStatement, signed, this.#identityKey(certificate.node))) {
-      throw new KeyError('certificate-unsigned', `the key certificate of ${certificate.node} is not signed by it`);
+    if (!signatureHolds(this.#suite, keyCertificateStatement, signed, this.#identityKey(node))) {
+      throw new KeyError('certificate-unsigned', `the key certificate of ${node} is not signed by it`);
     }
     const key = { certificate, signed, publicKey };
-    const name = memberKey(certificate.node, certificate.keyId);
-    const known = this.#keys.get(name);
-    if (known === undefined || isEarlier(certificate, known.certificate)) this.#keys.set(name, key);
+    const known = keys.get(keyId);
+    if (known === undefined || comesBefore(certificate, known.certificate)) keys.set(keyId, key);
+    this.#keys.set(node, keys);
     return key;
   }
 
-  /** Checks a revocation against its member's identity key and keeps the earliest for its key. Throws `KeyError`. */
+  /**
+   * Checks a revocation against its member's identity key and keeps the earliest for its key. Throws `KeyError`, also
+   * where the member has revoked too many keys that it never certified.
+   */
   addRevocation(signed: SignedStatement): Revocation {
     const revocation = parse(revocationStatement.parse, signed.statement, 'revocation-malformed');
-    if (!signatureHolds(this.#suite, revocationStatement, signed, this.#identityKey(revocation.node))) {
-      throw new KeyError('revocation-unsigned', `the revocation of ${revocation.node} is not signed by it`);
+    const { node, keyId } = revocation;
+    const revocations = this.#revocations.get(node) ?? new Map<Sha256Hash, KnownRevocation>();
+    if (!revocations.has(keyId) && this.get(node, keyId) === undefined) requireRoom(revocations, node);
+    if (!signatureHolds(this.#suite, revocationStatement, signed, this.#identityKey(node))) {
+      throw new KeyError('revocation-unsigned', `the revocation of ${node} is not signed by it`);
     }
-    const name = memberKey(revocation.node, revocation.keyId);
-    const known = this.#revocations.get(name);
-    if (known === undefined || revocation.compromisedSince < known.revocation.compromisedSince) {
-      this.#revocations.set(name, { revocation, signed });
-    }
+    const found = { revocation, signed };
+    const known = revocations.get(keyId);
+    if (known === undefined || isEarlier(found, known)) revocations.set(keyId, found);
+    this.#revocations.set(node, revocations);
     return revocation;
   }
 
   /** The key of that id which `node` certified. */
   get(node: NodeId, keyId: Sha256Hash): CertifiedKey | undefined {
-    return this.#keys.get(memberKey(node, keyId));
+    return this.#keys.get(node)?.get(keyId);
   }
 
   /** The earliest revocation by which `node` withdrew its key. */
-  revocation(
-    node: NodeId,
-    keyId: Sha256Hash,
-  ): { readonly revocation: Revocation; readonly signed: SignedStatement } | undefined {
-    return this.#revocations.get(memberKey(node, keyId));
+  revocation(node: NodeId, keyId: Sha256Hash): KnownRevocation | undefined {
+    return this.#revocations.get(node)?.get(keyId);
   }
 
   /** Whether what `node` signed with this key counts, given the consensus time the ledger gave it (null: none yet). */
@@ -106,7 +123,15 @@ export class KeyDirectory {
   }
 
   all(): readonly CertifiedKey[] {
-    return [...this.#keys.values()];
+    return this.#keys
+      .values()
+      .flatMap((keys) => keys.values())
+      .toArray();
+  }
+
+  /** All keys that `node` certified. */
+  of(node: NodeId): readonly CertifiedKey[] {
+    return [...(this.#keys.get(node)?.values() ?? [])];
   }
 
   #identityKey(node: NodeId): Uint8Array {
@@ -127,12 +152,21 @@ export function keyCovers(key: CertifiedKey, node: NodeId, at: Timestamp, seq: n
   );
 }
 
-function memberKey(node: NodeId, keyId: Sha256Hash): MemberKey {
-  return `${node} ${keyId}`;
+function requireRoom(keys: ReadonlyMap<Sha256Hash, unknown>, node: NodeId): void {
+  if (keys.size >= MAX_KEYS) throw new KeyError('too-many', `${node} speaks of more than ${MAX_KEYS} keys`);
 }
 
-function isEarlier(a: KeyCertificate, b: KeyCertificate): boolean {
+function comesBefore(a: KeyCertificate, b: KeyCertificate): boolean {
+  if (a.purpose !== b.purpose) return a.purpose === 'signing';
   return a.validFrom === b.validFrom ? a.seqFrom < b.seqFrom : a.validFrom < b.validFrom;
+}
+
+function isEarlier(
+  { revocation: a, signed }: KnownRevocation,
+  { revocation: b, signed: other }: KnownRevocation,
+): boolean {
+  if (a.compromisedSince !== b.compromisedSince) return a.compromisedSince < b.compromisedSince;
+  return signed.statement < other.statement;
 }
 
 function parse<Value>(read: (text: string) => Value, text: string, code: KeyFault): Value {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { equivocationTable } from '../../../node/federation/equivocations.ts';
+import { equivocationTable, MAX_PROOFS } from '../../../node/federation/equivocations.ts';
 import type { GossipMessage } from '../../../node/federation/gossip-forms.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
@@ -171,6 +171,41 @@ test('a proof by a revoked key is kept and taints nothing, and hides none that s
   assert.is(await us.hear({ type: 'equivocation', proof: { first, second } }, eu), 'accept');
   assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
   assert.equal(await equivocationTable.get(us.store, 'eu', 1), { first, second });
+});
+
+test('a member cannot make the others keep any number of proofs; the chain is tainted from the earliest on', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('us');
+  const eu = network.id('eu');
+  const us = network.rooms('us');
+  const batch = await network.batch('eu');
+  const tell = async (number: number) => {
+    const [first, second] = [
+      await rivalOf(network, batch, { batch: number }),
+      await rivalOf(network, batch, { batch: number }),
+    ];
+    assert.is(await us.hear({ type: 'equivocation', proof: { first, second } }, eu), 'accept');
+  };
+  for (let number = 100; number < 100 + MAX_PROOFS; number++) await tell(number);
+  await tell(1000);
+  assert.not.ok(us.equivocations.knows(eu, 1000));
+  await tell(7);
+  assert.ok(us.equivocations.taints(eu, 7));
+  assert.not.ok(us.equivocations.taints(eu, 6));
+  assert.is(us.equivocations.all().length, MAX_PROOFS);
+  assert.is((await Array.fromAsync(equivocationTable.under(us.store, []))).length, MAX_PROOFS);
+  // Who came later has what counts, and asks for no more.
+  await network.start('jp');
+  const jp = network.rooms('jp');
+  await until('jp to know', () => jp.equivocations.taints(eu, 7));
+  await tell(9);
+  const asked = () => network.wire.pages.filter(({ request }) => request.want === 'equivocations').length;
+  const before = asked();
+  network.wire.cut('jp');
+  network.wire.heal('jp');
+  await network.seal('us');
+  await network.holds('jp', 'us', 1);
+  assert.is(asked(), before);
 });
 
 test('many rivals at once are one equivocation', async () => {

@@ -43,6 +43,23 @@ test('certificates, and revocations of known keys, made behind a partition conve
   await until('the revocation', () => directory.revocation(network.id('eu'), keyId) !== undefined);
 });
 
+test('what peers compare of keys does not grow with their number, and only whose keys differ are pulled', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start(...NODES);
+  const us = network.rooms('us');
+  const { directory } = network.rooms('jp').keys;
+  await until('all to have met', () => network.wire.others('jp').length === 2);
+  network.wire.cut('jp');
+  for (let i = 0; i < 20; i++) await network.federation.rotateKey('eu');
+  for (const certificate of network.federation.certificates) await us.keys.learnCertificate(certificate);
+  assert.is(us.keys.digests().length, NODES.length);
+  network.wire.heal('jp');
+  await until('the certificates', () => directory.of(network.id('eu')).length === 21);
+  assert.is(us.keys.digest(network.id('eu')), network.rooms('jp').keys.digest(network.id('eu')));
+  const pulled = network.wire.pages.flatMap(({ request }) => (request.want === 'keys' ? [request.node] : []));
+  assert.equal([...new Set(pulled)], ['eu']);
+});
+
 test('of two certificates for one key every member keeps the earlier, in memory and on the disk', async () => {
   await using network = await MemberNetwork.create(NODES);
   const us = await network.open('us', { certified: false });

@@ -3,9 +3,12 @@ import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { type Bundle, parseBundle } from '../../../protocol/bundle/bundle.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
-import { KeyDirectory, KeyError, type KeyFault } from '../../../protocol/keys/key-directory.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { writeSha256 } from '../../../protocol/hash.ts';
+import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
+import { KeyDirectory, KeyError, type KeyFault, MAX_KEYS } from '../../../protocol/keys/key-directory.ts';
 import { type Revocation, revocationStatement } from '../../../protocol/keys/revocation.ts';
-import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
+import { encodeSignature, type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { consensusOf } from '../../fixtures/federation-topic.ts';
@@ -52,6 +55,65 @@ test('the earlier of two certificates for a key is kept, in whichever order they
     for (const signed of order) keys.addCertificate(signed);
     assert.equal(keys.get(eu.node, eu.key.signer.keyId)?.signed, earlier);
   }
+});
+
+test('a certificate for another purpose takes nothing from one for signing, in whichever order they come', async () => {
+  const { identity, key, node } = eu;
+  const other = { ...key.certificate, purpose: 'agent' as const, validFrom: timestampOf(0) };
+  const agent = await signStatement(keyCertificateStatement, other, identity);
+  for (const order of [
+    [key.signed, agent],
+    [agent, key.signed],
+  ]) {
+    const keys = directory();
+    for (const signed of order) keys.addCertificate(signed);
+    assert.equal(keys.get(node, key.signer.keyId)?.signed, key.signed);
+  }
+});
+
+test('a member cannot make the others keep any number of keys', async () => {
+  // Signatures are beside the point, and slow.
+  const { chain } = federation;
+  const keys = new KeyDirectory({ ...nativeSuite, verify: () => true }, () => chain);
+  const statementOf = (n: number) => {
+    const publicKey = utf8(`key ${n}`);
+    const keyId = writeSha256(nativeSuite.sha256(publicKey));
+    return { keyId, publicKey: encodeSignature(publicKey) };
+  };
+  const certify = (n: number, { node, key }: typeof eu) => {
+    const statement = keyCertificateStatement.write({ ...key.certificate, ...statementOf(n), node });
+    return keys.addCertificate({ ...key.signed, statement });
+  };
+  const withdraw = (n: number) => {
+    const { keyId } = statementOf(n);
+    const terms = { node: eu.node, keyId, compromisedSince: timestampOf(0), issuedAt: timestampOf(0), reason: '' };
+    const statement = revocationStatement.write({ v: 1, type: 'revocation', ...terms });
+    return keys.addRevocation({ ...eu.key.signed, statement });
+  };
+  for (let n = 0; n < MAX_KEYS; n++) {
+    certify(n, eu);
+    withdraw(MAX_KEYS + n);
+  }
+  assert.throws(() => certify(MAX_KEYS, eu), isFault('too-many'));
+  assert.throws(() => withdraw(2 * MAX_KEYS), isFault('too-many'));
+  certify(0, eu);
+  withdraw(0);
+  certify(0, us);
+  assert.is(keys.of(eu.node).length, MAX_KEYS);
+});
+
+test('of two revocations from one time on all keep the same', async () => {
+  const terms = { compromisedSince: timestampOf(sealedAt) };
+  const [one, other] = [await revoke({ ...terms, reason: 'one' }), await revoke({ ...terms, reason: 'other' })];
+  const kept = [
+    [one, other],
+    [other, one],
+  ].map((order) => {
+    const keys = directory();
+    for (const signed of order) keys.addRevocation(signed);
+    return keys.revocation(eu.node, eu.key.signer.keyId)?.signed.statement;
+  });
+  assert.is(kept[0], kept[1]);
 });
 
 test('the earliest revocation counts, in whichever order they come', async () => {
@@ -120,11 +182,7 @@ test('certificates and revocations that do not hold are refused, and leave no tr
   ];
   for (const [code, add] of refused) {
     const keys = directory();
-    assert.throws(
-      () => add(keys),
-      (error: unknown) => error instanceof KeyError && error.code === code,
-      code,
-    );
+    assert.throws(() => add(keys), isFault(code), code);
     assert.equal(keys.all(), []);
   }
   const keys = directory();
@@ -145,6 +203,10 @@ test('a rotated key signs from its first record on, and the old key what came be
   assert.ok(verifyBundle(nativeSuite, after.bundleFor(0)).verified);
   assert.is.not(before.envelope.keyId, after.envelope.keyId);
 });
+
+function isFault(code: KeyFault): (error: unknown) => boolean {
+  return (error) => error instanceof KeyError && error.code === code;
+}
 
 function directory(): KeyDirectory {
   const chain = federation.chain;
