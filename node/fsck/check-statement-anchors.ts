@@ -2,10 +2,12 @@ import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { parseAnchorMessage, type StatementAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import { readStatementAnchor, statementAnchorTable } from '../anchoring/anchors.ts';
 import { type StatementRow, statementOutboxClosedTable, statementOutboxTable } from '../anchoring/outbox.ts';
+import { rivalRosterTable } from '../federation/roster-book.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { placeFaults } from './anchor-place.ts';
 import { stateFaults } from './check-outbox.ts';
 import type { Check, ProvenKeys, TableCheck } from './check.ts';
+import { Report } from './report.ts';
 import { readRows, reasonOf } from './rows.ts';
 
 type StatementType = StatementAnchor['type'];
@@ -17,7 +19,7 @@ type StatementType = StatementAnchor['type'];
 export const statementAnchorCheck: TableCheck = {
   tables: [statementOutboxTable, statementOutboxClosedTable, statementAnchorTable],
   async run(check) {
-    const known = check.keys === null ? null : statementsOf(check.keys);
+    const known = check.keys === null ? null : await statementsOf(check, check.keys);
     for (const table of [statementOutboxTable, statementOutboxClosedTable]) {
       for await (const { key, value } of readRows(check, table)) {
         if (value === undefined) continue;
@@ -93,10 +95,17 @@ async function checkAnchors(check: Check): Promise<void> {
   }
 }
 
-function statementsOf({ rosters, directory }: ProvenKeys): ReadonlyMap<Sha256Hash, StatementType> {
+/** Rosters that gave way to another among them: each was on its way to the ledger, which decided between the two. */
+async function statementsOf(
+  check: Check,
+  { rosters, directory }: ProvenKeys,
+): Promise<ReadonlyMap<Sha256Hash, StatementType>> {
   const found = new Map<Sha256Hash, StatementType>();
   const add = (type: StatementType, statement: string) => found.set(hashText(nativeSuite, statement), type);
   for (const { statement } of rosters.signed) add('roster', statement);
+  // Those that do not read are reported with the keys.
+  const rivals = readRows({ ...check, report: new Report() }, rivalRosterTable);
+  for await (const { value } of rivals) if (value !== undefined) add('roster', value.statement);
   for (const { certificate, signed } of directory.all()) {
     add('key', signed.statement);
     const revoked = directory.revocation(certificate.node, certificate.keyId);

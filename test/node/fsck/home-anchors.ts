@@ -1,7 +1,16 @@
 import { takeAnchors } from '../../../node/anchoring/anchor-intake.ts';
 import { readAnchor } from '../../../node/anchoring/anchors.ts';
 import { transactionId } from '../../../node/anchoring/ledger-client.ts';
-import { closeOperations, freeze, noteSubmitted, readOutbox, rowOperation } from '../../../node/anchoring/outbox.ts';
+import {
+  closeOperations,
+  freeze,
+  noteSubmitted,
+  type OutboxRow,
+  readOpenStatements,
+  readOutbox,
+  rowOperation,
+  statementOutboxEntry,
+} from '../../../node/anchoring/outbox.ts';
 import { SpendGuard } from '../../../node/anchoring/spend-guard.ts';
 import { INITIAL_HEAD, linkMessages } from '../../../node/anchoring/topic-links.ts';
 import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
@@ -10,9 +19,10 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { hashBytes } from '../../../protocol/hash.ts';
-import { batchAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
-import { timestampOf } from '../../../protocol/time.ts';
+import { hashBytes, hashText, type Sha256Hash } from '../../../protocol/hash.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { batchAnchor, type StatementAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { TestTopic } from '../../fixtures/federation-topic.ts';
 
 /** The anchor message of a batch. */
@@ -20,7 +30,20 @@ export function messageOf(keys: FederationKeys, { envelope, signed }: StoredBatc
   return writeAnchorMessage(batchAnchor(nativeSuite, keys.rosters.federation, envelope, signed.statement));
 }
 
-/** All of `us`, and all but the last two of `eu`, of which one is submitted and one still queued. */
+/** The message that anchors a statement which `node` brought in. */
+export function statementMessage(
+  keys: FederationKeys,
+  type: StatementAnchor['type'],
+  node: NodeId,
+  statement: Sha256Hash,
+): string {
+  return writeAnchorMessage({ v: 1, type, federation: keys.rosters.federation, node, statement });
+}
+
+/**
+ * All of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the certificate of
+ * `eu`, twice.
+ */
 export async function anchorAll(
   store: Store,
   keys: FederationKeys,
@@ -32,7 +55,9 @@ export async function anchorAll(
   const confirmed = own.slice(0, -2);
   const [first] = held;
   const again = first === undefined ? [] : [first];
-  const anchors = [...held, ...confirmed, ...again].map((batch) => topic.submit(messageOf(keys, batch), now()));
+  const batches = [...held, ...confirmed, ...again].map((batch) => messageOf(keys, batch));
+  const certificate = await queueCertificate(store, keys, own, timestampOf(now()));
+  const anchors = [...batches, certificate, certificate].map((message) => topic.submit(message, now()));
   const messages = anchors.map((anchor) => ({
     sequence: Number(anchor.sequence),
     consensusTimestamp: anchor.consensusTimestamp,
@@ -46,16 +71,38 @@ export async function anchorAll(
   const { operations } = await takeAnchors(store, identity, linked);
   await store.write([...operations, topicHeadTable.put([topic.network, topic.topicId], head)]);
   const guard = await SpendGuard.open(store);
-  for (const { envelope } of own.slice(0, -1)) {
-    const row = await readOutbox(store, envelope.batch);
+  const submit = async (row: OutboxRow | undefined): Promise<OutboxRow> => {
     const grant = guard.admit(now());
     if (row === undefined || grant.kind === 'waits') throw new RangeError('no outbox row');
-    const id = transactionId(`0.0.1001@1763717400.${String(envelope.batch).padStart(9, '0')}`);
+    const id = transactionId(`0.0.1001@1763717400.${String(grant.spent.inDay).padStart(9, '0')}`);
     const prepared = { transactionId: id, bytes: 'AAAA', validUntil: 1_763_717_520 };
     const submitted = noteSubmitted(freeze(row, prepared, timestampOf(now())), timestampOf(now()));
     await store.write([rowOperation(submitted), grant.record]);
     guard.commit(grant);
+    return submitted;
+  };
+  for (const { envelope } of own.slice(0, -1)) {
+    const row = await submit(await readOutbox(store, envelope.batch));
     const anchor = await readAnchor(store, envelope.node, envelope.batch, row.message);
-    if (anchor !== undefined) await store.write(closeOperations(submitted, timestampOf(now())));
+    if (anchor !== undefined) await store.write(closeOperations(row, timestampOf(now())));
   }
+  for (const row of await readOpenStatements(store)) {
+    await store.write(closeOperations(await submit(row), timestampOf(now())));
+  }
+}
+
+/** Its outbox row is written; returns its message. */
+async function queueCertificate(
+  store: Store,
+  keys: FederationKeys,
+  own: readonly StoredBatch[],
+  at: Timestamp,
+): Promise<string> {
+  const { node, keyId } = own[0]?.envelope ?? {};
+  const signed = keys.directory.all().find(({ certificate }) => certificate.keyId === keyId)?.signed;
+  if (node === undefined || signed === undefined) throw new RangeError('no certificate of the key that sealed');
+  const hash = hashText(nativeSuite, signed.statement);
+  const message = statementMessage(keys, 'key', node, hash);
+  await store.write([statementOutboxEntry(hash, message, at)]);
+  return message;
 }

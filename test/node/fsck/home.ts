@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { Accounts } from '../../../node/accounts/accounts.ts';
 import { emailDigest } from '../../../node/accounts/sign-up/email-address.ts';
 import { signUpTable } from '../../../node/accounts/sign-up/sign-up-table.ts';
+import { restorationTable } from '../../../node/backup/restoration-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
@@ -253,6 +254,15 @@ async function addOddities(
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
   await (await Equivocations.open(store, keys, EMPTY_LEDGER)).learn({ first: last.signed, second });
   await addRosters(store, keys, EU, keysOf(members, EU));
+  await addRestoration(store);
+}
+
+/** It is a copy of itself, made when it had one batch. */
+async function addRestoration(store: Store): Promise<void> {
+  const at = timestampOf(now());
+  const held = { batch: 1, next: 2 };
+  const settled = { at, end: held, sealedAt: at, peers: [US], sequence: '4' };
+  await store.write([restorationTable.put([EU, at], { takenAt: at, held, unsealed: 0, settled })]);
 }
 
 async function eraseOne(store: Store): Promise<void> {

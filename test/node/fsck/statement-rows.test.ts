@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Damage, del, fsckAfter, problemsOf, put, testDamages } from './damaged-home.ts';
+import { scratchDirectory, writeHome } from './home.ts';
+import { edit, move, swap } from './mutations.ts';
+
+const DAMAGES: readonly Damage[] = [
+  {
+    what: 'the anchor of a statement is dropped',
+    mutate: async (r) => (await r.under('statement-anchor/')).map(([key]) => del(key)),
+    found: ['statement-outbox-closed', /its anchor is not in the store/],
+  },
+  {
+    what: 'the running hash of a statement anchor is changed',
+    mutate: edit('statement-anchor/', 0, (s) => s.replace(/"runningHash":"sha384:.{4}/, '"runningHash":"sha384:0000')),
+    found: ['statement-anchor', /another running hash/],
+  },
+  {
+    what: 'a statement anchor is of another type than its message',
+    mutate: edit('statement-anchor/', 0, (s) => s.replace('"type":"key"', '"type":"revocation"')),
+    found: ['statement-anchor', /something else/],
+  },
+  {
+    what: 'two statement anchors are swapped',
+    mutate: swap('statement-anchor/', 0, 1),
+    found: ['statement-anchor', /another key/],
+  },
+  {
+    what: 'a statement on its way names nothing that is here',
+    mutate: edit('statement-outbox/', 0, (s) => s.replaceAll(/sha256:..../g, 'sha256:0000')),
+    found: ['statement-outbox', /not in the store/],
+  },
+  {
+    what: 'a statement on its way stands under another key',
+    mutate: move('statement-outbox/', 0, (key) => `${key.slice(0, -1)}x`),
+    found: ['statement-outbox', /another key/],
+  },
+  {
+    what: 'a statement on its way has the message of another type',
+    mutate: edit('statement-outbox/', 0, (s) => s.replace('\\"type\\":\\"roster', '\\"type\\":\\"key')),
+    found: ['statement-outbox', /message is not that of the statement/],
+  },
+  {
+    what: 'a confirmed statement has the message of another node',
+    mutate: edit('statement-outbox-closed/', 0, (s) => s.replace('\\"node\\":\\"eu', '\\"node\\":\\"us')),
+    found: ['statement-outbox-closed', /message is not that of the statement/],
+  },
+  {
+    what: 'a confirmed statement is queued again',
+    mutate: async (r) => {
+      const [key, value] = await r.at('statement-outbox-closed/', 0);
+      return [put(key.replace('-closed', ''), value)];
+    },
+    found: ['statement-outbox', /at once/],
+  },
+  {
+    what: 'a restored copy went on to a batch that is missing',
+    mutate: edit('restoration/', 0, (s) => s.replace('"end":{"batch":1', '"end":{"batch":99')),
+    found: ['restoration', /batch 99, which is missing/],
+  },
+  {
+    what: 'a restored copy made its chain shorter',
+    mutate: edit('restoration/', 0, (s) => s.replace('"end":{"batch":1', '"end":{"batch":0')),
+    found: ['restoration', /became shorter/],
+  },
+  {
+    what: 'a restoration is of another node',
+    mutate: move('restoration/', 0, (key) => key.replace('/eu/', '/us/')),
+    found: ['restoration', /of another node/],
+  },
+  {
+    what: 'a restoration stands under another time',
+    mutate: move('restoration/', 0, (key) => `${key.slice(0, -1)}x`),
+    found: ['restoration', /no key of this table/],
+  },
+];
+
+const scratch = await scratchDirectory();
+const home = join(scratch.path, 'eu');
+
+test.before(() => writeHome(home, 1));
+test.after(async () => {
+  await scratch[Symbol.asyncDispose]();
+});
+
+test('a home of which nothing was changed is whole, a roster that was published and lost to another included', async () => {
+  const result = await fsckAfter(home, async () => []);
+  assert.equal(problemsOf(result), []);
+  const { counts } = result.report;
+  assert.equal([counts.statementsOpen, counts.statementsConfirmed, counts.statementAnchors], [2, 1, 2]);
+});
+
+testDamages(home, DAMAGES);
+
+test.run();
