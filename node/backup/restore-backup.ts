@@ -27,21 +27,33 @@ const FILE_MODE = 0o600;
 /**
  * Makes a home of a backup: every file is copied and hashed on the way, the whole is proved by `fsck`, and the home appears
  * once all of it is on the disk. A node that starts on it signs nothing before it knows how far its chain went since.
+ *
+ * Crash order: a process that is killed leaves a folder of another name. The keys come into it last, once its store has
+ * been seen to say that it is a copy: whatever was left, nobody can sign a second history from it.
+ *
  * Throws `BackupError`; then there is no home.
  */
 export async function restoreBackup({ from, home, passphrase, signal }: RestoreOptions): Promise<Manifest> {
   const manifest = await readManifest(from);
   await requireFiles(from, manifest);
   return createFolder(home, async (work) => {
-    for (const file of manifest.files) {
-      signal.throwIfAborted();
-      await copyProved(from, work, file);
-    }
-    if (!manifest.withKeys) await mkdir(keyDirectory(work), { mode: FOLDER_MODE });
+    const copy = async (files: readonly ManifestFile[]) => {
+      for (const file of files) {
+        signal.throwIfAborted();
+        await copyProved(from, work, file);
+      }
+    };
+    await copy(manifest.files.filter((file) => !isKeyFile(file)));
     await requireMarked(work, manifest);
+    await mkdir(keyDirectory(work), { mode: FOLDER_MODE });
+    await copy(manifest.files.filter(isKeyFile));
     await requireWhole(work, signal, passphrase);
     return manifest;
   });
+}
+
+function isKeyFile({ path }: ManifestFile): boolean {
+  return path.startsWith(`${keyDirectory('')}/`);
 }
 
 /** The backup holds the files of its manifest and no others. Throws `BackupError` `damaged`. */
