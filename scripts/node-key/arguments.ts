@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
+import { type FlagsOf, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--json]
@@ -49,25 +49,17 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-type Flags = ReturnType<typeof read>['values'];
+type Flags = FlagsOf<typeof OPTIONS>;
 
 /** Null where help was asked for. Throws `UsageError`. */
 export function readArguments(args: readonly string[]): Arguments | null {
-  const { values: flags, positionals } = read(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help) return null;
   const [name, ...rest] = positionals;
   const { node, home, json } = flags;
   if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
   if (rest.length > 0) throw new UsageError(`what is ${rest.join(' ')}?`);
   return { command: commandOf(name, flags), node, home, json };
-}
-
-function read(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'unreadable arguments');
-  }
 }
 
 function commandOf(name: string | undefined, flags: Flags): Command {

@@ -4,17 +4,16 @@ import { KeyFileError } from '../../node/keys/key-file.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import {
   RevocationsAnswerShape,
-  RevokeSigningKeyAnswerShape,
   RotateSigningKeyAnswerShape,
   SigningKeysAnswerShape,
 } from '../../node/operator/signing-key-forms.ts';
-import type { JsonObject } from '../../protocol/json/value.ts';
 import { ask, outcomeOf, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Command, readArguments, USAGE } from './arguments.ts';
 import { printFallen } from './fallen.ts';
 import { homePassphrase } from './home-passphrase.ts';
+import { revoke, revokedWords } from './revoke.ts';
 
 /** 0 done · 1 refused, or no answer · 2 wrong usage. */
 export type NodeKeyExit = 0 | 1 | 2;
@@ -40,7 +39,10 @@ export async function nodeKeyCommand(args: readonly string[], terminal: Terminal
       const printed = await outcomeOf(target, printFallen(target, command.key, json, terminal));
       return printed.ok ? 0 : refused(printed, terminal);
     }
-    const outcome = await outcomeOf(target, answerOf(target, command));
+    const outcome =
+      command.name === 'revoke'
+        ? toldOf(await revoke(target, command), revokedWords)
+        : await outcomeOf(target, answerOf(target, command));
     if (!outcome.ok) return refused(outcome, terminal);
     terminal.out(json || command.name === 'revocations' ? outcome.answer.json : outcome.answer.words);
     return 0;
@@ -56,7 +58,7 @@ interface Told {
   readonly json: string;
 }
 
-type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' | 'fallen' }>;
+type OnlineCommand = Exclude<Command, { readonly name: 'encrypt' | 'fallen' | 'revoke' }>;
 
 async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
   switch (command.name) {
@@ -76,33 +78,7 @@ async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
         `${answer.node} signs with ${answer.keyId}\nbefore it with ${answer.before}, which stays good`,
       );
     }
-    case 'revoke': {
-      const question = { method: 'POST', path: '/signing-keys/revoke', answer: RevokeSigningKeyAnswerShape } as const;
-      const answer = await ask(target, { ...question, body: revocationOf(command) });
-      return told(answer, revokedWords(answer));
-    }
   }
-}
-
-function revocationOf({ key, since, reason }: Extract<Command, { readonly name: 'revoke' }>): JsonObject {
-  return {
-    reason,
-    ...(key === undefined ? {} : { keyId: key }),
-    ...(since === undefined ? {} : { compromisedSince: since }),
-  };
-}
-
-function revokedWords({
-  node,
-  keyId,
-  compromisedSince,
-  replacedBy,
-}: Static<typeof RevokeSigningKeyAnswerShape>): string {
-  return [
-    `${node} revoked ${keyId}`,
-    `what it signed counts where its batch reached consensus before ${compromisedSince}; attest again what did later`,
-    ...(replacedBy === null ? [] : [`${replacedBy} signs in its place`]),
-  ].join('\n');
 }
 
 /** One key a line, the newest last. */
@@ -133,6 +109,10 @@ async function encrypt(target: Target, file: string, terminal: Terminal): Promis
     terminal.err(`node-key: ${error.message}`);
     return 1;
   }
+}
+
+function toldOf<Answer extends object>(outcome: Outcome<Answer>, words: (answer: Answer) => string): Outcome<Told> {
+  return outcome.ok ? { ...outcome, answer: told(outcome.answer, words(outcome.answer)) } : outcome;
 }
 
 function told(answer: object, words: string): Told {

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { type CommandForm, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run roster -- COMMAND [options]
@@ -43,18 +43,17 @@ const OPTIONS = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
-export type Flags = ReturnType<typeof parsed>['values'];
+export type Flags = FlagsOf<typeof OPTIONS>;
 type Flag = keyof typeof OPTIONS;
 
 const SOURCE: readonly Flag[] = ['roster', 'home', 'node'];
-/** Flags of each command. Any other one is an error. */
-const FLAGS: Readonly<Record<CommandName, readonly Flag[]>> = {
-  member: ['home', 'node', 'region', 'base-url', 'peer', 'out'],
-  init: ['name', 'quorum', 'network', 'topic', 'out'],
-  propose: ['add', 'remove', 'move', 'quorum', ...SOURCE, 'out'],
-  sign: ['insist', ...SOURCE],
-  publish: [...SOURCE, 'out'],
-  show: [...SOURCE, 'out', 'json'],
+const FORMS: Readonly<Record<CommandName, CommandForm<Flag>>> = {
+  member: { flags: ['home', 'node', 'region', 'base-url', 'peer', 'out'] },
+  init: { flags: ['name', 'quorum', 'network', 'topic', 'out'] },
+  propose: { flags: ['add', 'remove', 'move', 'quorum', ...SOURCE, 'out'] },
+  sign: { flags: ['insist', ...SOURCE] },
+  publish: { flags: [...SOURCE, 'out'] },
+  show: { flags: [...SOURCE, 'out', 'json'] },
 };
 
 export interface Arguments {
@@ -65,12 +64,9 @@ export interface Arguments {
 
 /** What the command line asks for; null: help. Throws `UsageError`. */
 export function readArguments(args: readonly string[]): Arguments | null {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help === true) return null;
-  const [name = '', ...files] = positionals;
-  if (!isCommand(name)) throw new UsageError(name === '' ? 'which command?' : `there is no command ${name}`);
-  const stray = Object.keys(flags).find((flag) => !FLAGS[name].some((allowed) => allowed === flag));
-  if (stray !== undefined) throw new UsageError(`${name} takes no --${stray}`);
+  const { name, words: files } = readCommand(positionals, flags, FORMS);
   return { name, files, flags };
 }
 
@@ -89,16 +85,4 @@ export function quorumOf(text: string | undefined): number {
   const quorum = Number(text);
   if (Number.isSafeInteger(quorum) && quorum >= 1) return quorum;
   throw new UsageError('--quorum is the number of witnesses and of signatures, from 1 on');
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function isCommand(name: string): name is CommandName {
-  return Object.hasOwn(FLAGS, name);
 }
