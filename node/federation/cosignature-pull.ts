@@ -10,7 +10,7 @@ import type { Transport } from './transport/contract.ts';
 
 /** What is missing before a cosignature may be under way: gossip keeps no order. In milliseconds. */
 const OVERTAKEN_MS = 200;
-/** How long a gap that a peer could not fill is left to the rounds of head exchanges. In milliseconds. */
+/** Pause before a peer is asked about gaps again that could not fill one. In milliseconds. */
 const REST_MS = 5_000;
 
 type Held = Status['cosigned'][number];
@@ -21,7 +21,6 @@ export interface CosignaturePullOptions {
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request'>;
   readonly lanes: Lanes<NodeId>;
-  readonly now: () => number;
   readonly log: Logger;
 }
 
@@ -33,8 +32,7 @@ export class CosignaturePull implements AsyncDisposable {
   readonly #options: CosignaturePullOptions;
   /** By peer: what it told of that others before it are missing, by chain and witness. */
   readonly #gaps = new Map<NodeId, Map<string, Held>>();
-  /** Until when a gap is left alone, in epoch milliseconds, by chain and witness. */
-  readonly #restUntil = new Map<string, number>();
+  /** Set while a peer is about to be asked, or is asked. */
   readonly #timers = new Map<NodeId, NodeJS.Timeout>();
   readonly #running = new Set<Promise<void>>();
   readonly #closing = new AbortController();
@@ -45,21 +43,20 @@ export class CosignaturePull implements AsyncDisposable {
 
   /** Pulls what a peer holds up to these batches. Rejects where it cannot be asked. */
   async pull(peer: NodeId, held: readonly Held[]): Promise<void> {
+    let left = held;
     for (;;) {
-      const lacking = held.filter((one) => this.#lacks(one)).slice(0, PAGE_RANGES);
-      if (lacking.length === 0 || !(await this.#pullPage(peer, lacking))) return;
+      left = left.filter((one) => this.#lacks(one));
+      if (left.length === 0) return;
+      const asked = left.slice(0, PAGE_RANGES);
+      if (!(await this.#pullPage(peer, asked))) left = left.slice(asked.length);
     }
   }
 
   /** A peer told of a cosignature that others before it are missing. */
   noteGap(peer: NodeId, { node, witness, batch }: Held): void {
-    const key = `${node}/${witness}`;
-    if (this.#closing.signal.aborted || (this.#restUntil.get(key) ?? 0) > this.#options.now()) return;
     const gaps = this.#gaps.get(peer) ?? new Map<string, Held>();
-    this.#gaps.set(peer, gaps.set(key, { node, witness, batch }));
-    if (this.#timers.has(peer)) return;
-    const timer = setTimeout(() => this.#start(peer), OVERTAKEN_MS);
-    this.#timers.set(peer, timer);
+    this.#gaps.set(peer, gaps.set(`${node}/${witness}`, { node, witness, batch }));
+    this.#schedule(peer, OVERTAKEN_MS);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,19 +65,28 @@ export class CosignaturePull implements AsyncDisposable {
     await Promise.allSettled(this.#running);
   }
 
+  #schedule(peer: NodeId, delay: number): void {
+    if (this.#closing.signal.aborted || this.#timers.has(peer)) return;
+    const timer = setTimeout(() => this.#start(peer), delay);
+    this.#timers.set(peer, timer);
+  }
+
   #start(peer: NodeId): void {
-    const run = this.#fill(peer, [...(this.#gaps.get(peer)?.values() ?? [])]).finally(() => {
+    const gaps = [...(this.#gaps.get(peer)?.values() ?? [])];
+    this.#gaps.delete(peer);
+    const run = this.#fill(peer, gaps).finally(() => {
       this.#running.delete(run);
       this.#timers.delete(peer);
       // What was told meanwhile.
-      for (const gap of this.#gaps.get(peer)?.values() ?? []) this.noteGap(peer, gap);
+      const isOpen = gaps.some((gap) => this.#lacks(gap));
+      if (this.#gaps.has(peer)) this.#schedule(peer, isOpen ? REST_MS : OVERTAKEN_MS);
     });
-    this.#gaps.delete(peer);
     this.#running.add(run);
   }
 
+  /** What a peer does not fill is left to the rounds of head exchanges, with all peers. */
   async #fill(peer: NodeId, gaps: readonly Held[]): Promise<void> {
-    const { faults, log, now } = this.#options;
+    const { faults, log } = this.#options;
     try {
       await this.pull(peer, gaps);
     } catch (error) {
@@ -88,7 +94,6 @@ export class CosignaturePull implements AsyncDisposable {
       faults.noteError(peer, error);
       log.debug({ err: error, peer }, 'cosignatures did not arrive');
     }
-    for (const gap of gaps) if (this.#lacks(gap)) this.#restUntil.set(`${gap.node}/${gap.witness}`, now() + REST_MS);
   }
 
   #lacks({ node, witness, batch }: Held): boolean {
@@ -97,9 +102,11 @@ export class CosignaturePull implements AsyncDisposable {
     return cosignatures.watermark(node, witness) < batch;
   }
 
-  /** Whether the page brought anything that was not known. */
+  /** Whether any of these moved meanwhile, by this page or by another: then there may be more to ask for. */
   async #pullPage(peer: NodeId, lacking: readonly Held[]): Promise<boolean> {
     const { cosignatures, transport, lanes, faults, log } = this.#options;
+    const marks = () => lacking.map(({ node, witness }) => cosignatures.watermark(node, witness));
+    const before = marks();
     const signed: SignedStatement[] = [];
     await lanes.exclusive(peer, async () => {
       // As of now: others may have brought some while the lane was taken.
@@ -113,12 +120,11 @@ export class CosignaturePull implements AsyncDisposable {
         if (item.kind === 'cosignature') signed.push(item.signed);
       }
     });
-    const before = lacking.filter((one) => this.#lacks(one)).length;
-    const isAnyNew = await cosignatures.learnAll(signed, (error) => {
+    await cosignatures.learnAll(signed, (error) => {
       // One statement that does not hold, or not yet, must not hide the others.
       faults.noteError(peer, error);
       log.warn({ err: error, peer }, 'a peer holds a cosignature that is refused here');
     });
-    return isAnyNew || before < lacking.length;
+    return marks().some((mark, i) => mark !== before[i]);
   }
 }

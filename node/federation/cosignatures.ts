@@ -96,9 +96,9 @@ export class Cosignatures {
 
   /**
    * Checks many cosignatures at once and keeps those that hold, those of one witness on one chain in one write. What is
-   * known is not checked again. Returns whether any was new.
+   * known is not checked again.
    */
-  async learnAll(signed: readonly SignedStatement[], onRefused: (error: PeerStatementError) => void): Promise<boolean> {
+  async learnAll(signed: readonly SignedStatement[], onRefused: (error: PeerStatementError) => void): Promise<void> {
     const holds = (read: () => Cosignature) => {
       try {
         return read();
@@ -112,11 +112,15 @@ export class Cosignatures {
       const cosignature = holds(() => readCosignature(statement));
       return cosignature === undefined ? [] : [{ cosignature, signed: statement }];
     });
-    let isAnyNew = false;
     for (const run of Map.groupBy(made, ({ cosignature: { node, witness } }) => `${node}/${witness}`).values()) {
-      if (await this.#keep(run, (one) => holds(() => this.#open(one.signed)) !== undefined)) isAnyNew = true;
+      await this.#keep(run, (one) => holds(() => this.#open(one.signed)) !== undefined);
     }
-    return isAnyNew;
+  }
+
+  /** Whether a witness's cosignature of a batch is here, of whichever envelope. */
+  async has(node: NodeId, batch: number, witness: NodeId): Promise<boolean> {
+    if (batch <= this.watermark(node, witness)) return true;
+    return (await cosignatureTable.get(this.#store, node, batch, witness)) !== undefined;
   }
 
   /** All cosignatures of a batch, in order of witness. */
