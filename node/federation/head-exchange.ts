@@ -27,6 +27,7 @@ export const HEAD_EXCHANGE_MS = 30_000;
 const SETTLING_MS = [2_000, 5_000] as const;
 
 export interface HeadExchangeOptions {
+  readonly self: NodeId;
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
@@ -35,7 +36,6 @@ export interface HeadExchangeOptions {
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
   readonly lanes: Lanes<NodeId>;
-  readonly now: () => number;
   readonly intervalMs?: number;
   readonly log: Logger;
   /** A peer says that it holds a chain up to a batch. */
@@ -133,15 +133,21 @@ export class HeadExchange implements AsyncDisposable {
 
   async #exchange(peer: NodeId): Promise<void> {
     const theirs = await this.#ask(peer);
-    const { keys, equivocations, onExchanged } = this.#options;
+    const { self, keys, equivocations, onExchanged } = this.#options;
     // First of all: keys and chains are judged by it.
     if (this.#knowsOtherRosters(theirs)) await this.#pullRosters(peer, theirs.roster);
     for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
     // Before any lead is followed: a chain with two stories is not to be cosigned.
     if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
+    const cosigned = this.#cosignedBy(theirs);
+    // What this node cosigned before it lost its store, before it cosigns again: a peer has not answered until then.
+    await this.cosignaturePull.pull(
+      peer,
+      cosigned.filter(({ witness }) => witness === self),
+    );
     onExchanged(peer);
-    await this.cosignaturePull.pull(peer, this.#cosignedBy(theirs));
+    await this.cosignaturePull.pull(peer, cosigned);
   }
 
   /** What a peer holds of every witness: its own head of the chain, where it says nothing else. */

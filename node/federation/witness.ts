@@ -39,12 +39,14 @@ const RUN_BATCHES = 64;
  *
  * Crash order: the batch is on the disk before it is cosigned. Whatever stops in between, the next call for the chain
  * goes on from the last cosignature made: one that failed comes again by itself, for there may be no other batch for
- * long; a start calls for every chain, once the node's key is certified.
+ * long; a start calls for every chain, once the node's key is certified and the end of its own chain is known. Before
+ * that it cosigns nothing: a store that is a copy, or was lost, does not know yet what this node cosigned.
  */
 export class Witness implements Disposable {
   readonly #options: WitnessOptions;
   readonly #lanes = new Lanes<NodeId>();
   readonly #retries = new Map<NodeId, NodeJS.Timeout>();
+  #begun = false;
   #closed = false;
 
   constructor(options: WitnessOptions) {
@@ -53,6 +55,7 @@ export class Witness implements Disposable {
 
   /** Cosigns what is held of a node's chain and was not cosigned yet. What fails is tried again, and never rejects. */
   async cosign(node: NodeId): Promise<void> {
+    if (!this.#begun) return;
     try {
       await this.#lanes.exclusive(node, () => this.#cosign(node));
     } catch (error) {
@@ -66,7 +69,9 @@ export class Witness implements Disposable {
     }
   }
 
+  /** Cosigns every chain, and from then on whatever is called for. */
   async cosignAll(): Promise<void> {
+    this.#begun = true;
     for (const node of this.#options.chains.all().keys()) await this.cosign(node);
   }
 
@@ -108,7 +113,7 @@ export class Witness implements Disposable {
       await watch(batch.signed);
       if (equivocations.taints(node, number)) return { batches, isWhole: false };
       // It may be here already, from a peer: made by this node before it lost its store.
-      if (cosignatures.watermark(node, self) < number) batches.push(batch);
+      if (!(await cosignatures.has(node, number, self))) batches.push(batch);
     }
     return { batches, isWhole: true };
   }

@@ -137,7 +137,8 @@ export class OwnKeys implements AsyncDisposable {
       this.#use(next);
     }
     log.info({ before, keyId: signing.keyId }, 'another key signs from now on');
-    this.#options.onRotated();
+    // Before, the end of the own chain is not known, and what waits has to wait on.
+    if (this.#settled) this.#options.onRotated();
     return this.#certificateOf(signing.keyId);
   }
 

@@ -1,7 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
+import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
+import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
 import { MemberNetwork } from './member-network.ts';
 import { storeBatch, until } from './member-rooms.ts';
 
@@ -89,6 +92,42 @@ test('many calls at once make one cosignature a batch, and tell of the last alon
     pulled.map(({ to, request }) => [to, request.want === 'cosignatures' && request.of]),
     [['us', [{ node: network.id('eu'), witness: network.id('us'), from: 1 }]]],
   );
+});
+
+test('nothing is cosigned before the end of the own chain is known', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start('eu');
+  const us = await network.open('us');
+  await us.federation.start();
+  await network.seal('eu');
+  await network.holds('us', 'eu', 1);
+  await until('the catching up to end', () => us.federation.catchingUp.length === 0);
+  assert.equal(await us.cosignatures.of(network.id('eu'), 1), []);
+  await us.federation.witnessBacklog();
+  await network.cosigned('eu', 'eu', 'us', 1);
+});
+
+test('a witness that lost its store cosigns no rival of what peers show that it cosigned', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const [first, second] = [await network.batch('eu'), await network.batch('eu', { witnesses: ['us'] })];
+  const { signer } = network.federation.member('eu').key;
+  const envelope = { ...second.envelope, sealedAt: network.federation.tick() };
+  const rival = { envelope, signed: await signStatement(envelopeStatement, envelope, signer) };
+  const own = network.federation.member('us').key.signer;
+  const signedBatches: number[] = [];
+  const sign: typeof own.sign = (message, context) => {
+    signedBatches.push(cosignatureStatement.parse(decodeUtf8(message)).batch);
+    return own.sign(message, context);
+  };
+  const us = await network.open('us', { signer: () => ({ ...own, sign }) });
+  await us.hold(first);
+  await us.hold(Object.assign(Object.create(second), rival));
+  // The second stands apart: what was cosigned before it is not here.
+  for (const cosignature of second.cosignatures) await us.cosignatures.learn(cosignature);
+  await us.federation.start();
+  await us.federation.witnessBacklog();
+  assert.equal(signedBatches, [1]);
+  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('us')), 2);
 });
 
 test('nothing is cosigned before this node’s own key is certified', async () => {
