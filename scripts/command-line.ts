@@ -51,6 +51,11 @@ export function excludeEachOther<Flag extends string>(
   throw new UsageError(`--${one} and --${other} exclude each other`);
 }
 
+/** Throws `UsageError` unless exactly one of `--node` and `--home` is given. */
+export function requireNodeOrHome({ node, home }: { readonly node?: unknown; readonly home?: unknown }): void {
+  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+}
+
 function isNameOf<Name extends string>(forms: Readonly<Record<Name, unknown>>, name: string): name is Name {
   return Object.hasOwn(forms, name);
 }

@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { BackupError } from '../../node/backup/backup-error.ts';
 import { leftovers } from '../../node/backup/folder.ts';
 import type { Manifest } from '../../node/backup/manifest.ts';
@@ -10,6 +9,7 @@ import { OperatorError } from '../../node/operator/operator-client.ts';
 import { StoreError } from '../../node/store/store.ts';
 import { ask } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
+import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 import { copyStopped } from './stopped-node.ts';
 
@@ -52,11 +52,12 @@ export async function backupCommand(
   signal: AbortSignal,
 ): Promise<BackupExit> {
   try {
-    const flags = flagsOf(args);
+    const { values: flags, positionals } = readCommandLine(args, OPTIONS);
     if (flags.help === true) {
       terminal.out(USAGE);
       return 0;
     }
+    if (positionals.length > 0) throw new UsageError(`what is ${positionals.join(' ')}?`);
     const { target, to, keys } = await wishOf(flags);
     for (const path of await leftovers(to)) terminal.err(`backup: ${path} was left by an attempt cut short`);
     const manifest = await backUp(target, to, keys, signal);
@@ -76,19 +77,11 @@ export async function backupCommand(
   }
 }
 
-type Flags = ReturnType<typeof flagsOf>;
-
-function flagsOf(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'unreadable arguments');
-  }
-}
+type Flags = FlagsOf<typeof OPTIONS>;
 
 async function wishOf(flags: Flags) {
   const { node, home, to } = flags;
-  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+  requireNodeOrHome(flags);
   if (to === undefined || to === '') throw new UsageError('--to is missing');
   const [target] = await findTargets(home === undefined ? undefined : resolve(home), node === undefined ? [] : [node]);
   if (target === undefined) throw new UsageError('there is no such node');

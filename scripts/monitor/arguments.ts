@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { isSha256Hash } from '../../protocol/hash.ts';
+import { readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run monitor -- --roster FILE [options]
@@ -73,7 +73,7 @@ const MAX_PORT = 65_535;
 
 /** What the command line asks for; null: help. Throws `UsageError`. */
 export function readArguments(args: readonly string[]): WatchArguments | VerifyArguments | null {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readCommandLine(args, OPTIONS);
   if (flags.help) return null;
   const [command, file, ...others] = positionals;
   if (command === 'verify' && file !== undefined && others.length === 0) {
@@ -99,14 +99,6 @@ export function readArguments(args: readonly string[]): WatchArguments | VerifyA
     keepGoing: flags['keep-going'],
     json: flags.json,
   };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function addressOf(flag: string, text: string): string {

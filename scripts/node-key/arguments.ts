@@ -1,6 +1,6 @@
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { readRfc3339, type Timestamp, TimeError, timestampOf } from '../../protocol/time.ts';
-import { type FlagsOf, readCommandLine } from '../command-line.ts';
+import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--json]
@@ -57,7 +57,7 @@ export function readArguments(args: readonly string[]): Arguments | null {
   if (flags.help) return null;
   const [name, ...rest] = positionals;
   const { node, home, json } = flags;
-  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+  requireNodeOrHome(flags);
   if (rest.length > 0) throw new UsageError(`what is ${rest.join(' ')}?`);
   return { command: commandOf(name, flags), node, home, json };
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Static } from 'typebox';
 import { BackupError } from '../../node/backup/backup-error.ts';
 import { leftovers } from '../../node/backup/folder.ts';
@@ -9,6 +8,7 @@ import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { RestorationsAnswerShape } from '../../node/operator/backup-forms.ts';
 import { ask, outcomeOf } from '../key/ask.ts';
 import { findTargets } from '../key/targets.ts';
+import { type FlagsOf, readCommandLine, requireNodeOrHome } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** 0 restored, or the node signs again · 1 not restored, or the node waits · 2 wrong usage. */
@@ -47,7 +47,7 @@ export async function restoreCommand(
   signal: AbortSignal,
 ): Promise<RestoreExit> {
   try {
-    const { flags, positionals } = parsed(args);
+    const { values: flags, positionals } = readCommandLine(args, OPTIONS);
     if (flags.help === true) {
       terminal.out(USAGE);
       return 0;
@@ -74,23 +74,15 @@ export async function restoreCommand(
   }
 }
 
-type Flags = ReturnType<typeof parsed>['flags'];
-
-function parsed(args: readonly string[]) {
-  try {
-    const { values: flags, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    return { flags, positionals };
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'unreadable arguments');
-  }
-}
+type Flags = FlagsOf<typeof OPTIONS>;
 
 function isSystem(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }
 
-async function showStatus({ home, node, json }: Flags, terminal: Terminal): Promise<RestoreExit> {
-  if ((node === undefined) === (home === undefined)) throw new UsageError('one of --node and --home names the node');
+async function showStatus(flags: Flags, terminal: Terminal): Promise<RestoreExit> {
+  requireNodeOrHome(flags);
+  const { home, node, json } = flags;
   const [target] = await findTargets(home, node === undefined ? [] : [node]);
   if (target === undefined) throw new UsageError('there is no such node');
   const question = { method: 'GET', path: '/restorations', answer: RestorationsAnswerShape } as const;
