@@ -8,6 +8,8 @@ import type { GossipsubOpts } from '@chainsafe/libp2p-gossipsub';
 const RPC_BYTES = 4 * 1024 * 1024;
 /** Unsent gossip to one peer; a frozen peer's stream is aborted here rather than growing our memory. */
 const UNSENT_BYTES = 16 * 1024 * 1024;
+/** Nothing is heard of a peer below this: of some seven messages whose signatures do not hold. */
+export const GRAYLIST_SCORE = -400;
 /** Signature bytes that tell two copies of one message apart from two messages. */
 const FAST_ID_BYTES = 24;
 /** Bounds on what one peer's control messages may make us decode. */
@@ -50,7 +52,7 @@ export function gossipOptions(topics: readonly string[]): Partial<GossipsubOpts>
     scoreThresholds: {
       gossipThreshold: -100,
       publishThreshold: -200,
-      graylistThreshold: -400,
+      graylistThreshold: GRAYLIST_SCORE,
       acceptPXThreshold: 1000,
       opportunisticGraftThreshold: 1,
     },

@@ -4,6 +4,8 @@ import type { GossipSub, Message } from '@chainsafe/libp2p-gossipsub';
 import type { PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import type { Receive, Topic, Verdict, WireFault } from './contract.ts';
+import { GRAYLIST_SCORE } from './gossip-options.ts';
+import type { FloodGuard } from './flood-guard.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
@@ -22,6 +24,7 @@ interface GossipOptions {
   readonly receive: Receive;
   readonly onFault: (node: string, fault: WireFault) => void;
   readonly limits: Readonly<TransportLimits>;
+  readonly guard: Pick<FloodGuard, 'admitArrivals' | 'noteRefusal'>;
   readonly log: Logger;
 }
 
@@ -36,7 +39,8 @@ export class Gossip {
   readonly #log: Logger;
   readonly #gate: MessageGate;
 
-  constructor({ pubsub, names, members, receive, onFault, limits, log }: GossipOptions) {
+  constructor(options: GossipOptions) {
+    const { pubsub, names, members, receive, onFault, limits, log } = options;
     this.#pubsub = pubsub;
     this.#names = names;
     this.#members = members;
@@ -45,12 +49,13 @@ export class Gossip {
     this.#gate = new MessageGate(limits);
     this.#limits = limits;
     this.#log = log;
+    guardFrames(pubsub, options);
   }
 
   /** Validators are set before subscribing, so that no message passes unseen. */
   join() {
     for (const name of this.#names.topics) {
-      this.#pubsub.topicValidators.set(name, async (_forwarder, message) => VERDICTS[await this.#judge(message)]);
+      this.#pubsub.topicValidators.set(name, async (from, message) => VERDICTS[await this.#judge(from, message)]);
       this.#pubsub.subscribe(name);
     }
   }
@@ -82,7 +87,7 @@ export class Gossip {
     return tellsScores(this.#pubsub) ? this.#pubsub.getScore(peer.toString()) : null;
   }
 
-  async #judge(message: Message): Promise<Verdict> {
+  async #judge(forwarder: PeerId, message: Message): Promise<Verdict> {
     const topic = this.#names.topicOf(message.topic);
     if (topic === null || message.type !== 'signed') return 'reject';
     const author = this.#members.nodeOf(message.from);
@@ -92,8 +97,9 @@ export class Gossip {
     }
     // An author that we do not know may be a member of a roster that has not reached us: no forwarder is to blame.
     if (author === null) return 'ignore';
-    const release = this.#gate.admit(author, performance.now());
-    if (release === 'author') this.#onFault(author, 'flood');
+    const sender = this.#members.nodeOf(forwarder) ?? author;
+    const release = this.#gate.admit(author, sender, performance.now());
+    if (release === 'sender') this.#onFault(sender, 'flood');
     if (typeof release === 'string') return 'ignore';
     try {
       return await this.#receive(topic, message.data, author);
@@ -109,4 +115,31 @@ export class Gossip {
 /** The router has scores, and its public type does not say so. */
 function tellsScores(pubsub: object): pubsub is { getScore(peer: string): number } {
   return 'getScore' in pubsub && typeof pubsub.getScore === 'function';
+}
+
+/**
+ * Looks at every frame before the router does, which would check the signatures of any number of messages. One of whose
+ * messages too many were invalid the router hears nothing more; it says so to nobody.
+ */
+function guardFrames(pubsub: object, { guard, members, onFault }: GossipOptions) {
+  if (!takesFrames(pubsub)) throw new Error('the router does not take its frames where they are looked at');
+  const take = pubsub.handleReceivedRpc.bind(pubsub);
+  pubsub.handleReceivedRpc = async (from, rpc) => {
+    if (!guard.admitArrivals(from, Math.max(1, rpc.messages?.length ?? 0))) return;
+    const name = members.nodeOf(from);
+    if (name !== null && tellsScores(pubsub) && pubsub.getScore(from.toString()) < GRAYLIST_SCORE) {
+      onFault(name, 'malformed');
+      guard.noteRefusal(from);
+    }
+    await take(from, rpc);
+  };
+}
+
+interface Frame {
+  readonly messages?: readonly unknown[];
+}
+
+/** The router has one place where frames come in, meant to be replaced, and its public type does not say so. */
+function takesFrames(pubsub: object): pubsub is { handleReceivedRpc(from: PeerId, rpc: Frame): Promise<void> } {
+  return 'handleReceivedRpc' in pubsub && typeof pubsub.handleReceivedRpc === 'function';
 }

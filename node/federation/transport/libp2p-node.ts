@@ -13,7 +13,8 @@ import type { Libp2p } from 'libp2p';
 import { gossipOptions } from './gossip-options.ts';
 import type { TransportLimits } from './limits.ts';
 
-const STREAMS_PER_CONNECTION = 64;
+/** Above all that a protocol or the flood guard admits, so that one too many is told so, and noted. */
+const STREAMS_PER_CONNECTION = 384;
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const PENDING_CONNECTIONS = 16;
 /** New connections a second from one IP address; five nodes of one machine share an address. */

@@ -8,7 +8,7 @@ export interface TransportLimits {
   /** Gossip messages under validation at once; one more is ignored and comes by catch-up. */
   validationsInFlight: number;
   validationsInFlightPerPeer: number;
-  /** Gossip of one author beyond this is ignored and comes by catch-up: nobody is kept busy by one member alone. */
+  /** Gossip that one author hands over beyond this is ignored and comes by catch-up: no member alone keeps us busy. */
   messageRatePerPeer: number;
   messageBurstPerPeer: number;
   requestBytes: number;
@@ -25,11 +25,23 @@ export interface TransportLimits {
   requestTimeout: number;
   requestsInFlightPerPeer: number;
   requestsInFlight: number;
+  /** Of `status` and `batches`, which an honest member asks for one at a time. */
+  pagesInFlightPerPeer: number;
   requestRatePerPeer: number;
   requestBurstPerPeer: number;
   requestRate: number;
   requestBurst: number;
   connections: number;
+  /** Streams of one member that are open to be asked on, asked or not. An honest one has at most 64 a protocol. */
+  conversationsPerPeer: number;
+  /** Gossiped messages, copies among them, that one member may hand over before anything of them is looked at. */
+  arrivalRatePerPeer: number;
+  arrivalBurstPerPeer: number;
+  /** Refused pages and streams of one member, beyond which it floods. */
+  refusalRatePerPeer: number;
+  refusalBurstPerPeer: number;
+  /** How long a member that floods is kept out. */
+  keptOut: number;
   dialTimeout: number;
   redialTick: number;
   redialFirst: number;
@@ -61,11 +73,18 @@ export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   requestTimeout: 60_000,
   requestsInFlightPerPeer: 8,
   requestsInFlight: 32,
+  pagesInFlightPerPeer: 8,
   requestRatePerPeer: 50,
   requestBurstPerPeer: 100,
   requestRate: 200,
   requestBurst: 400,
   connections: 128,
+  conversationsPerPeer: 256,
+  arrivalRatePerPeer: 2_000,
+  arrivalBurstPerPeer: 10_000,
+  refusalRatePerPeer: 50,
+  refusalBurstPerPeer: 500,
+  keptOut: 30_000,
   dialTimeout: 5_000,
   redialTick: 500,
   redialFirst: 500,

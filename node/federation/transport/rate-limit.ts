@@ -1,27 +1,4 @@
-/** A token bucket: `burst` at once, `rate` a second after that. Times in milliseconds from any steady clock. */
-class Bucket {
-  readonly #rate: number;
-  readonly #burst: number;
-  #tokens: number;
-  #at: number;
-
-  constructor(rate: number, burst: number, now: number) {
-    this.#rate = rate;
-    this.#burst = burst;
-    this.#tokens = burst;
-    this.#at = now;
-  }
-
-  fill(now: number): boolean {
-    this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#at) / 1000) * this.#rate);
-    this.#at = now;
-    return this.#tokens >= 1;
-  }
-
-  take() {
-    this.#tokens -= 1;
-  }
-}
+import { Bucket } from './bucket.ts';
 
 export interface RequestRates {
   readonly requestsInFlightPerPeer: number;
@@ -89,36 +66,49 @@ export interface MessageRates {
   readonly messageBurstPerPeer: number;
 }
 
-/** Decides which gossiped messages are judged: so many of one author a second and at once, and so many at once in all. */
+/** Others' messages that one member may hand over, for each of its own: it passes on those of all. */
+const RELAYED_SHARE = 4;
+
+/**
+ * Decides which gossiped messages are judged: so many of one sender a second and at once, and so many at once in all. An
+ * author pays for what it hands over itself; for what others hand over they pay, so that nobody is silenced by whoever
+ * plays its old messages again.
+ */
 export class MessageGate {
   readonly #rates: MessageRates;
   readonly #authors = new Map<string, Peer>();
+  readonly #relays = new Map<string, Peer>();
   #inFlight = 0;
 
   constructor(rates: MessageRates) {
     this.#rates = rates;
   }
 
-  /** Admits a message and returns what ends it, to be called once; or who has sent too much: the author, or all. */
-  admit(author: string, now: number): (() => void) | 'author' | 'all' {
-    const known = this.#authorOf(author, now);
-    if (known.inFlight >= this.#rates.validationsInFlightPerPeer || !known.bucket.fill(now)) return 'author';
+  /** Admits a message and returns what ends it, to be called once; or who has sent too much: the sender, or all. */
+  admit(author: string, sender: string, now: number): (() => void) | 'sender' | 'all' {
+    const payer = author === sender ? this.#peerOf(this.#authors, author, 1, now) : this.#relayOf(sender, now);
+    if (payer.inFlight >= this.#rates.validationsInFlightPerPeer || !payer.bucket.fill(now)) return 'sender';
     if (this.#inFlight >= this.#rates.validationsInFlight) return 'all';
-    known.bucket.take();
-    known.inFlight += 1;
+    payer.bucket.take();
+    payer.inFlight += 1;
     this.#inFlight += 1;
     return () => {
-      known.inFlight -= 1;
+      payer.inFlight -= 1;
       this.#inFlight -= 1;
     };
   }
 
-  #authorOf(author: string, now: number): Peer {
-    const known = this.#authors.get(author);
+  #relayOf(sender: string, now: number): Peer {
+    return this.#peerOf(this.#relays, sender, RELAYED_SHARE, now);
+  }
+
+  #peerOf(peers: Map<string, Peer>, node: string, share: number, now: number): Peer {
+    const known = peers.get(node);
     if (known !== undefined) return known;
     const { messageRatePerPeer, messageBurstPerPeer } = this.#rates;
-    const fresh = { bucket: new Bucket(messageRatePerPeer, messageBurstPerPeer, now), inFlight: 0 };
-    this.#authors.set(author, fresh);
+    const bucket = new Bucket(messageRatePerPeer * share, messageBurstPerPeer * share, now);
+    const fresh = { bucket, inFlight: 0 };
+    peers.set(node, fresh);
     return fresh;
   }
 }

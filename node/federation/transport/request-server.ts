@@ -8,19 +8,23 @@ import { sendPaced } from './stream-writer.ts';
 import type { PeerId, Stream } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import type { Protocol, Serve, WireFault } from './contract.ts';
+import type { FloodGuard } from './flood-guard.ts';
 import type { Refusal } from './frames.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
 import type { WireNames } from './names.ts';
 
-/** Above what the gate admits, so that one request too many is told so rather than reset. */
-const STREAMS_PER_PROTOCOL = 48;
+/** Above what the gates and the flood guard admit, so that one too many is told so, and noted, rather than reset. */
+const STREAMS_PER_PROTOCOL = 320;
+/** What a member asks for of its own accord. `record` and `payload` are asked for whenever a user wants one. */
+const PAGED: readonly Protocol[] = ['status', 'batches'];
 
 interface RequestServerOptions {
   readonly names: WireNames;
   readonly members: Members;
   readonly limits: Readonly<TransportLimits>;
+  readonly guard: FloodGuard;
   readonly onFault: (node: string, fault: WireFault) => void;
   readonly log: Logger;
   /** Ends every answer under way. */
@@ -35,17 +39,23 @@ export class RequestServer {
   readonly #onFault: RequestServerOptions['onFault'];
   readonly #log: Logger;
   readonly #signal: AbortSignal;
+  readonly #guard: FloodGuard;
   readonly #gate: RequestGate;
+  readonly #pageGate: RequestGate;
   readonly #servers = new Map<Protocol, Serve>();
 
-  constructor({ names, members, limits, onFault, log, signal }: RequestServerOptions) {
+  constructor({ names, members, limits, guard, onFault, log, signal }: RequestServerOptions) {
     this.#names = names;
     this.#members = members;
     this.#limits = limits;
     this.#onFault = onFault;
     this.#log = log;
     this.#signal = signal;
-    this.#gate = new RequestGate(limits, performance.now());
+    this.#guard = guard;
+    const now = performance.now();
+    const requestsInFlightPerPeer = Math.min(limits.requestsInFlightPerPeer, limits.pagesInFlightPerPeer);
+    this.#gate = new RequestGate(limits, now);
+    this.#pageGate = new RequestGate({ ...limits, requestsInFlightPerPeer }, now);
   }
 
   /** @throws Error when the protocol has its server already */
@@ -66,7 +76,8 @@ export class RequestServer {
   }
 
   forgetStrangers() {
-    this.#gate.keepOnly(new Set(this.#members.others().map((member) => member.node)));
+    const nodes = new Set(this.#members.others().map((member) => member.node));
+    for (const gate of [this.#gate, this.#pageGate]) gate.keepOnly(nodes);
   }
 
   /**
@@ -75,12 +86,17 @@ export class RequestServer {
    */
   async #converse(protocol: Protocol, stream: Stream, peer: PeerId): Promise<void> {
     const from = this.#members.nodeOf(peer);
+    const finish = from === null ? () => undefined : this.#guard.admitConversation(peer);
+    if (finish === null) {
+      stream.abort(new Error('too many streams'));
+      return;
+    }
     const gone = new AbortController();
     const onClose = (): void => gone.abort();
     stream.addEventListener('close', onClose);
     try {
       const signal = this.#within(this.#limits.requestTimeout, this.#signal, gone.signal);
-      const last = from === null ? 'refused' : await this.#attempt(protocol, stream, from, signal);
+      const last = from === null ? 'refused' : await this.#attempt(protocol, stream, from, peer, signal);
       stream.send(lastFrame(last));
       await stream.close({ signal: this.#within(this.#limits.frameTimeout, this.#signal) });
     } catch (error) {
@@ -88,17 +104,26 @@ export class RequestServer {
     } finally {
       stream.removeEventListener('close', onClose);
       stream.abort(new Error('the conversation is over'));
+      finish();
     }
   }
 
   /** Serves one request and says how the answer ends. */
-  async #attempt(protocol: Protocol, stream: Stream, from: string, signal: AbortSignal): Promise<'end' | Refusal> {
+  async #attempt(
+    protocol: Protocol,
+    stream: Stream,
+    from: string,
+    peer: PeerId,
+    signal: AbortSignal,
+  ): Promise<'end' | Refusal> {
+    const isPaged = PAGED.includes(protocol);
     let release: (() => void) | null = null;
     try {
       const request = await this.#readRequest(stream, from, signal);
-      release = this.#gate.admit(from, performance.now());
+      release = (isPaged ? this.#pageGate : this.#gate).admit(from, performance.now());
       if (release === null) {
         this.#onFault(from, 'flood');
+        if (isPaged) this.#guard.noteRefusal(peer);
         return 'busy';
       }
       await this.#answer(protocol, stream, request, from, signal);

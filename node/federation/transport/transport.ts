@@ -1,5 +1,6 @@
 import { hangUp, openConnection } from './connections.ts';
 import { TransportError } from './errors.ts';
+import { FloodGuard } from './flood-guard.ts';
 import { membersOnly } from './gater.ts';
 import { Gossip } from './gossip.ts';
 import { peerIdOfSeed, peerKeyOfSeed } from './identity.ts';
@@ -64,6 +65,7 @@ class Libp2pTransport implements Transport {
   readonly #names: WireNames;
   readonly #members: Members;
   readonly #presence: Presence;
+  readonly #guard: FloodGuard;
   readonly #server: RequestServer;
   /** Ends loops, dials, requests and answers. */
   readonly #ending = new AbortController();
@@ -76,11 +78,14 @@ class Libp2pTransport implements Transport {
     this.#names = wireNames(options.digest);
     this.#members = new Members(options.self, options.members);
     this.#presence = new Presence(this.#members, options.log);
+    const onFault = (node: string, fault: WireFault) => options.onFault?.(node, fault);
+    this.#guard = new FloodGuard({ members: this.#members, limits: this.#limits, onFault, log: options.log });
     this.#server = new RequestServer({
       names: this.#names,
       members: this.#members,
       limits: this.#limits,
-      onFault: (node, fault) => options.onFault?.(node, fault),
+      guard: this.#guard,
+      onFault,
       log: options.log,
       signal: this.#ending.signal,
     });
@@ -145,9 +150,12 @@ class Libp2pTransport implements Transport {
     }
     const [members, names, limits, signal] = [this.#members, this.#names, this.#limits, this.#ending.signal];
     const key = await peerKeyOfSeed(seed);
-    const node = await createNode({ key, listen, gater: membersOnly(members, log), topics: names.topics, limits });
+    const guard = this.#guard;
+    const gater = membersOnly(members, guard, log);
+    const node = await createNode({ key, listen, gater, topics: names.topics, limits });
+    guard.watch(node);
     const onFault = (peer: string, fault: WireFault) => this.#options.onFault?.(peer, fault);
-    const gossip = new Gossip({ pubsub: node.services.pubsub, names, members, receive, onFault, limits, log });
+    const gossip = new Gossip({ pubsub: node.services.pubsub, names, members, receive, onFault, limits, guard, log });
     const redial = new Redial({ node, members, limits, log });
     const watchdog = new Watchdog({ node, members, gossip, limits, log });
     this.#presence.watch(node);

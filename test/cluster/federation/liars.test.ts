@@ -8,7 +8,7 @@ import { encodeItem } from '../../../node/federation/page-forms.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { PeerFault } from '../../../protocol/api/peer-faults.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { nodeId } from '../../../protocol/ids.ts';
+import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
@@ -16,14 +16,18 @@ import { groupStatement } from '../../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { rosterCommand } from '../../../scripts/roster/command.ts';
-import { Liar, type Page } from '../../fixtures/liar.ts';
+import { Flood, type FloodKind } from '../../fixtures/flood.ts';
+import { Liar, type LiarPlace, type Page } from '../../fixtures/liar.ts';
 import { LiedTo } from '../../fixtures/lied-to.ts';
 import { randomHash } from '../../fixtures/random-hash.ts';
 import { until } from '../../fixtures/test-node.ts';
 
 const EU = nodeId('eu');
 const SG = nodeId('sg');
+const JP = nodeId('jp');
 const HOUR_MS = 3_600_000;
+/** How long the others' service is measured, in calm and under each flood. In milliseconds. */
+const MEASURED_MS = 2_500;
 /** What a batch may take to every honest node and back, on a loaded machine and under a flood. In milliseconds. */
 const SERVICE_MS = 10_000;
 /** Far above any honest frame, message and answer. In bytes. */
@@ -31,10 +35,9 @@ const MONSTROUS = 2 << 20;
 const MONITOR = join(import.meta.dirname, '../../../scripts/monitor.ts');
 
 const federation = await LiedTo.start(SG);
-const { honest, cluster } = federation;
+const { cluster, honest } = federation;
 const rosters = RosterChain.open(nativeSuite, parseRosterFile(await readFile(cluster.rosterFile, 'utf8')));
-const place = { id: SG, home: cluster.nodeHome(SG), listen: cluster.node(SG).peerAddress };
-let liar = await Liar.start(place, rosters);
+let liar = await Liar.start(placeOf(SG), rosters);
 await meshed();
 /** What `sg` sealed while it was honest, as `us` serves it: one batch of one record. */
 const [sealed, group, record] = await liar.chainAt('us', SG);
@@ -49,6 +52,10 @@ test.after(async () => {
   await federation[Symbol.asyncDispose]();
 });
 
+function placeOf(id: NodeId): LiarPlace {
+  return { id, home: cluster.nodeHome(id), listen: cluster.node(id).peerAddress };
+}
+
 function meshed(): Promise<void> {
   return until('the liar to be meshed', () =>
     liar.transport.peers().every(({ subscribed }) => subscribed.length === 3),
@@ -58,22 +65,26 @@ function meshed(): Promise<void> {
 /** The liar comes back and serves this; whoever distrusts it asks it again. */
 async function reborn(serve: Page = () => []): Promise<void> {
   await liar[Symbol.asyncDispose]();
-  liar = await Liar.start(place, rosters);
+  liar = await Liar.start(placeOf(SG), rosters);
   liar.serve = serve;
   await meshed();
 }
 
-/** Acts, waits until these nodes have caught `sg` once more, and prints the time that took. */
-async function caught(what: string, fault: PeerFault, act: () => Promise<unknown>, by = honest): Promise<void> {
-  const before = await Promise.all(by.map((node) => federation.faults(node, SG, fault)));
+/** Acts, waits until these nodes have caught a member once more, and prints the time that took. */
+async function caught(
+  what: string,
+  fault: PeerFault,
+  act: () => Promise<unknown>,
+  by = federation.honest,
+  member = SG,
+): Promise<void> {
+  const counts = () => Promise.all(by.map((node) => federation.faults(node, member, fault)));
+  const before = await counts();
   const began = performance.now();
-  await act();
-  await Promise.all(
-    by.map((node, i) =>
-      until(`${node} to note ${fault}`, async () => (await federation.faults(node, SG, fault)) > (before[i] ?? 0)),
-    ),
-  );
+  const acted = act();
+  await until(`all to note ${fault}`, async () => (await counts()).every((count, i) => count > (before[i] ?? 0)));
   console.log(`${what}: ${fault}, noted by ${by.length} nodes after ${(performance.now() - began).toFixed(0)} ms`);
+  await acted;
 }
 
 /** Signs an envelope that would follow the honest one, but for the change. */
@@ -190,7 +201,7 @@ test('oversize messages, requests and answers', async () => {
   await caught('oversize request', 'oversize', ask, [EU]);
   liar.serve = () => [monster];
   await caught('oversize answer', 'oversize', () => {
-    liar.status = { ...liar.status, keys: [randomHash()] };
+    liar.status = { ...liar.status, keys: [{ node: EU, hash: randomHash() }] };
     return liar.ring();
   });
   await assertContained();
@@ -224,6 +235,39 @@ test('two envelopes for one batch number: signed proof everywhere, shown, and to
   assert.is(monitor.status, 1, monitor.stdout + monitor.stderr);
   assert.match(monitor.stdout, /PROOF equivocation sg/);
   await federation.serve(0, SERVICE_MS);
+});
+
+/** The others' service before, while the member floods until it is noted and cut off, and while it knocks after that. */
+async function flooded(member: NodeId, kind: FloodKind): Promise<void> {
+  const others = honest.filter((node) => node !== member);
+  const calm = await federation.serve(MEASURED_MS, SERVICE_MS);
+  await using flood = await Flood.start(placeOf(member), cluster.rosterFile, kind);
+  const serving = federation.serve(MEASURED_MS, SERVICE_MS);
+  await caught(`flood of ${kind}`, 'flood', () => serving, others, member);
+  const under = await serving;
+  const alone = async (node: string) => (await federation.member(node, member)).connected === false;
+  for (const node of others) await until(`${node} to cut ${member} off`, () => alone(node));
+  const sent = await flood.end();
+  console.log(
+    `  ${sent} sent; batches of the others ${calm.perSecond.toFixed(1)}/s before and ${under.perSecond.toFixed(1)}/s ` +
+      `under it (ratio ${(under.perSecond / calm.perSecond).toFixed(2)}), ` +
+      `the slowest ${calm.worst.toFixed(0)} and ${under.worst.toFixed(0)} ms`,
+  );
+  assert.ok(await federation.isMeshed());
+  for (const node of others) {
+    const metrics = await federation.text(node, '/metrics');
+    assert.match(metrics, new RegExp(`meridian_peer_faults_total\\{.*peer="${member}",fault="flood"`), node);
+  }
+}
+
+test('floods of topics keep nobody else waiting, and are cut off', async () => {
+  await liar[Symbol.asyncDispose]();
+  await flooded(SG, 'topics');
+});
+
+test('floods of streams keep nobody else waiting, and are cut off', async () => {
+  await federation.retire(JP);
+  await flooded(JP, 'streams');
 });
 
 test.run();

@@ -51,6 +51,7 @@ export interface PeerOptions {
   readonly limits?: Partial<TransportLimits>;
   readonly listen?: readonly string[];
   readonly receive?: Receive;
+  readonly onFault?: NonNullable<TransportOptions['onFault']>;
 }
 
 /** A transport that is not started yet and keeps what it receives. */
@@ -70,6 +71,7 @@ export function peerOf(self: string, members: readonly TransportMember[], option
     receive,
     log: silent,
     limits: { ...QUICK, ...options.limits },
+    ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
   };
   return { transport: createTransport(settings), seed, received };
 }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RequestGate } from '../../../../node/federation/transport/rate-limit.ts';
+import { MessageGate, RequestGate } from '../../../../node/federation/transport/rate-limit.ts';
 
 const RATES = {
   requestsInFlightPerPeer: 2,
@@ -56,6 +56,26 @@ test('a member that left and came back does not start with what it has in flight
   for (const end of ends) end?.();
   gate.keepOnly(new Set());
   assert.is(admitted(gate, 'eu', 20, 0), 5);
+});
+
+test('who plays the old messages of another again pays for them, and does not silence their author', () => {
+  const rates = {
+    validationsInFlight: 100,
+    validationsInFlightPerPeer: 100,
+    messageRatePerPeer: 1,
+    messageBurstPerPeer: 5,
+  };
+  const gate = new MessageGate(rates);
+  const judged = (author: string, sender: string) => {
+    const release = gate.admit(author, sender, 0);
+    if (typeof release === 'string') return release;
+    release();
+    return 'judged';
+  };
+  const replayed = Array.from({ length: 100 }, () => judged('eu', 'sg'));
+  assert.is(replayed.filter((outcome) => outcome === 'judged').length, 20);
+  assert.is(judged('eu', 'sg'), 'sender');
+  assert.is(judged('eu', 'eu'), 'judged');
 });
 
 test.run();
