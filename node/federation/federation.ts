@@ -172,6 +172,7 @@ export class Federation implements AsyncDisposable {
     );
     await transport.start();
     await this.#rosters.settle();
+    this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));
     heads.start();
   }
 

@@ -25,13 +25,15 @@ const PAUSES_MS = [30_000, 120_000] as const;
 
 /**
  * Looks for rosters that the ledger names and no peer brought, at the members' public addresses. A node that was removed
- * while it was off is dialled by nobody and refused by all; this is how it hears, and signs no more.
+ * while it was off is dialled by nobody and refused by all; this is how it hears, and signs no more. The ledger says it
+ * once: so a node that starts and meets nobody asks too, for an earlier run may have ended before it had an answer.
  */
 export class RosterInquiry implements AsyncDisposable {
   readonly #options: RosterInquiryOptions;
   readonly #closing = new AbortController();
   readonly #wanted = new Set<Sha256Hash>();
   #running: Promise<void> | undefined;
+  #beginning: Promise<void> | undefined;
 
   constructor(options: RosterInquiryOptions) {
     this.#options = options;
@@ -46,9 +48,23 @@ export class RosterInquiry implements AsyncDisposable {
     });
   }
 
+  /** Asks every member once, unless a peer is met before their time is up. Returns at once. */
+  begin(hasMet: () => boolean): void {
+    this.#beginning ??= this.#askUnmet(hasMet);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    await this.#running;
+    await Promise.all([this.#running, this.#beginning]);
+  }
+
+  async #askUnmet(hasMet: () => boolean): Promise<void> {
+    const { signal } = this.#closing;
+    await sleep(this.#options.rosterPatienceMs ?? PATIENCE_MS, undefined, { signal }).catch(() => undefined);
+    for (const member of this.#others()) {
+      if (signal.aborted || hasMet()) return;
+      await this.#ask(member);
+    }
   }
 
   async #inquire(): Promise<void> {

@@ -111,6 +111,7 @@ test('a node that hears of its removal from the ledger alone asks the members at
     return shown.filter((_, index) => index + 2 >= from);
   };
   await using network = await MemberNetwork.create(NODES, { leaveMs: 10 });
+  await network.start('eu');
   let halted: HaltReason | undefined;
   const onHalt = (reason: HaltReason) => void (halted = reason);
   const jp = await network.open('jp', { askRosters, rosterPatienceMs: 10, onHalt });
@@ -124,6 +125,19 @@ test('a node that hears of its removal from the ledger alone asks the members at
     asked,
     network.federation.members.flatMap(({ member }) => (member.node === jp.node ? [] : [member.baseUrl])).slice(0, 2),
   );
+});
+
+test('a removed node that was told once and ended before it asked hears of it at its next start', async () => {
+  let shown: readonly SignedRoster[] = [];
+  const askRosters: AskRosters = async (_baseUrl, from) => shown.filter((_, index) => index + 2 >= from);
+  await using network = await MemberNetwork.create(NODES, { leaveMs: 10 });
+  let halted: HaltReason | undefined;
+  const onHalt = (reason: HaltReason) => void (halted = reason);
+  const jp = await network.open('jp', { askRosters, rosterPatienceMs: 10, onHalt });
+  const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp.node);
+  shown = [await network.federation.addRoster({ members, quorum: 2 }, OTHERS)];
+  await jp.federation.start();
+  await until('jp to halt', () => halted === 'removed');
 });
 
 test.run();
