@@ -144,8 +144,7 @@ export class Federation implements AsyncDisposable {
       exchangeAll: () => this.#heads.exchangeAll(),
       onRemoved: () => this.#ownChain.noteRemoval(),
     });
-    const learn = (roster: SignedRoster) => this.#rosters.learn(roster);
-    this.#inquiry = new RosterInquiry({ ...options, book: keys.book, learn });
+    this.#inquiry = new RosterInquiry({ ...options, book: keys.book, learn: (roster) => this.#rosters.learn(roster) });
   }
 
   /** Takes what the transport hears on a topic. */

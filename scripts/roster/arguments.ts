@@ -9,8 +9,9 @@ export const USAGE = `npm run roster -- COMMAND [options]
            an unsigned genesis roster
   propose  [--add MEMBER]… [--remove ID]… [--move MEMBER]… [--quorum N] [SOURCE] [--out FILE]
            an unsigned next roster
-  sign     PROPOSAL --home DIR [SOURCE] [--insist]
-           adds the signature of the node of that home, which asks its running node where there is one
+  sign     PROPOSAL --home DIR [SOURCE] [--insist] [--out FILE]
+           adds the signature of the node of that home, which asks its running node where there is one; in the file
+           itself without --out
   publish  PROPOSAL… (--home DIR | --node ID)   gives the roster to a running node, which tells the others
   publish  PROPOSAL… [--roster FILE] --out FILE writes the roster file that nodes start with
   show     [FILE] [SOURCE] [--out FILE] [--json]
@@ -51,7 +52,7 @@ const FORMS: Readonly<Record<CommandName, CommandForm<Flag>>> = {
   member: { flags: ['home', 'node', 'region', 'base-url', 'peer', 'out'] },
   init: { flags: ['name', 'quorum', 'network', 'topic', 'out'] },
   propose: { flags: ['add', 'remove', 'move', 'quorum', ...SOURCE, 'out'] },
-  sign: { flags: ['insist', ...SOURCE] },
+  sign: { flags: ['insist', ...SOURCE, 'out'] },
   publish: { flags: [...SOURCE, 'out'] },
   show: { flags: [...SOURCE, 'out', 'json'] },
 };

@@ -90,7 +90,7 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
       ? await voteOfNode(await targetOf(flags), proposal.statement, flags.insist === true)
       : await voteOfHome(home ?? '', proposal.statement, electorate);
     const signed = joined([proposal, { ...proposal, signatures: [vote] }]);
-    await writeJson(file, signed);
+    await writeJson(flags.out ?? file, signed);
     return told(signed, chain, terminal) ? 0 : 1;
   },
 

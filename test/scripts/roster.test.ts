@@ -50,6 +50,15 @@ test('a federation is founded by files alone: every member signs in its own home
   assert.match(text, 'founded by us eu ca  signed by us eu ca');
 });
 
+test('signatures gathered in files of their own are joined', async () => {
+  const terms = ['--name', 'apart', '--quorum', '2', '--network', 'testnet', '--topic', '0.0.8'];
+  await run('init', ...NODES.map((id) => at(`${id}.json`)), ...terms, '--out', at('apart.json'));
+  for (const id of NODES) await run('sign', at('apart.json'), '--home', at(id), '--out', at(`apart.${id}.json`));
+  const files = NODES.map((id) => at(`apart.${id}.json`));
+  assert.is(await exitOf('publish', at('apart.json'), '--out', at('apart-roster.json')), 1, 'nobody signed that one');
+  assert.is(await exitOf('publish', ...files, '--out', at('apart-roster.json')), 0);
+});
+
 test('making a member again changes no key', async () => {
   const before = await readFile(at('us.json'), 'utf8');
   await member('us');
@@ -58,7 +67,10 @@ test('making a member again changes no key', async () => {
 
 test('a later roster needs a quorum; the file says whose signatures it has', async () => {
   await member('za');
-  assert.is(await exitOf('propose', '--add', at('za.json'), '--roster', at('roster.json'), '--out', at('next.json')), 0);
+  assert.is(
+    await exitOf('propose', '--add', at('za.json'), '--roster', at('roster.json'), '--out', at('next.json')),
+    0,
+  );
   const source = ['--roster', at('roster.json')];
   assert.is(await exitOf('sign', at('next.json'), '--home', at('za'), ...source), 1, 'no vote on its own joining');
   assert.is(await exitOf('sign', at('next.json'), '--home', at('us'), ...source), 1);
