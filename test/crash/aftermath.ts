@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert';
 import { anchorTable, rivalAnchorTable } from '../../node/anchoring/anchors.ts';
 import { equivocationTable } from '../../node/federation/equivocations.ts';
+import { envelopeTable } from '../../node/sealing/batch-tables.ts';
+import type { Store } from '../../node/store/store.ts';
 import { nodeId } from '../../protocol/ids.ts';
 import { notVerified } from '../fixtures/load.ts';
 import { API_KEYS, type TestNode, until } from '../fixtures/test-node.ts';
@@ -8,17 +10,16 @@ import type { Submissions } from './submissions.ts';
 import { inspect, requireWholeHome } from './whole-home.ts';
 import { PEER, VICTIM } from './write-path.ts';
 
+type Member = readonly [node: TestNode, callers: Submissions];
+
 /** Resolves once every acknowledged record is anchored and every batch is cosigned by the other node. */
-export async function everythingDone(
-  { baseUrl }: TestNode,
-  { context }: TestNode,
-  atVictim: Submissions,
-): Promise<void> {
-  await until('everything verified', async () => {
-    const missing = await notVerified(baseUrl, [...atVictim.acknowledged.values()], API_KEYS.unmetered);
-    return missing.length === 0;
-  });
-  const { chains, cosignatures } = context;
+export async function everythingDone(victim: Member, peer: Member): Promise<void> {
+  for (const [{ baseUrl }, { acknowledged }] of [victim, peer]) {
+    await until('everything verified', async () => {
+      return (await notVerified(baseUrl, [...acknowledged.values()], API_KEYS.unmetered)).length === 0;
+    });
+  }
+  const { chains, cosignatures } = peer[0].context;
   const [us, eu] = [nodeId(VICTIM), nodeId(PEER)];
   await until('everything cosigned', () => {
     const isWitnessed = cosignatures.watermark(us, eu) === chains.head(us).batch;
@@ -26,8 +27,12 @@ export async function everythingDone(
   });
 }
 
-/** Fails unless both stopped nodes hold every acknowledged record once and every batch was anchored once. */
+/**
+ * Fails unless all stopped nodes hold every acknowledged record once, the same envelopes, and every batch was anchored
+ * once.
+ */
 export async function requireExactlyOnce(nodes: readonly TestNode[], callers: readonly Submissions[]): Promise<void> {
+  const chains: string[][] = [];
   for (const { config } of nodes) {
     await requireWholeHome(config.home);
     await inspect(config.home, async (store) => {
@@ -37,6 +42,15 @@ export async function requireExactlyOnce(nodes: readonly TestNode[], callers: re
       for await (const [, row] of anchorTable.under(store, [])) {
         assert.equal(row.alsoAnchoredAt, [], `batch ${row.node}/${row.batch} is anchored twice`);
       }
+      chains.push(await envelopesIn(store));
     });
   }
+  for (const chain of chains) assert.equal(chain, chains[0], 'two envelopes stand for one batch');
+}
+
+/** Statements of every chain's envelopes, in order. */
+async function envelopesIn(store: Store): Promise<string[]> {
+  const statements: string[] = [];
+  for await (const [, { statement }] of envelopeTable.under(store, [])) statements.push(statement);
+  return statements;
 }

@@ -3,8 +3,8 @@ import type { Commit, CommitGate } from '../../node/store/commit.ts';
 import { logBytes, tearLog } from '../fixtures/store-log.ts';
 import { markOf, type RowMark, rowOfStep, type WriteStep } from './write-path.ts';
 
-/** When the process dies: before a write, in the middle of it, or when it is on the disk and nobody was told. */
-export type Moment = 'before' | 'during' | 'after';
+/** When the process dies: in the middle of a write, or when it is on the disk and nobody was told. */
+export type Moment = 'during' | 'after';
 
 /** What a dying process leaves: the row at whose write it died, and the length of the store's log before. */
 export interface DeathMark extends RowMark {
@@ -33,7 +33,7 @@ export class Death {
     const before = logBytes(directory);
     const mark: DeathMark = { ...markOf(row), logBytes: before };
     writeFileSync(this.#markFile, JSON.stringify(mark));
-    if (moment !== 'before') await sync();
+    await sync();
     if (moment === 'during') tearLog(directory, before);
     process.kill(process.pid, 'SIGKILL');
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { NodeConfig } from '../../node/config/config.ts';
+import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import type { Moment } from './death.ts';
 import type { Order } from './victim.ts';
 import type { StepName } from './write-path.ts';
@@ -16,9 +17,9 @@ export class VictimProcess implements AsyncDisposable {
   readonly #gone: Promise<NodeJS.Signals | null>;
   readonly #warm: Promise<void>;
 
-  /** `cache`: folder in which one process leaves the compiled sources for the next. */
+  /** `cache`: folder in which one process leaves the compiled sources for the next, where the test has none itself. */
   constructor(cache: string) {
-    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: cache };
+    const env = { NODE_COMPILE_CACHE: cache, ...CHILD_ENVIRONMENT };
     this.#child = fork(SCRIPT, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const gone = Promise.withResolvers<NodeJS.Signals | null>();
     this.#child.once('exit', (_code, signal) => gone.resolve(signal));
