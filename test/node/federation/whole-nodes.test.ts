@@ -94,7 +94,7 @@ test('an equivocation is shown by every node that was told of it', async () => {
   for (const node of [us, jp]) {
     await until('the news', async () => {
       const { equivocations } = (await node.get('/v1/federation')).body;
-      return JSON.stringify(equivocations) === '[{"node":"eu","batch":1}]';
+      return JSON.stringify(equivocations) === '[{"node":"eu","batch":1,"stands":true}]';
     });
   }
   // Its own two signatures reach the node too, and it signs nothing more.
