@@ -7,6 +7,7 @@ import type { Envelope } from '../../protocol/statement/envelope.ts';
 import { batchAnchor, type StatementAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { Lanes } from '../lanes.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -17,7 +18,7 @@ import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
-import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry } from './outbox.ts';
+import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry, statementOutboxTable } from './outbox.ts';
 import { contradictsReading } from './own-reading.ts';
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
@@ -63,6 +64,8 @@ export interface Anchoring extends AsyncDisposable {
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a certificate, revocation or roster which this node brings in. */
   readonly statementEntry: (type: StatementAnchor['type'], statement: Sha256Hash, at: Timestamp) => Operation;
+  /** Has a statement anchored that was kept without that row, unless it is on the ledger, or on its way there. */
+  readonly ensureStatement: (type: StatementAnchor['type'], statement: Sha256Hash, at: Timestamp) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
@@ -97,6 +100,9 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     },
   });
   const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
+  const lanes = new Lanes<Sha256Hash>();
+  const statementEntry: Anchoring['statementEntry'] = (type, statement, at) =>
+    statementOutboxEntry(statement, writeAnchorMessage({ v: 1, type, federation, node: options.node, statement }), at);
   return {
     start() {
       reader.start();
@@ -112,10 +118,15 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));
       return outboxEntry(envelope.batch, message, at);
     },
-    statementEntry(type, statement, at) {
-      const message = writeAnchorMessage({ v: 1, type, federation, node: options.node, statement });
-      return statementOutboxEntry(statement, message, at);
-    },
+    statementEntry,
+    ensureStatement: (type, statement, at) =>
+      lanes.exclusive(statement, async () => {
+        // The row goes only once the anchor is there.
+        const isUnderWay = (await statementOutboxTable.get(store, statement)) !== undefined;
+        if (isUnderWay || (await readStatementAnchor(store, statement, type)) !== undefined) return;
+        await store.write([statementEntry(type, statement, at)]);
+        anchorer.noteSealed();
+      }),
     noteSealed: () => anchorer.noteSealed(),
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),

@@ -20,6 +20,8 @@ export interface RosterInquiryOptions {
 
 /** How long peers have to bring a roster that the ledger names, before it is asked for. In milliseconds. */
 const PATIENCE_MS = 3_000;
+/** Rosters looked for at once. Each round asks for all that a member has, whichever were named. */
+const MAX_WANTED = 64;
 /** Pauses before each further round: whoever may write to the topic can name rosters that nobody has. In milliseconds. */
 const PAUSES_MS = [30_000, 120_000] as const;
 
@@ -41,7 +43,9 @@ export class RosterInquiry implements AsyncDisposable {
 
   /** The ledger names these rosters. Returns at once. */
   note(rosters: readonly Sha256Hash[]): void {
-    for (const roster of rosters) if (!this.#options.book.knows(roster)) this.#wanted.add(roster);
+    for (const roster of rosters) {
+      if (this.#wanted.size < MAX_WANTED && !this.#options.book.knows(roster)) this.#wanted.add(roster);
+    }
     if (this.#closing.signal.aborted || this.#wanted.size === 0) return;
     this.#running ??= this.#inquire().finally(() => {
       this.#running = undefined;
@@ -78,7 +82,8 @@ export class RosterInquiry implements AsyncDisposable {
         if (signal.aborted || this.#isSatisfied()) return;
       }
     }
-    this.#options.log.warn({ rosters: [...this.#wanted] }, 'the ledger names rosters that no member shows');
+    const [roster] = this.#wanted;
+    this.#options.log.warn({ roster, of: this.#wanted.size }, 'the ledger names rosters that no member shows');
     this.#wanted.clear();
   }
 

@@ -21,7 +21,7 @@ export interface RosterRouteRooms {
   readonly book: RosterBook;
   readonly votes: RosterVotes;
   readonly federation: Pick<Federation, 'learnRoster'>;
-  readonly anchoring: Pick<Anchoring, 'statementEntry' | 'statementAnchor' | 'noteSealed'>;
+  readonly anchoring: Pick<Anchoring, 'statementEntry' | 'ensureStatement' | 'statementAnchor' | 'noteSealed'>;
   readonly now: () => number;
 }
 
@@ -60,10 +60,13 @@ async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promi
 /** Crash order: the row that has the roster anchored lands in the write that puts it in force. */
 async function publish({ federation, anchoring, now }: RosterRouteRooms, signed: SignedRoster): Promise<JsonObject> {
   const hash: Sha256Hash = rosterHash(nativeSuite, signed);
-  const entry = anchoring.statementEntry('roster', hash, timestampOf(now()));
+  const at = timestampOf(now());
+  const entry = anchoring.statementEntry('roster', hash, at);
   const outcome = await refusable('roster', () => federation.learnRoster(signed, [entry]));
   if (outcome === 'rival') throw refusal('roster', 'another roster of that version is in force; this is kept as proof');
   anchoring.noteSealed();
+  // It may have come from peers or a file, and whoever published it may be gone before the ledger named it.
+  if (outcome === 'known') await anchoring.ensureStatement('roster', hash, at);
   return { outcome, version: rosterStatement.parse(signed.statement).version, hash };
 }
 

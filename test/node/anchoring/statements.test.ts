@@ -43,6 +43,21 @@ test('a stranger who names a roster first as something else keeps neither its an
   assert.is(told.filter(({ type }) => type === 'key').length, MAX_SIGHTINGS, 'and of repeats no more than are kept');
 });
 
+test('a statement that was kept without being sent is sent when it is asked for, and once', async () => {
+  await using directory = await temporaryDirectory();
+  const topicId = await ledger.createTopic();
+  await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
+  const roster = hashOf('a roster from a file');
+  const ask = () => node.anchoring.ensureStatement('roster', roster, timestampOf(Date.now()));
+  await Promise.all([ask(), ask()]);
+  await until('confirmed', CONFIRM_MS, async () => {
+    return (await statementOutboxClosedTable.get(node.store, roster)) !== undefined;
+  });
+  await ask();
+  assert.is(await statementOutboxTable.get(node.store, roster), undefined, 'it is on the ledger');
+  assert.is((await ledger.messageCounts(topicId)).get(naming('roster', roster)), 1);
+});
+
 test('a statement does not wait until a backlog of batches is worked off', async () => {
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
