@@ -72,7 +72,16 @@ async function checked(mutation?: Mutation, own: NodeId | null = NODE): Promise<
     await using store = await Store.open(copy);
     if (mutation !== undefined) await store.write(await mutation(new StoredRows(store)));
     const report = new Report();
-    await auditLogCheck.run({ store, report, keys: null, own, vault: null, agentKeys: null, held: null, signal: undefined });
+    await auditLogCheck.run({
+      store,
+      report,
+      keys: null,
+      own,
+      vault: null,
+      agentKeys: null,
+      held: null,
+      signal: undefined,
+    });
     return report;
   } finally {
     await rm(copy, { recursive: true });

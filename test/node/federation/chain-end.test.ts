@@ -22,14 +22,18 @@ const after = await federation.sealBatch('jp', [{}], { witnesses: [] });
 
 /** A ledger on which the batch, and the roster that drops its node, have these sequence numbers. */
 function ledgerOf(places: { readonly batch?: number; readonly drop?: number }): LedgerView {
-  const at = (place: number | undefined) => (place === undefined ? undefined : { ...before.anchor, sequence: String(place) });
+  const at = (place: number | undefined) =>
+    place === undefined ? undefined : { ...before.anchor, sequence: String(place) };
   return {
     envelopeAnchor: async () => at(places.batch),
     statementAnchor: async (roster) => (roster === drop ? at(places.drop) : undefined),
   };
 }
 
-async function judge({ envelope, signed }: Pick<TestBatch, 'envelope' | 'signed'>, ledger: LedgerView): Promise<string> {
+async function judge(
+  { envelope, signed }: Pick<TestBatch, 'envelope' | 'signed'>,
+  ledger: LedgerView,
+): Promise<string> {
   try {
     await requireStanding(federation.chain, ledger, envelope, signed.statement);
     return 'taken';
