@@ -1,7 +1,7 @@
-// The `npm test` runner: every test/**/*.test.ts as its own process. Arguments are parts of paths: only files whose
-// path contains one of them run.
+// The `npm test` runner: every test/**/*.test.ts as its own process, but for the long ones (`*.long.test.ts`), which
+// `--long` runs alone. Other arguments are parts of paths: only files whose path contains one of them run, long or not.
 import { relative } from 'node:path';
-import { type Schedule, schedule } from './runner/schedule.ts';
+import { type Schedule, schedule, type Selection } from './runner/schedule.ts';
 import { runTestFile, type FileResult } from './runner/test-file.ts';
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
@@ -12,9 +12,15 @@ const interrupt = new AbortController();
 process.on('SIGINT', () => interrupt.abort());
 process.on('SIGTERM', () => interrupt.abort());
 
-const files = await schedule(import.meta.dirname, process.argv.slice(2));
+const files = await schedule(import.meta.dirname, selectionOf(process.argv.slice(2)));
+if (files.leftOut > 0) console.log(`${files.leftOut} long test files run apart: npm run test:long`);
 const results = await runAll(files);
 process.exitCode = summarise(results) ? 0 : 1;
+
+function selectionOf(args: readonly string[]): Selection {
+  if (args.length === 0) return 'usual';
+  return args.length === 1 && args[0] === '--long' ? 'long' : args;
+}
 
 /** One lane begins with the files that go in turn; the others, and it afterwards, share the rest. */
 async function runAll({ together, inTurn }: Schedule): Promise<FileResult[]> {

@@ -51,6 +51,19 @@ test('passing files add up to the last line and exit code 0', () => {
   assert.is(lastLine, '6 passed, 0 failed');
 });
 
+test('long files run apart, when they are asked for or named, and it is said that they were left out', () => {
+  using playground = new Playground({ 'one.test.ts': PASSING, 'cluster/storm.long.test.ts': PASSING });
+  const usual = playground.run();
+  assert.is(usual.lastLine, '2 passed, 0 failed');
+  assert.match(usual.output, '1 long test files run apart: npm run test:long');
+  for (const argument of ['--long', 'storm']) {
+    const { output, lastLine } = playground.run(argument);
+    assert.is(lastLine, '2 passed, 0 failed');
+    assert.match(output, 'test/cluster/storm.long.test.ts');
+    assert.not.match(output, 'run apart');
+  }
+});
+
 test('a failing test shows its whole output and makes the exit code 1', () => {
   using playground = new Playground({ 'one.test.ts': PASSING, 'two.test.ts': FAILING });
   const { status, output, lastLine } = playground.run();
