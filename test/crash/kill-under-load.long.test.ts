@@ -7,7 +7,7 @@ import { Load, notVerified } from '../fixtures/load.ts';
 import { ClusterProcesses } from '../fixtures/processes.ts';
 
 /** `npm run soak` does it a thousand times. */
-const KILLS = 10;
+const KILLS = 50;
 const CALLERS = 8;
 /** Longest run between two kills, in milliseconds. */
 const MAX_RUN_MS = 350;

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const MAIN = join(import.meta.dirname, '../../scripts/bench/main.ts');
+const run = promisify(execFile);
+const PATIENCE_MS = 60_000;
+
+test('a quick run measures every way and leaves nothing behind', async () => {
+  const { stdout, left } = await bench('--quick', '--only', 'intake,sealing,catch-up');
+  const grouped = numberIn(stdout, /^groups, native.*? {2}([\d,]+) +1\.00×$/m);
+  const alone = numberIn(stdout, /^one a record, noble +([\d,]+)/m);
+  assert.ok(grouped > alone, `groups ${grouped}, one a record ${alone}`);
+  assert.match(stdout, /^last leaf → on the disk +[\d.]+ ms +[\d.]+ ms$/m);
+  assert.is(numberIn(stdout, /^([\d,]+) +[\d,]+ +[\d.]+ ms +[\d,]+$/m), 2000);
+  assert.equal(left, []);
+});
+
+test('a node process and the bare answer are put under the same load, and every request is answered', async () => {
+  const { stdout, left } = await bench('--quick', '--only', 'http');
+  for (const connections of [1, 100, 400]) {
+    assert.match(stdout, new RegExp(`^${connections} +[\\d,]+/s +[\\d,]+/s +[\\d.]+×`, 'm'));
+  }
+  assert.match(stdout, / 0 requests failed\./);
+  assert.equal(left, []);
+});
+
+test('a part of another name is refused', async () => {
+  const failure: unknown = await bench('--only', 'sprint').catch((error: unknown) => error);
+  assert.instance(failure, Error);
+  assert.match(String(failure), /there is no part sprint/);
+});
+
+test.run();
+
+/** Runs the bench with a folder of its own for temporary files; what it printed, and what it left there. */
+async function bench(...args: string[]): Promise<{ readonly stdout: string; readonly left: readonly string[] }> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-test-'));
+  try {
+    const env = { ...process.env, TMPDIR: directory };
+    const { stdout } = await run(process.execPath, [MAIN, ...args], { env, timeout: PATIENCE_MS });
+    return { stdout, left: (await readdir(directory)).filter((name) => name.startsWith('meridian-bench-')) };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function numberIn(text: string, pattern: RegExp): number {
+  return Number(pattern.exec(text)?.[1]?.replaceAll(',', ''));
+}
