@@ -15,8 +15,9 @@ test('a witness has nothing to cosign of batches whose roster does not name it, 
   const all = federation.members.map(({ member }) => member);
   const without = all.filter(({ node }) => node !== jp);
   // Versions 1 to 5: jp is in, out, out, in, out.
-  for (const members of [without, without, all, without])
+  for (const members of [without, without, all, without]) {
     await federation.addRoster({ members, quorum: 2 }, ['us', 'eu', 'ca']);
+  }
   await using home = await temporaryHome();
   await using store = await Store.open(join(home.path, 'store'));
   const template = (await federation.sealBatch('us', [{}], { witnesses: [] })).envelope;
