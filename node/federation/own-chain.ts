@@ -16,6 +16,8 @@ import type { Vouchers } from './vouchers.ts';
 export const OWN_CHAIN_WAIT_MS = 5_000;
 /** Part of the wait after which the answers of all connected peers are enough, a quorum or not. */
 const SETTLED_PART = 0.4;
+/** So many times the wait are given to peers that are connected and have not answered: they know something. */
+const CONNECTED_WAITS = 4;
 const LOOK_MS = 20;
 /** Pause between two attempts to get what peers have proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
@@ -125,17 +127,21 @@ export class OwnChain {
     return chains.head(self).batch - before;
   }
 
-  /** Waits for a quorum of answers, or for those of all who are connected, or for the time to pass. */
+  /**
+   * Waits for a quorum of answers, or for those of all who are connected, or for the time to pass: a longer one while
+   * somebody who is connected has not answered, and bounded all the same.
+   */
   async #hear(signal: AbortSignal): Promise<void> {
     const { waitMs, transport, quorum } = this.#options;
     const started = performance.now();
     const others = transport.peers().length;
     for (;;) {
       const elapsed = performance.now() - started;
-      if (this.#answered.size >= Math.min(quorum(), others) || elapsed >= waitMs) return;
+      if (this.#answered.size >= Math.min(quorum(), others)) return;
       const connected = transport.peers().filter((peer) => peer.connected);
       const allAnswered = connected.every(({ node }) => [...this.#answered].some((answered) => answered === node));
       if (elapsed >= waitMs * SETTLED_PART && connected.length > 0 && allAnswered) return;
+      if (elapsed >= waitMs * (allAnswered ? 1 : CONNECTED_WAITS)) return;
       await sleep(LOOK_MS, undefined, { signal });
     }
   }

@@ -110,7 +110,10 @@ test('a rotation under load refuses nothing; what either key signed verifies eve
 });
 
 test('an anchor that claims another time than the ledger gave is refused by a node that read it', async () => {
-  const { body } = await eu.get(`/v1/bundles/${await provenRecord()}`);
+  const path = `/v1/bundles/${await provenRecord()}`;
+  // The other node may have read the ledger first.
+  await until('the origin to read the anchor', async () => (await eu.get(path)).status === 200);
+  const { body } = await eu.get(path);
   const bundle = parseBundle(body);
   assert.ok((await us.context.verifier.verifyBundle(body)).verified);
   const { anchor } = bundle;
