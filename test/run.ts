@@ -1,7 +1,9 @@
 // The `npm test` runner: every test/**/*.test.ts as its own process, but for the long ones (`*.long.test.ts`), which
 // `--long` runs alone. Other arguments are parts of paths: only files whose path contains one of them run, long or not.
+// Both show what the tests measured.
 import { relative } from 'node:path';
 import { type Schedule, schedule, type Selection } from './runner/schedule.ts';
+import { parseFigures } from './runner/uvu-totals.ts';
 import { runTestFile, type FileResult } from './runner/test-file.ts';
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
@@ -12,7 +14,8 @@ const interrupt = new AbortController();
 process.on('SIGINT', () => interrupt.abort());
 process.on('SIGTERM', () => interrupt.abort());
 
-const files = await schedule(import.meta.dirname, selectionOf(process.argv.slice(2)));
+const selection = selectionOf(process.argv.slice(2));
+const files = await schedule(import.meta.dirname, selection);
 if (files.leftOut > 0) console.log(`${files.leftOut} long test files run apart: npm run test:long`);
 const results = await runAll(files);
 process.exitCode = summarise(results) ? 0 : 1;
@@ -49,6 +52,8 @@ function report(result: FileResult): void {
   }
   if (result.failure !== null) {
     console.log(`----- output of ${name}\n${result.output.trimEnd()}\n----- end of ${name}`);
+  } else if (selection !== 'usual') {
+    for (const figure of parseFigures(result.output)) console.log(`     ${figure}`);
   }
 }
 

@@ -64,6 +64,17 @@ test('long files run apart, when they are asked for or named, and it is said tha
   }
 });
 
+test('what tests measured is shown where files are named, without the frame of uvu', () => {
+  const measuring = `${HEADER}test('a', () => console.log('healed after 3 s'));\ntest('b', () => {});\ntest.run();\n`;
+  using playground = new Playground({ 'one.test.ts': measuring });
+  assert.not.match(playground.run().output, 'healed');
+  const lines = playground.run('one').output.split('\n');
+  assert.equal(
+    lines.filter((line) => line.startsWith('     ')),
+    ['     healed after 3 s'],
+  );
+});
+
 test('a failing test shows its whole output and makes the exit code 1', () => {
   using playground = new Playground({ 'one.test.ts': PASSING, 'two.test.ts': FAILING });
   const { status, output, lastLine } = playground.run();

@@ -7,6 +7,9 @@ export interface Totals {
 }
 
 const SUMMARY = /^ {2}Total: +(\d+)\n {2}Passed: +(\d+)\n {2}Skipped: +(\d+)$/gm;
+/** What uvu itself writes: marks of tests, which what a test prints may follow on the line, names of suites, the summary. */
+const MARKS = /^[•✘ ]+(?=[^•✘ ])/;
+const FRAME = /^[•✘ ]*$|\(\d+ \/ \d+\)$|^ {2}(Total|Passed|Skipped|Duration):/;
 const SKIP_LINE = /^SKIP: *(.*)$/gm;
 
 /**
@@ -24,6 +27,15 @@ export function parseTotals(output: string): Totals | null {
 /** The reasons that a file gave for not testing something, one for each line `SKIP: reason` that it printed. */
 export function parseSkips(output: string): string[] {
   return [...plain(output).matchAll(SKIP_LINE)].map((line) => line[1] || '(no reason given)');
+}
+
+/** What the tests of a file printed themselves: the figures that they measured. */
+export function parseFigures(output: string): string[] {
+  return plain(output)
+    .split('\n')
+    .filter((line) => !FRAME.test(line))
+    .map((line) => line.replace(MARKS, ''))
+    .filter((line) => !line.startsWith('SKIP:'));
 }
 
 function plain(output: string): string {
