@@ -13,6 +13,7 @@ import {
 } from '../../protocol/api/public-record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
+import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
 
 /** `paced`: it has been asked enough for now · `slow`: it has taken all the time that a round has for it. */
 export type FaceErrorCode = 'unreachable' | 'refused' | 'paced' | 'slow' | 'too-large' | 'unreadable';
@@ -107,7 +108,7 @@ export class PublicFace {
         redirect: 'error',
         signal: AbortSignal.any([deadline, signal]),
       });
-      const text = await readCapped(response);
+      const text = await textOf(response);
       if (response.status === 429) this.#notBefore = this.#options.now() + MINUTE_MS;
       if (!response.ok) throw new FaceError('refused', `${this.url}${path} answers ${response.status}`);
       return text;
@@ -136,17 +137,14 @@ function queryOf(cursor: string | null): string {
   return cursor === null ? '' : `?cursor=${encodeURIComponent(cursor)}`;
 }
 
-async function readCapped(response: Response): Promise<string> {
-  if (response.body === null) return '';
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  let text = '';
-  let size = 0;
-  for await (const part of response.body) {
-    size += part.length;
-    if (size > MAX_BODY_BYTES) throw new FaceError('too-large', `an answer over ${MAX_BODY_BYTES} bytes`);
-    text += decoder.decode(part, { stream: true });
+async function textOf(response: Response): Promise<string> {
+  try {
+    const bytes = await cappedBytes(response, MAX_BODY_BYTES);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof BodyTooLargeError) throw new FaceError('too-large', error.message, error);
+    throw error;
   }
-  return text + decoder.decode();
 }
 
 function form<Shape extends TSchema>(name: string, shape: Shape): (text: string) => Static<Shape> {

@@ -14,6 +14,7 @@ import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { operatorRoute } from './operator-route.ts';
 import { PublishRosterShape, SignRosterShape } from './roster-forms.ts';
 
 export interface RosterRouteRooms {
@@ -34,12 +35,12 @@ const validatePublish = validator(PublishRosterShape);
 /** The federation's rosters as an operator reads, signs and publishes them. */
 export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] {
   return [
-    route('GET', '/rosters', () => rostersAnswer(rooms)),
-    route('POST', '/rosters/sign', async (context) => {
+    operatorRoute('GET', '/rosters', () => rostersAnswer(rooms)),
+    operatorRoute('POST', '/rosters/sign', async (context) => {
       const { statement, insists = false } = validateSign(await bodyOf(context));
       return { ...(await refusable('statement', () => rooms.votes.sign(statement, insists))) };
     }),
-    route('POST', '/rosters', async (context) => publish(rooms, validatePublish(await bodyOf(context)).roster)),
+    operatorRoute('POST', '/rosters', async (context) => publish(rooms, validatePublish(await bodyOf(context)).roster)),
   ];
 }
 
@@ -86,17 +87,4 @@ function refusal(field: string, message: string): Problem {
 
 async function bodyOf(context: Context): Promise<JsonObject> {
   return (await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value;
-}
-
-function route(
-  method: OperatorRoute['method'],
-  path: string,
-  answer: (context: Context) => Promise<JsonObject>,
-): OperatorRoute {
-  return {
-    method,
-    path,
-    access: 'free',
-    answer: async ({ context }) => ({ body: { success: true, ...(await answer(context)) } }),
-  };
 }

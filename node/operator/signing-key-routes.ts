@@ -16,6 +16,7 @@ import { type FallenRecord, FallenRecords } from '../keys/fallen-records.ts';
 import { OwnKeyError, type OwnKeyFault } from '../keys/own-key-error.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import type { Store } from '../store/store.ts';
+import { operatorRoute } from './operator-route.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 
 export interface SigningKeyRooms {
@@ -38,17 +39,17 @@ export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute
   const { self, keys, ownKeys, now, store, anchoring } = rooms;
   const fallen = new FallenRecords({ self, store, directory: keys.directory, ledger: anchoring });
   return [
-    route('GET', '/signing-keys', () => keysAnswer(rooms)),
-    route('GET', '/revocations', async () => ({
+    operatorRoute('GET', '/signing-keys', () => keysAnswer(rooms)),
+    operatorRoute('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
-    route('GET', '/fallen-records', (context) => fallenAnswer(self, fallen, new URLSearchParams(context.querystring))),
-    route('POST', '/signing-keys/rotate', async (context) => {
+    operatorRoute('GET', '/fallen-records', (context) => fallenAnswer(self, fallen, new URLSearchParams(context.querystring))),
+    operatorRoute('POST', '/signing-keys/rotate', async (context) => {
       validateRotate(await bodyOf(context));
       const before = ownKeys.keyId;
       return { node: self, before, keyId: (await ownKeys.rotate()).keyId };
     }),
-    route('POST', '/signing-keys/revoke', async (context) => {
+    operatorRoute('POST', '/signing-keys/revoke', async (context) => {
       const request = validateRevoke(await bodyOf(context));
       const { keyId = ownKeys.keyId, compromisedSince = timestampOf(now()), reason } = request;
       const { revocation, replacedBy } = await refusable(() => ownKeys.revoke(keyId, compromisedSince, reason));
@@ -125,17 +126,4 @@ async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {
 
 async function bodyOf(context: Context): Promise<JsonObject> {
   return (await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value;
-}
-
-function route(
-  method: OperatorRoute['method'],
-  path: string,
-  answer: (context: Context) => Promise<JsonObject>,
-): OperatorRoute {
-  return {
-    method,
-    path,
-    access: 'free',
-    answer: async ({ context }) => ({ body: { success: true, ...(await answer(context)) } }),
-  };
 }
