@@ -15,6 +15,7 @@ import { USDC } from '../../protocol/payments/usdc.ts';
 import { attest, verify } from '../fixtures/load.ts';
 import { isAlive, LocalCluster } from '../fixtures/local-cluster.ts';
 import { freePortBase } from '../fixtures/ports.ts';
+import { until } from '../fixtures/until.ts';
 
 /** Every process is gone this soon after the supervisor ended, whichever way. In milliseconds. */
 const GONE_MS = 5_000;
@@ -62,7 +63,7 @@ supervised('takes mails, also after the mail sink died', async () => {
   const mail = { to: 'a@example.test', subject: 'subject', text: 'text' };
   await mailer.send(mail);
   process.kill(pid ?? 0, 'SIGKILL');
-  await until(async () => ((await cluster.file()).mail.pid ?? pid) !== pid, BACK_MS);
+  await until('another mail sink', async () => ((await cluster.file()).mail.pid ?? pid) !== pid, BACK_MS);
   await mailer.send(mail);
   assert.is((await readdir(directory)).filter((name) => name.endsWith('.eml')).length, 2);
 });
@@ -86,7 +87,7 @@ supervised('has a chain with money on it, also after the chain died', async () =
   await client.waitForTransactionReceipt({ hash });
   await sleep(ARCHIVED_MS);
   process.kill(chain.pid ?? 0, 'SIGKILL');
-  await until(async () => ((await cluster.file()).chain.pid ?? chain.pid) !== chain.pid, BACK_MS);
+  await until('another chain', async () => ((await cluster.file()).chain.pid ?? chain.pid) !== chain.pid, BACK_MS);
   assert.is(await balanceOf(demo.wallet.address), DEMO_USDC - 5n);
   assert.is(await balanceOf(chain.payTo), 5n);
 });
@@ -102,7 +103,7 @@ supervised('starts a node that died again, under another pid, with all that it h
   const before = (await cluster.file()).nodes[1]?.pid ?? 0;
   const started = performance.now();
   process.kill(before, 'SIGKILL');
-  await until(async () => ((await cluster.file()).nodes[1]?.pid ?? before) !== before, BACK_MS);
+  await until('another node', async () => ((await cluster.file()).nodes[1]?.pid ?? before) !== before, BACK_MS);
   console.log(`a killed node was back after ${((performance.now() - started) / 1000).toFixed(1)} s`);
   assert.is((await verify(baseUrl(1), id))?.found, true);
 });
@@ -118,7 +119,7 @@ supervised('ends every process within five seconds of SIGTERM, and resumes what 
   assert.ok(seconds < GONE_MS / 1000);
   cluster = await LocalCluster.start(home, portBase);
   assert.is(await fingerprintOf(0), fingerprint);
-  await until(async () => (await verify(baseUrl(1), id))?.verified === true, BACK_MS);
+  await until('the record verified', async () => (await verify(baseUrl(1), id))?.verified === true, BACK_MS);
 });
 
 supervised('leaves no orphan when the supervisor itself is killed', async () => {
@@ -151,12 +152,5 @@ async function fingerprintOf(node: number): Promise<string> {
 }
 
 async function allGone(pids: readonly number[]): Promise<void> {
-  await until(async () => !pids.some(isAlive), GONE_MS);
-}
-
-async function until(holds: () => Promise<boolean>, milliseconds: number): Promise<void> {
-  for (const end = performance.now() + milliseconds; !(await holds());) {
-    if (performance.now() > end) throw new Error(`not within ${milliseconds} ms`);
-    await sleep(50);
-  }
+  await until('all processes gone', async () => !pids.some(isAlive), GONE_MS);
 }

@@ -20,7 +20,8 @@ import { backupCommand } from '../../scripts/backup/command.ts';
 import { restoreCommand } from '../../scripts/restore/command.ts';
 import { Load, notVerified } from '../fixtures/load.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
-import { API_KEYS, TestNode, until } from '../fixtures/test-node.ts';
+import { API_KEYS, TestNode } from '../fixtures/test-node.ts';
+import { until } from '../fixtures/until.ts';
 import { VictimProcess } from './victim-process.ts';
 
 const SCRIPTS = join(import.meta.dirname, '../../scripts');

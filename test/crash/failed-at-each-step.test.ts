@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Commit } from '../../node/store/commit.ts';
 import { DISK_FAULTS, type DiskFault, failOnDisk } from '../fixtures/failing-disk.ts';
-import { until } from '../fixtures/test-node.ts';
+import { until } from '../fixtures/until.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { everythingDone, requireExactlyOnce } from './aftermath.ts';
 import { Submissions } from './submissions.ts';

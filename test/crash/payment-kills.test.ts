@@ -10,7 +10,7 @@ import { requirementsOf } from '../../protocol/payments/terms.ts';
 import { TestChain } from '../fixtures/chain.ts';
 import { randomNonce, signAuthorization } from '../fixtures/chain-payer.ts';
 import { ClusterProcesses } from '../fixtures/processes.ts';
-import { until } from '../fixtures/test-node.ts';
+import { until } from '../fixtures/until.ts';
 import { FATAL_PAYMENTS, PAYMENT_STEPS, type PaymentStep } from './payment-steps.ts';
 
 const NODE = 'eu';

@@ -14,7 +14,7 @@ import { USDC } from '../../../protocol/payments/usdc.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { freePort } from '../../fixtures/ports.ts';
 import { isAlive } from '../../fixtures/local-cluster.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const abi = parseAbi([
   'function transfer(address,uint256) returns (bool)',

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { ensureChainWallets } from '../../../cluster/chain/chain-wallets.ts';
 import { ended, type ForkedMain, forkMain } from '../../fixtures/forked-main.ts';
 import { freePort } from '../../fixtures/ports.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 /** In milliseconds. */
 const GONE_MS = 2_000;

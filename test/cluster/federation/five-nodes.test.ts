@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { attest } from '../../fixtures/load.ts';
 import { ClusterProcesses } from '../../fixtures/processes.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 

@@ -20,7 +20,7 @@ import { Flood, type FloodKind } from '../../fixtures/flood.ts';
 import { Liar, type LiarPlace, type Page } from '../../fixtures/liar.ts';
 import { LiedTo } from '../../fixtures/lied-to.ts';
 import { randomHash } from '../../fixtures/random-hash.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const EU = nodeId('eu');
 const SG = nodeId('sg');

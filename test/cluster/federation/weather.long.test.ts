@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import {
   FROZEN,
   LEDGER_DOWN,

@@ -15,7 +15,7 @@ import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'ca'];
 const directory = await mkdtemp(join(tmpdir(), 'meridian-monitor-'));

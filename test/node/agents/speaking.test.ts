@@ -13,7 +13,8 @@ import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { filesHolding } from '../../fixtures/store-files.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { API_KEYS, type TestNode, until } from '../../fixtures/test-node.ts';
+import { API_KEYS, type TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { requireProblem } from '../http/problem-shape.ts';
 import { accepted, freshKey, Registry, spoken } from './agent-fixture.ts';
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type Anchoring, type AnchoringOptions, openAnchoring } from '../../../node/anchoring/anchoring.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -13,6 +12,7 @@ import { batchAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor
 import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { until } from '../../fixtures/until.ts';
 
 export const NODE = nodeId('eu');
 export const FEDERATION = '0a1b2c3d';
@@ -65,11 +65,12 @@ export class AnchoringNode implements AsyncDisposable {
     return (await this.anchoring.status(batch))?.status === 'confirmed';
   }
 
-  async allConfirmed(batches: readonly number[], milliseconds: number): Promise<void> {
-    await until(`batches ${batches.join(' ')} confirmed`, milliseconds, async () => {
+  async allConfirmed(batches: readonly number[], milliseconds?: number): Promise<void> {
+    const areConfirmed = async (): Promise<boolean> => {
       for (const batch of batches) if (!(await this.isConfirmed(batch))) return false;
       return true;
-    });
+    };
+    await until(`batches ${batches.join(' ')} confirmed`, areConfirmed, milliseconds);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,17 +105,4 @@ export function anchorMessage({ envelope, signed }: StoredBatch): string {
 
 export function envelopeHash({ signed }: StoredBatch): Sha256Hash {
   return hashText(nativeSuite, signed.statement);
-}
-
-/** Asks again until the condition holds. Throws with its name when it does not in time. */
-export async function until(
-  what: string,
-  milliseconds: number,
-  holds: () => Promise<boolean> | boolean,
-): Promise<void> {
-  const deadline = Date.now() + milliseconds;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`not in ${milliseconds} ms: ${what}`);
-    await sleep(50);
-  }
 }

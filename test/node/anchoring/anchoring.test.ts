@@ -4,22 +4,14 @@ import * as assert from 'uvu/assert';
 import type { AnchorRow } from '../../../node/anchoring/anchors.ts';
 import { rivalAnchorTable } from '../../../node/anchoring/anchors.ts';
 import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import {
-  anchorMessage,
-  AnchoringNode,
-  envelopeHash,
-  NODE,
-  sealedBatch,
-  temporaryDirectory,
-  until,
-} from './anchoring-node.ts';
+import { anchorMessage, AnchoringNode, envelopeHash, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { LedgerProcess } from './ledger-process.ts';
 import { type Lie, LyingMirror, truth } from './lying-mirror.ts';
 
 const test = suite('anchoring on the local ledger');
 
 const ledger = await LedgerProcess.start();
-const CONFIRM_MS = 10_000;
 const SHORT_LIVED = { validSeconds: 15 };
 
 /** What a test leaves behind must not colour the next. */
@@ -41,7 +33,7 @@ test('sealed batches are confirmed once each, with a bundle anchor that links an
   const batches = Array.from({ length: 20 }, (_, i) => i + 1);
   const sealed = [];
   for (const batch of batches) sealed.push(await node.seal(batch));
-  await node.allConfirmed(batches, CONFIRM_MS);
+  await node.allConfirmed(batches);
   assert.equal(
     confirmed.toSorted((a, b) => a - b),
     batches,
@@ -74,7 +66,7 @@ test('a dead ledger at boot and a dead mirror later only delay: nothing is lost'
   await ledger.kill();
   await using node = await AnchoringNode.start(directory.path, { config });
   for (const batch of [1, 2, 3]) await node.seal(batch);
-  await until('known to be out of reach', CONFIRM_MS, async () => {
+  await until('known to be out of reach', async () => {
     const { ledger: contact, topic } = await node.anchoring.state();
     return contact.reachable === false && topic.failure !== null;
   });
@@ -83,10 +75,10 @@ test('a dead ledger at boot and a dead mirror later only delay: nothing is lost'
   assert.ok(dark.lagSeconds > 0);
   await ledger.resume();
   await ledger.setFaults({ mirrorDown: true });
-  await until('submitted', CONFIRM_MS, async () => (await node.anchoring.status(3))?.status === 'submitted');
+  await until('submitted', async () => (await node.anchoring.status(3))?.status === 'submitted');
   assert.not(await node.isConfirmed(1), 'an accepted transaction is not a confirmed one');
   await ledger.setFaults({ mirrorDown: false });
-  await node.allConfirmed([1, 2, 3], CONFIRM_MS);
+  await node.allConfirmed([1, 2, 3]);
   assert.ok([...(await ledger.messageCounts(topicId)).values()].every((count) => count === 1));
   assert.ok((await node.anchoring.state()).ledger.reachable);
 });
@@ -113,18 +105,18 @@ test('a mirror that lies confirms nothing, does not move the head, and is passed
       // Two, so that a mirror can leave out the first and show the second.
       await node.seal(++batch);
       await node.seal(++batch);
-      await until(`refused: ${name}`, CONFIRM_MS, async () => (await node.anchoring.state()).topic.refused > refused);
+      await until(`refused: ${name}`, async () => (await node.anchoring.state()).topic.refused > refused);
       assert.not(await node.isConfirmed(batch), name);
       assert.is((await node.anchoring.state()).topic.head.sequence, head.sequence, name);
       liar.lie = truth;
-      await node.allConfirmed([batch - 1, batch], CONFIRM_MS);
+      await node.allConfirmed([batch - 1, batch]);
     }
     await node[Symbol.asyncDispose]();
     liar.lie = LIES['other bytes'] ?? truth;
     const mirrors = [liar.url, ledger.mirrorUrl];
     node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId, { mirrors }) });
     await node.seal(batch + 1);
-    await node.allConfirmed([batch + 1], CONFIRM_MS);
+    await node.allConfirmed([batch + 1]);
   } finally {
     await node[Symbol.asyncDispose]();
   }
@@ -138,7 +130,7 @@ test('a mirror that withholds messages delays only while it is the only one', as
   const mirrors = [silent.url, ledger.mirrorUrl];
   await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId, { mirrors }) });
   await node.seal(1);
-  await node.allConfirmed([1], CONFIRM_MS);
+  await node.allConfirmed([1]);
 });
 
 test('over its ceiling anchoring waits, also after a restart, and goes on when it is raised', async () => {
@@ -147,11 +139,11 @@ test('over its ceiling anchoring waits, also after a restart, and goes on when i
   const tight = ledger.config(topicId, { spend: { transactionsPerDay: 2 } });
   const first = await AnchoringNode.start(directory.path, { config: tight });
   for (const batch of [1, 2, 3, 4]) await first.seal(batch);
-  await first.allConfirmed([1, 2], CONFIRM_MS);
+  await first.allConfirmed([1, 2]);
   await first[Symbol.asyncDispose]();
 
   const second = await AnchoringNode.start(directory.path, { config: tight });
-  await until('held', CONFIRM_MS, async () => (await second.anchoring.status(3))?.delayed === true);
+  await until('held', async () => (await second.anchoring.status(3))?.delayed === true);
   await sleep(300);
   const held = await second.anchoring.status(3);
   assert.is(held?.status, 'queued');
@@ -160,7 +152,7 @@ test('over its ceiling anchoring waits, also after a restart, and goes on when i
   await second[Symbol.asyncDispose]();
 
   await using third = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
-  await third.allConfirmed([3, 4], CONFIRM_MS);
+  await third.allConfirmed([3, 4]);
   assert.not((await third.anchoring.state()).delayed);
 });
 
@@ -180,9 +172,9 @@ test('whoever else writes to the topic takes no place away: rivals and repeats a
     config: ledger.config(topicId),
     onRival: (rows) => rivals.push(...rows),
   });
-  await until('read', CONFIRM_MS, async () => (await node.anchoring.state()).topic.head.sequence === 6);
+  await until('read', async () => (await node.anchoring.state()).topic.head.sequence === 6);
   await node.seal(1);
-  await node.allConfirmed([1], CONFIRM_MS);
+  await node.allConfirmed([1]);
   assert.is((await node.anchoring.status(1))?.attempts, 0, 'it stood on the ledger before it was sent');
   const anchor = await node.anchoring.anchorOf(NODE, 1, envelopeHash(own));
   assert.is(anchor?.sequence, '5');
@@ -197,7 +189,7 @@ test('whoever else writes to the topic takes no place away: rivals and repeats a
   for await (const _ of rivalAnchorTable.under(node.store, [NODE, 1])) kept++;
   assert.is(kept, 2);
   await post(stranger, anchorMessage(own));
-  await until('repeat read', CONFIRM_MS, async () => (await node.anchoring.state()).topic.head.sequence === 7);
+  await until('repeat read', async () => (await node.anchoring.state()).topic.head.sequence === 7);
   assert.is((await node.anchoring.anchorOf(NODE, 1, envelopeHash(own)))?.sequence, '5');
 });
 
@@ -206,7 +198,7 @@ test('a transaction that a node lost or refused is replaced only once it is dead
   const topicId = await ledger.createTopic();
   const poor = await AnchoringNode.start(directory.path, { config: { ...ledger.poorConfig(topicId), ...SHORT_LIVED } });
   await poor.seal(1);
-  await until('refused', CONFIRM_MS, async () => {
+  await until('refused', async () => {
     return (await poor.anchoring.state()).ledger.refusal === 'INSUFFICIENT_PAYER_BALANCE';
   });
   assert.is((await poor.anchoring.status(1))?.status, 'prepared');
@@ -217,10 +209,14 @@ test('a transaction that a node lost or refused is replaced only once it is dead
     config: { ...ledger.config(topicId), ...SHORT_LIVED },
   });
   await rich.seal(2);
-  await until('accepted', 2 * CONFIRM_MS, async () => {
-    const { history = [] } = (await rich.anchoring.status(2)) ?? {};
-    return history.some(({ status }) => status === 'submitted');
-  });
+  await until(
+    'accepted',
+    async () => {
+      const { history = [] } = (await rich.anchoring.status(2)) ?? {};
+      return history.some(({ status }) => status === 'submitted');
+    },
+    20_000,
+  );
   await ledger.setFaults({ lostBeforeConsensus: 0 });
   await rich.allConfirmed([1, 2], 45_000);
   for (const batch of [1, 2]) assert.is((await rich.anchoring.status(batch))?.attempts, 2);
@@ -244,7 +240,7 @@ test('a transaction that a node lost or refused is replaced only once it is dead
 async function post(client: HederaClient, text: string): Promise<void> {
   const prepared = await client.prepare(text);
   assert.is(await client.submit(prepared), 'accepted');
-  await until('receipt', CONFIRM_MS, async () => (await client.receipt(prepared.transactionId)) === 'success');
+  await until('receipt', async () => (await client.receipt(prepared.transactionId)) === 'success');
 }
 
 function flipFirst(base64: string): string {

@@ -9,7 +9,8 @@ import type {
   TransactionId,
 } from '../../../node/anchoring/ledger-client.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
-import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory, until } from './anchoring-node.ts';
+import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { LedgerProcess } from './ledger-process.ts';
 
 /** The node dies between any two steps of a batch's way to the ledger, and is opened again on what the disk holds. */
@@ -17,8 +18,6 @@ const test = suite('a crash between two steps of anchoring');
 
 const ledger = await LedgerProcess.start();
 test.after(() => ledger[Symbol.asyncDispose]());
-
-const CONFIRM_MS = 10_000;
 
 type Step = 'signing' | 'sending' | 'answering' | 'noting' | 'confirming';
 
@@ -79,7 +78,7 @@ for (const step of ['signing', 'sending', 'answering', 'noting', 'confirming'] a
     const topicId = await ledger.createTopic();
     await dieAt(step, directory.path, topicId);
     await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
-    await node.allConfirmed([1], CONFIRM_MS);
+    await node.allConfirmed([1]);
     assert.is((await node.anchoring.status(1))?.attempts, 1, 'one transaction was ever prepared');
     const counts = await ledger.messageCounts(topicId);
     assert.equal([...counts], [[anchorMessage(sealedBatch(1)), 1]]);
@@ -98,7 +97,7 @@ async function dieAt(step: Step, directory: string, topicId: EntityId): Promise<
   await node.seal(1);
   await reached.promise;
   if (step === 'answering') {
-    await until('on the ledger', CONFIRM_MS, async () => (await ledger.messageCounts(topicId)).size === 1);
+    await until('on the ledger', async () => (await ledger.messageCounts(topicId)).size === 1);
   }
   await node[Symbol.asyncDispose]();
   // Asked of the disk, before anything runs again.

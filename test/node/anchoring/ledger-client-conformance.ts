@@ -6,7 +6,7 @@ import {
   type LedgerClient,
   transactionId,
 } from '../../../node/anchoring/ledger-client.ts';
-import { until } from './anchoring-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 /** What a client is tried against: a ledger whose topic can be counted, and clients that it must refuse. */
 export interface ConformanceSubject {
@@ -39,9 +39,9 @@ export function conform(test: Test, subject: () => ConformanceSubject): void {
     const prepared = await client.prepare('many times');
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => client.submit(prepared)));
     assert.equal(outcomes, ['accepted', 'accepted', 'accepted', 'accepted']);
-    await until('receipt', 5_000, async () => (await client.receipt(prepared.transactionId)) === 'success');
+    await until('receipt', async () => (await client.receipt(prepared.transactionId)) === 'success');
     assert.is(await client.submit(prepared), 'accepted');
-    await until('read', 5_000, async () => (await countOf('many times')) === 1);
+    await until('read', async () => (await countOf('many times')) === 1);
   });
 
   test('the receipt of an id that was never sent is unknown', async () => {
@@ -72,7 +72,7 @@ export function conform(test: Test, subject: () => ConformanceSubject): void {
     const { unauthorised } = subject();
     const prepared = await unauthorised.prepare('without the submit key');
     assert.is(await unauthorised.submit(prepared), 'accepted');
-    await until('receipt', 5_000, async () => (await unauthorised.receipt(prepared.transactionId)) !== 'unknown');
+    await until('receipt', async () => (await unauthorised.receipt(prepared.transactionId)) !== 'unknown');
     assert.equal(await unauthorised.receipt(prepared.transactionId), { failed: 'INVALID_SIGNATURE' });
   });
 

@@ -8,13 +8,13 @@ import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/
 import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { type StatementAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { AnchoringNode, FEDERATION, NODE, temporaryDirectory, until } from './anchoring-node.ts';
+import { AnchoringNode, FEDERATION, NODE, temporaryDirectory } from './anchoring-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { LedgerProcess } from './ledger-process.ts';
 
 const test = suite('anchors of statements');
 
 const ledger = await LedgerProcess.start();
-const CONFIRM_MS = 10_000;
 /** More than are carried at once. */
 const BACKLOG = 12;
 test.after(() => ledger[Symbol.asyncDispose]());
@@ -30,11 +30,11 @@ test('a stranger who names a roster first as something else keeps neither its an
     config: ledger.config(topicId),
     onStatement: (rows) => told.push(...rows),
   });
-  await until('the stranger read', CONFIRM_MS, async () => {
+  await until('the stranger read', async () => {
     return (await node.anchoring.state()).topic.head.sequence > MAX_SIGHTINGS;
   });
   await keep(node, roster);
-  await until('confirmed', CONFIRM_MS, async () => {
+  await until('confirmed', async () => {
     return (await statementOutboxClosedTable.get(node.store, roster)) !== undefined;
   });
   const messages = await ledger.messageCounts(topicId);
@@ -50,7 +50,7 @@ test('a statement that was kept without being sent is sent when it is asked for,
   const roster = hashOf('a roster from a file');
   const ask = () => node.anchoring.ensureStatement('roster', roster, timestampOf(Date.now()));
   await Promise.all([ask(), ask()]);
-  await until('confirmed', CONFIRM_MS, async () => {
+  await until('confirmed', async () => {
     return (await statementOutboxClosedTable.get(node.store, roster)) !== undefined;
   });
   await ask();
@@ -66,10 +66,10 @@ test('a statement does not wait until a backlog of batches is worked off', async
     ledger: deadLedger(),
   });
   for (let batch = 1; batch <= BACKLOG; batch++) await node.seal(batch);
-  await until('as many carried as may be', CONFIRM_MS, async () => (await node.anchoring.state()).inFlight === 8);
+  await until('as many carried as may be', async () => (await node.anchoring.state()).inFlight === 8);
   const revoked = hashOf('a revocation');
   await keep(node, revoked);
-  await until('prepared', CONFIRM_MS, async () => {
+  await until('prepared', async () => {
     return (await statementOutboxTable.get(node.store, revoked))?.status === 'prepared';
   });
   assert.is((await node.anchoring.status(BACKLOG))?.status, 'queued');

@@ -9,17 +9,8 @@ import { PAGE_LINES } from '../../../node/audit-log/chain-pages.ts';
 import { MINUTE_MS } from '../../../node/limits/sliding-window.ts';
 import { numberCodec, Table } from '../../../node/store/table.ts';
 import { MAX_REQUEST_ID } from '../../../protocol/audit/entry.ts';
-import {
-  AuditRoom,
-  countUp,
-  entriesOf,
-  LATE,
-  linesOf,
-  subjectsOf,
-  temporaryDirectory,
-  until,
-  use,
-} from './audit-room.ts';
+import { AuditRoom, countUp, entriesOf, LATE, linesOf, subjectsOf, temporaryDirectory, use } from './audit-room.ts';
+import { until } from '../../fixtures/until.ts';
 
 const besideTable = new Table('beside', numberCodec);
 

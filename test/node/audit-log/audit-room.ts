@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { AuditLog } from '../../../node/audit-log/audit-log.ts';
 import { readLine } from '../../../node/audit-log/audit-reader.ts';
@@ -114,13 +113,4 @@ export async function subjectsOf(store: Store, account: string): Promise<(string
 /** 0 … n - 1 as the subjects that `use` makes of them. */
 export function countUp(n: number, from = 0): string[] {
   return Array.from({ length: n }, (_, i) => String(from + i));
-}
-
-/** Asks again until the condition holds. Throws with its name when it does not in time. */
-export async function until(what: string, holds: () => boolean, milliseconds = 5_000): Promise<void> {
-  const deadline = performance.now() + milliseconds;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`not within ${milliseconds} ms: ${what}`);
-    await sleep(2);
-  }
 }

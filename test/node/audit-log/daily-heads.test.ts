@@ -17,9 +17,9 @@ import {
   linesOf,
   NODE,
   temporaryDirectory,
-  until,
   use,
 } from './audit-room.ts';
+import { until } from '../../fixtures/until.ts';
 
 const MINUTE = 60_000;
 const log = pino({ level: 'silent' });

@@ -8,7 +8,8 @@ import { readRestorations } from '../../../node/backup/restoration-table.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { requireWholeHome } from '../../crash/whole-home.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { API_KEYS, type TestNode, until } from '../../fixtures/test-node.ts';
+import { API_KEYS, type TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const EU = nodeId('eu');
 const NEVER = new AbortController().signal;

@@ -3,7 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { CHAIN_TABLES, rowsOf, until } from './member-rooms.ts';
+import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 import { Pulling, SIX } from './pulling.ts';
 
 const [EU, US, CA] = [nodeId('eu'), nodeId('us'), nodeId('ca')];

@@ -11,7 +11,8 @@ import { type Roster, rosterHash, rosterStatement, type SignedRoster } from '../
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { type TestNode, until } from '../../fixtures/test-node.ts';
+import type { TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 

@@ -9,7 +9,7 @@ import { cosign, type TestBatch } from '../../fixtures/federation-batch.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { MemberNetwork } from './member-network.ts';
-import { until } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 

@@ -6,7 +6,7 @@ import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { MemberNetwork } from './member-network.ts';
-import { until } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 

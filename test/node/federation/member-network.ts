@@ -2,14 +2,8 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import type { SealOptions, TestBatch } from '../../fixtures/federation-batch.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { FakeNetwork } from './fake-network.ts';
-import {
-  fastFederation,
-  MemberRooms,
-  type RoomOptions,
-  temporaryHome,
-  type TemporaryHome,
-  until,
-} from './member-rooms.ts';
+import { fastFederation, MemberRooms, type RoomOptions, temporaryHome, type TemporaryHome } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 
 /** Members with real stores and rooms, on a wire of this process. */
 export class MemberNetwork implements AsyncDisposable {

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Chains } from '../../../node/federation/chains.ts';
 import type { ChainBesides } from '../../../node/federation/chain-assembler.ts';
@@ -25,7 +24,6 @@ import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
 const NO_ROWS: ChainBesides = { group: async () => [], batch: () => [] };
-const PATIENCE_MS = 10_000;
 
 /** A federation whose members sign fast. */
 export function fastFederation(nodes: readonly string[] = ['us', 'eu', 'ca', 'sg', 'jp']): Promise<TestFederation> {
@@ -138,18 +136,6 @@ export type TemporaryHome = AsyncDisposable & { readonly path: string };
 export async function temporaryHome(): Promise<TemporaryHome> {
   const path = await mkdtemp(join(tmpdir(), 'federation-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  patience = PATIENCE_MS,
-): Promise<void> {
-  const deadline = performance.now() + patience;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited ${patience} ms in vain for ${what}`);
-    await sleep(10);
-  }
 }
 
 /** Every row of a store, by key, as hex. */

@@ -7,7 +7,8 @@ import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
-import { CHAIN_TABLES, type MemberRooms, rowsOf, storeBatch, until } from './member-rooms.ts';
+import { CHAIN_TABLES, type MemberRooms, rowsOf, storeBatch } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 const FOREVER = new AbortController().signal;

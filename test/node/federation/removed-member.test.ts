@@ -9,7 +9,7 @@ import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { rosterHash, type SignedRoster } from '../../../protocol/keys/roster.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { MemberNetwork } from './member-network.ts';
-import { until } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'ca', 'jp'];
 const OTHERS = ['eu', 'us', 'ca'];

@@ -23,7 +23,8 @@ import type { Signer } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { nodeKeyCommand } from '../../../scripts/node-key/command.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { type TestNode, until } from '../../fixtures/test-node.ts';
+import type { TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const EU = nodeId('eu');
 const CA = nodeId('ca');

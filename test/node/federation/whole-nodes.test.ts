@@ -11,7 +11,8 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { isJsonObject } from '../../../protocol/json/value.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { type TestNode, until } from '../../fixtures/test-node.ts';
+import type { TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { rowsOf, sorted } from '../tally/tally-room.ts';
 
 const NODES = ['eu', 'us', 'jp'];

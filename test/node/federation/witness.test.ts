@@ -6,7 +6,8 @@ import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { MemberNetwork } from './member-network.ts';
-import { storeBatch, until } from './member-rooms.ts';
+import { storeBatch } from './member-rooms.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
 

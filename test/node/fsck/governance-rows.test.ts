@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { Store } from '../../../node/store/store.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { type Damage, del, fsckAfter, put, StoredRows, testDamages } from './damaged-home.ts';
 import { drop, edit, move } from './mutations.ts';
 

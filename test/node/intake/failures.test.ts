@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { codeOf, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
+import { codeOf, countingSigner, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
 import { requireWholeStore } from './stored-records.ts';
+import { until } from '../../fixtures/until.ts';
 
 /** Fates of the writes in order; when they are used up, writes are kept. */
 function inOrder(...fates: readonly Fate[]): () => Fate {
@@ -25,16 +26,18 @@ test('a refused write refuses every caller of its group, leaves no gap, and the 
 test('a group signed on top of one that the disk refuses takes its places again', async () => {
   await using directory = await temporaryDirectory();
   const gates: ((fate: Fate) => void)[] = [];
+  const counting = countingSigner();
   await using room = await IntakeRoom.open(directory.path, {
+    signer: counting,
     fate: () => new Promise((resolve) => gates.push(resolve)),
   });
   const first = codeOf(room.intake.submit(draftOf('s', { n: 1 })));
-  await until(() => gates.length === 1);
+  await until('a write at the disk', () => gates.length === 1);
   const second = room.intake.submit(draftOf('s', { n: 2 }));
-  await pause();
+  await until('the second signed', () => counting.signed === 2);
   gates.shift()?.('refused');
   assert.is(await first, 'store-failed');
-  await until(() => gates.length === 1);
+  await until('a write at the disk', () => gates.length === 1);
   gates.shift()?.('kept');
   const { record } = await second;
   assert.equal([record.seq, record.sourceSeq, record.sourcePrev], [1, 1, null]);
@@ -85,7 +88,7 @@ test('a group whose signing failed is not recorded after its callers were refuse
     },
   });
   const first = codeOf(room.intake.submit(draftOf('s', { n: 1 })));
-  await until(() => gates.length === 1);
+  await until('a write at the disk', () => gates.length === 1);
   const second = codeOf(room.intake.submit(draftOf('s', { n: 2 })));
   assert.is(await second, 'signing-failed');
   gates[0]?.('refused');
@@ -119,14 +122,6 @@ test('all drafts of one submission, or none', async () => {
 
 async function pause(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 15));
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error('waited in vain');
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 }
 
 test.run();

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
-import { codeOf, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
+import { until } from '../../fixtures/until.ts';
+import { codeOf, countingSigner, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
 import { requireWholeStore } from './stored-records.ts';
 
 test('many callers at once: order, counters and chains are gapless, and groups are shared', async () => {
@@ -29,26 +30,30 @@ test('nobody is answered before the signature and the synced write', async () =>
   const events: string[] = [];
   const signing = Promise.withResolvers<void>();
   const writing = Promise.withResolvers<void>();
+  let isSigning = false;
+  let isWriting = false;
   await using room = await IntakeRoom.open(directory.path, {
     signer: {
       ...signer,
       async sign(message, context) {
+        isSigning = true;
         await signing.promise;
         events.push('signed');
         return signer.sign(message, context);
       },
     },
     fate: async (): Promise<Fate> => {
+      isWriting = true;
       await writing.promise;
       events.push('written');
       return 'kept';
     },
   });
   const answered = room.intake.submit(draftOf('s')).then(() => events.push('answered'));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('the record taken to be signed', () => isSigning);
   assert.equal(events, []);
   signing.resolve();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('the record at the disk', () => isWriting);
   assert.equal(events, ['signed']);
   writing.resolve();
   await answered;
@@ -58,24 +63,26 @@ test('nobody is answered before the signature and the synced write', async () =>
 test('while one group is written the next is signed, and the one after gathers', async () => {
   await using directory = await temporaryDirectory();
   const gates: (() => void)[] = [];
+  const counting = countingSigner();
   await using room = await IntakeRoom.open(directory.path, {
+    signer: counting,
     fate: () => new Promise((resolve) => gates.push(() => resolve('kept'))),
   });
-  const sizes: number[] = [];
   const submit = (count: number) => Array.from({ length: count }, () => room.intake.submit(draftOf('s')));
   const answers = submit(1);
-  await settled();
+  await until('the first at the disk', () => gates.length === 1);
   answers.push(...submit(2));
-  await settled();
+  await until('the second signed', () => counting.signed === 2);
   answers.push(...submit(3), ...submit(4));
-  await settled();
-  while (sizes.length < 3) {
+  for (let group = 1; group <= 3; group++) {
+    await until(`group ${group} at the disk`, () => gates.length === 1);
     gates.shift()?.();
-    await settled();
-    sizes.splice(0, sizes.length, ...room.committed.map(({ records }) => records.length));
   }
-  assert.equal(sizes, [1, 2, 7]);
   await Promise.all(answers);
+  assert.equal(
+    room.committed.map(({ records }) => records.length),
+    [1, 2, 7],
+  );
   await requireWholeStore(room.store);
 });
 
@@ -125,18 +132,13 @@ test('the queue is bounded in records, and in bytes', async () => {
   await using directory = await temporaryDirectory();
   const gate = Promise.withResolvers<'refused'>();
   await using room = await IntakeRoom.open(directory.path, { fate: () => gate.promise });
-  const outcomes = [codeOf(room.intake.submitAll([draftOf('s')]))];
-  await settled();
-  outcomes.push(codeOf(room.intake.submitAll([draftOf('s')])));
-  await settled();
+  const outcomes = await twoUnderWay(room);
   const many = Array.from({ length: MAX_QUEUED_RECORDS }, () => draftOf('s'));
   outcomes.push(codeOf(room.intake.submitAll(many)));
-  await settled();
-  assert.is(room.intake.queued, MAX_QUEUED_RECORDS);
+  await until('many records in the queue', () => room.intake.queued === MAX_QUEUED_RECORDS);
   assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'queue-full');
   gate.resolve('refused');
   assert.equal(new Set(await Promise.all(outcomes)), new Set(['store-failed']));
-  await settled();
   assert.is(room.intake.queued, 0);
 });
 
@@ -146,11 +148,7 @@ test('large payloads fill the queue before they fill the memory', async () => {
   await using room = await IntakeRoom.open(directory.path, { fate: () => gate.promise });
   const payload = JSON.stringify({ text: 'x'.repeat(4 << 20) });
   const large = draftOf('s', {}, { payload });
-  const outcomes: Promise<string>[] = [];
-  for (let i = 0; i < 2; i++) {
-    outcomes.push(codeOf(room.intake.submit(draftOf('s'))));
-    await settled();
-  }
+  const outcomes = await twoUnderWay(room);
   const fitting = Math.ceil(MAX_QUEUED_BYTES / payload.length);
   for (let i = 0; i < fitting + 3; i++) outcomes.push(codeOf(room.intake.submit(large)));
   gate.resolve('refused');
@@ -172,8 +170,14 @@ test('no payload is on the disk in clear', async () => {
   for (const word of words) assert.not.ok(bytes.includes(word), word);
 });
 
-async function settled(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+/** One record at the disk and one signed on top of it, so that what comes next waits. Resolves to what becomes of both. */
+async function twoUnderWay(room: IntakeRoom): Promise<Promise<string>[]> {
+  const outcomes: Promise<string>[] = [];
+  for (const which of ['first', 'second']) {
+    outcomes.push(codeOf(room.intake.submit(draftOf('s'))));
+    await until(`the ${which} taken`, () => room.intake.queued === 0);
+  }
+  return outcomes;
 }
 
 test.run();

@@ -17,6 +17,22 @@ export const NODE = nodeId('eu');
 export const signer: Signer = nativeSigner(new Uint8Array(32).fill(1));
 export const vault = new PayloadVault(new Uint8Array(32).fill(2));
 
+/** The node's own signer, which tells how often it has signed. */
+export function countingSigner(): Signer & { readonly signed: number } {
+  let signed = 0;
+  return {
+    ...signer,
+    get signed() {
+      return signed;
+    },
+    async sign(message, context) {
+      const signature = await signer.sign(message, context);
+      signed++;
+      return signature;
+    },
+  };
+}
+
 /** What the disk does with a write: keeps it, refuses it, or keeps it and says that it did not, as before a crash. */
 export type Fate = 'kept' | 'refused' | 'kept-unsaid';
 

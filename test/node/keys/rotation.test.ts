@@ -20,7 +20,8 @@ import { nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { type TestNode, until } from '../../fixtures/test-node.ts';
+import type { TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const EU = nodeId('eu');
 /** A clock that is wrong for a moment. In milliseconds. */

@@ -15,7 +15,8 @@ import { CompletionServer } from '../../fixtures/completion-server.ts';
 import { completionsOf } from '../../fixtures/completions-config.ts';
 import { importSampleLists } from '../../fixtures/sample-lists.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { API_KEYS, type HttpAnswer, until } from '../../fixtures/test-node.ts';
+import { API_KEYS, type HttpAnswer } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { type LiveRequest, LiveWorld } from '../http/openapi/live-world.ts';
 
 /** What common proxies take of one header. In bytes. */

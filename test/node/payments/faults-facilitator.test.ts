@@ -11,7 +11,7 @@ import type { PaymentMeans } from '../../../node/payment-rooms.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { signAuthorization } from '../../fixtures/chain-payer.ts';
 import { freePort } from '../../fixtures/ports.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { FaultsRoom } from './faults-room.ts';
 import { NOTE_PRICE } from './note-shop.ts';
 

@@ -9,7 +9,7 @@ import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { USDC } from '../../../protocol/payments/usdc.ts';
 import { TestChain } from '../../fixtures/chain.ts';
 import { randomNonce, signAuthorization, type Signing } from '../../fixtures/chain-payer.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { FaultsRoom } from './faults-room.ts';
 import { NOTE_PRICE, OTHER_NOTE_PATH } from './note-shop.ts';
 

@@ -12,7 +12,7 @@ import { TestChain } from '../../fixtures/chain.ts';
 import { payingFetch, signAuthorization, type Signing } from '../../fixtures/chain-payer.ts';
 import { freePort } from '../../fixtures/ports.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 import { buyNote, NOTE_PATH, NOTE_PRICE, noteHeader, openNoteShop } from './note-shop.ts';
 
 const chain = await TestChain.start({ isDurable: true, facilitators: ['eu', 'rogue'] });

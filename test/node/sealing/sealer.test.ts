@@ -10,18 +10,19 @@ import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { BESIDE_KEY, requireChain, SealingRoom } from './sealing-room.ts';
+import { until } from '../../fixtures/until.ts';
 
 test('a batch is sealed when its interval is over, and none where nothing waits', async () => {
   await using directory = await temporaryDirectory();
   await using room = await SealingRoom.open(directory.path, { intervalMs: 60 });
   await room.record(2);
   const started = performance.now();
-  await until(() => room.sealed.length === 1);
+  await until('a batch', () => room.sealed.length === 1);
   assert.ok(performance.now() - started >= 50);
   await pause(150);
   assert.is(room.sealed.length, 1);
   await room.record(1);
-  await until(() => room.sealed.length === 2);
+  await until('the second batch', () => room.sealed.length === 2);
   assert.equal(
     (await requireChain(room.store)).map(({ size }) => size),
     [2, 1],
@@ -61,7 +62,7 @@ test('records that were not sealed when the node ended are sealed by the next st
   }
   await using room = await SealingRoom.open(directory.path, { intervalMs: 50 });
   assert.is(room.sealer.waiting, 75);
-  await until(() => room.sealed.length === 1);
+  await until('a batch', () => room.sealed.length === 1);
   await room.record(1);
   await room.sealer.seal();
   assert.equal(
@@ -162,14 +163,6 @@ async function requireProofs(room: SealingRoom, first: number, last: number): Pr
 
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error('waited in vain');
-    await pause(5);
-  }
 }
 
 test.run();

@@ -10,7 +10,7 @@ import { Report } from '../../../node/fsck/report.ts';
 import { DuePurges, purgeDueTable } from '../../../node/store/due-purges.ts';
 import { Store } from '../../../node/store/store.ts';
 import { filesHolding } from '../../fixtures/store-files.ts';
-import { until } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
 
 const scratch = await mkdtemp(join(tmpdir(), 'meridian-due-purges-'));
 test.after(() => rm(scratch, { recursive: true, force: true }));

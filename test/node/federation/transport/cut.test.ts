@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask, memberOf, Network, peerOf, until } from './network.ts';
+import { ask, memberOf, Network, peerOf } from './network.ts';
+import { until } from '../../../fixtures/until.ts';
 
 /** Soon noticed by the one that dials, long not by the other. */
 const NOTICES = { pingInterval: 200, pingTimeout: 500 };

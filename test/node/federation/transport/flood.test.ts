@@ -4,7 +4,8 @@ import * as assert from 'uvu/assert';
 import { dataFrame } from '../../../../node/federation/transport/frames.ts';
 import { peerIdOfSeed } from '../../../../node/federation/transport/identity.ts';
 import { type HostileNode, hostileNode, sendRpc } from './hostile.ts';
-import { DIGEST, memberOf, type Peer, peerOf, until } from './network.ts';
+import { DIGEST, memberOf, type Peer, peerOf } from './network.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const BATCH = `/meridian/${DIGEST}/batch/1`;
 const STATUS = `/meridian/${DIGEST}/status/1`;

@@ -3,7 +3,8 @@ import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ask, memberOf, Network, peerOf, until } from './network.ts';
+import { ask, memberOf, Network, peerOf } from './network.ts';
+import { until } from '../../../fixtures/until.ts';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 const EXIT_PATIENCE = 20_000;

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { peerIdOfSeed } from '../../../../node/federation/transport/identity.ts';
 import { createTransport } from '../../../../node/federation/transport/transport.ts';
@@ -11,6 +10,7 @@ import type {
   TransportMember,
   TransportOptions,
 } from '../../../../node/federation/transport/transport.ts';
+import { until } from '../../../fixtures/until.ts';
 
 export const DIGEST = '0a1b2c3d';
 export const ANY_PORT = '/ip4/127.0.0.1/tcp/0';
@@ -22,8 +22,6 @@ const QUICK: Partial<TransportLimits> = {
   redialForgiveAfter: 1_000,
   watchdogTick: 100,
 };
-const PATIENCE = 15_000;
-const POLL = 20;
 
 export const silent = pino({ level: 'silent' });
 
@@ -125,14 +123,6 @@ export class Network implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.peers.values()].map(({ transport }) => transport[Symbol.asyncDispose]()));
-  }
-}
-
-export async function until(what: string, holds: () => boolean, patience = PATIENCE): Promise<void> {
-  const deadline = performance.now() + patience;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`waited ${patience} ms in vain for ${what}`);
-    await sleep(POLL);
   }
 }
 

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TransportError } from '../../../../node/federation/transport/errors.ts';
-import { ask, codeOf, Network, until } from './network.ts';
+import { ask, codeOf, Network } from './network.ts';
+import { until } from '../../../fixtures/until.ts';
 import type { TransportLimits } from '../../../../node/federation/transport/limits.ts';
 
 const KIB = 1024;

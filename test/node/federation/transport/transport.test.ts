@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createTransport } from '../../../../node/federation/transport/transport.ts';
-import { ANY_PORT, ask, codeOf, DIGEST, memberOf, Network, peerOf, seedOf, silent, until } from './network.ts';
+import { ANY_PORT, ask, codeOf, DIGEST, memberOf, Network, peerOf, seedOf, silent } from './network.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const NODES = ['ca', 'eu', 'jp', 'sg', 'us'];
 

@@ -19,7 +19,7 @@ import { commit } from '../../../../protocol/payload/commitment.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { TOY_DIGEST, TOY_MODEL } from '../../../fixtures/toy-model.ts';
 import { PayingCaller } from './paying-caller.ts';
 

@@ -13,7 +13,7 @@ import { AllFactsShape, FactShape, FactsMenuShape } from '../../../../protocol/a
 import { Check } from 'typebox/value';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { type Bought, Buyer } from './buyer.ts';
 
 const PATH = '/v1/x402/hedera-facts';

@@ -14,7 +14,8 @@ import { TestChain } from '../../../fixtures/chain.ts';
 import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { API_KEYS, until } from '../../../fixtures/test-node.ts';
+import { API_KEYS } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const chain = await TestChain.start();
 const network = await TestNetwork.start({

@@ -15,7 +15,7 @@ import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { importSampleLists } from '../../../fixtures/sample-lists.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 
 /** What the node's clock is ahead of the real one, in milliseconds: it starts in the past, so that its lists can be old. */
 let ahead = -9 * 86_400_000;

@@ -23,7 +23,8 @@ import { signStatement } from '../../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { type TestNode, until } from '../../../fixtures/test-node.ts';
+import type { TestNode } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { LyingMirror, truth } from '../../anchoring/lying-mirror.ts';
 import { type Bought, Buyer } from './buyer.ts';
 

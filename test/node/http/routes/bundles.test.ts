@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert';
 import { BundleVerdictShape } from '../../../../protocol/api/bundles.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { API_KEYS, until } from '../../../fixtures/test-node.ts';
+import { API_KEYS } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 

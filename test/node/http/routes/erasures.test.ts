@@ -11,7 +11,8 @@ import { isJsonArray, type JsonObject, type JsonValue } from '../../../../protoc
 import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
 import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { API_KEYS, type Ask, type HttpAnswer, until } from '../../../fixtures/test-node.ts';
+import { API_KEYS, type Ask, type HttpAnswer } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 import { ENVELOPE, LEAST, NOTHING, objectsOf } from './governance-bodies.ts';

@@ -11,7 +11,8 @@ import { type AttestationRecord, PSEUDONYM_PATTERN } from '../../../../protocol/
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { type Ask, API_KEYS, type HttpAnswer, until } from '../../../fixtures/test-node.ts';
+import { type Ask, API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 import { ENVELOPE, type GovernancePath, LEAST, LONG, NOTHING, REFUSED } from './governance-bodies.ts';

@@ -10,7 +10,8 @@ import { nodeId, recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { Compile } from 'typebox/compile';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { API_KEYS, type Ask, until } from '../../../fixtures/test-node.ts';
+import { API_KEYS, type Ask } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { requireProblem } from '../problem-shape.ts';
 
 let ahead = 0;

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { isTimestamp } from '../../../../protocol/time.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { type TestNode, until } from '../../../fixtures/test-node.ts';
+import type { TestNode } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const MembersShape = Type.Array(
   Type.Object({

@@ -8,7 +8,8 @@ import { nodeId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { isTimestamp } from '../../../../protocol/time.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { API_KEYS, until } from '../../../fixtures/test-node.ts';
+import { API_KEYS } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 

@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EmbeddedEngine } from '../../../../node/inference/embedded/embedded-engine.ts';
 import { InferenceError } from '../../../../node/inference/inference-error.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { ask, PATIENT, TOY_DIGEST, TOY_MODEL } from '../../../fixtures/toy-model.ts';
 
 const log = pino({ level: 'silent' });

@@ -7,7 +7,7 @@ import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { hashText } from '../../../../protocol/hash.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { type Behaviour, chatCompletion, CompletionServer, ENTRY, json } from '../../../fixtures/completion-server.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 import { ask, PATIENT } from '../../../fixtures/toy-model.ts';
 
 const server = await CompletionServer.start();

@@ -9,7 +9,7 @@ import { listSourceTable } from '../../../../node/lists/list-tables.ts';
 import { ListUpdates } from '../../../../node/lists/update/list-updates.ts';
 import { type FileContents, ofacEdition } from '../../../fixtures/lists/list-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const SDN = 'us-ofac-sdn';
 const HOUR_MS = 3_600_000;

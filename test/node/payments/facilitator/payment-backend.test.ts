@@ -10,7 +10,7 @@ import { TestChain } from '../../../fixtures/chain.ts';
 import { signAuthorization } from '../../../fixtures/chain-payer.ts';
 import { ChainRpcProxy } from '../../../fixtures/chain-rpc-proxy.ts';
 import { freePort } from '../../../fixtures/ports.ts';
-import { until } from '../../../fixtures/test-node.ts';
+import { until } from '../../../fixtures/until.ts';
 
 const PAUSES = { calmMs: 30, firstMs: 10, mostMs: 50 };
 
