@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { USDC } from '../../protocol/payments/usdc.ts';
 import { type Anvil, startAnvil } from './anvil.ts';
 import { BlockFollower, DEFAULT_JOURNAL_BLOCKS } from './block-follower.ts';
@@ -9,6 +10,9 @@ import { dumpState } from './dump-state.ts';
 import { type BlockSeconds, resumeMining } from './mining.ts';
 import { replay } from './replay.ts';
 import { makeGenesis } from './usdc-genesis.ts';
+
+/** A chain that dies refuses its follower before its end is known: so long the end may take. In milliseconds. */
+const END_KNOWN_MS = 1_000;
 
 export interface LocalChainOptions {
   readonly port: number;
@@ -57,7 +61,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     if (archive.length > 0 || stateFile === null) await archive.keepSnapshot(await dumpState(client, blockSeconds));
     const journalBlocks = options.journalBlocks ?? DEFAULT_JOURNAL_BLOCKS;
     const follower = new BlockFollower({ client, rpcUrl: anvil.rpcUrl, archive, from, journalBlocks, blockSeconds });
-    failures.push(starting.use(follower).failed);
+    failures.push(starting.use(follower).failed.catch(laterThanDeath));
   }
   await resumeMining(client, blockSeconds);
   const failed = Promise.race(failures);
@@ -72,6 +76,11 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     failed,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+async function laterThanDeath(error: unknown): Promise<never> {
+  await sleep(END_KNOWN_MS, undefined, { ref: false });
+  throw error;
 }
 
 async function died(anvil: Anvil): Promise<never> {

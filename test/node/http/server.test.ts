@@ -40,14 +40,12 @@ test('a port that is taken is an error, not a silence', async () => {
 });
 
 test('an idle connection does not hold up the end; an answer under way is finished', async () => {
-  let finish = (): void => {};
-  const slow: RequestListener = (_request, response) => {
-    finish = () => response.end('done');
-  };
+  const asked = Promise.withResolvers<() => void>();
+  const slow: RequestListener = (_request, response) => asked.resolve(() => response.end('done'));
   const server = await listen(slow, { host: '127.0.0.1', port: 0, tls: null, behindProxy: false }, () => BASE);
   const agent = new Agent({ keepAlive: true });
   const request = httpRequest({ host: '127.0.0.1', port: server.port, agent }).end();
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  const finish = await asked.promise;
   const ended = server[Symbol.asyncDispose]();
   setTimeout(finish, 50);
   const [response]: unknown[] = await once(request, 'response');
@@ -60,17 +58,18 @@ test('an idle connection does not hold up the end; an answer under way is finish
 });
 
 test('an answer that never comes is cut off soon after the end was asked for', async () => {
+  const asked = Promise.withResolvers<void>();
   const server = await listen(
-    () => {},
+    () => asked.resolve(),
     { host: '127.0.0.1', port: 0, tls: null, behindProxy: false },
     () => BASE,
   );
   const request = httpRequest({ host: '127.0.0.1', port: server.port }).end();
   const failed = once(request, 'error');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await asked.promise;
   const started = performance.now();
   await server[Symbol.asyncDispose]();
-  assert.ok(performance.now() - started < 4_000);
+  assert.ok(performance.now() - started < 10_000);
   await failed;
 });
 

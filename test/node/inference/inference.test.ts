@@ -91,12 +91,12 @@ test('one at a time is completed, eight wait, and the next is refused at once', 
 });
 
 test('the time limit counts from the asking, waiting included', async () => {
-  const inference = open(new HeldEngine(), 300);
+  const inference = open(new HeldEngine(), 1_500);
   const begun = performance.now();
   const both = [codeOf(inference.complete(ask('1'), PATIENT)), codeOf(inference.complete(ask('2'), PATIENT))];
   assert.equal(await Promise.all(both), ['timed-out', 'timed-out']);
   // Counted from its turn, the second would have taken twice as long.
-  assert.ok(performance.now() - begun < 550);
+  assert.ok(performance.now() - begun < 2_900);
 });
 
 test('who goes away is told his own reason, whether he waits or is served', async () => {

@@ -3,13 +3,21 @@ import * as assert from 'uvu/assert';
 import { UsageCounts } from '../../../node/limits/usage-counts.ts';
 import { dayAt, usageTable } from '../../../node/limits/usage-table.ts';
 import { Store } from '../../../node/store/store.ts';
+import { until } from '../../fixtures/until.ts';
 import { temporaryDirectory } from '../intake/intake-room.ts';
 
 const DAY = dayAt(Date.UTC(2026, 10, 21));
 
-/** Counts over a store that answers readings only when `answer` is called, which tells how many there were. */
+/** Readings that have reached the store and wait there. */
+interface Readings {
+  /** Resolves once there are so many. */
+  reach(count: number): Promise<void>;
+  /** Lets them go on, or fail. Returns how many there were. */
+  answer(error?: Error): number;
+}
+
 async function withSlowStore(
-  use: (counts: UsageCounts, store: Store, answer: (error?: Error) => number) => Promise<void>,
+  use: (counts: UsageCounts, store: Store, readings: Readings) => Promise<void>,
 ): Promise<void> {
   await using directory = await temporaryDirectory();
   await using store = await Store.open(directory.path);
@@ -30,19 +38,15 @@ async function withSlowStore(
     }
     return readings.length;
   };
-  await use(new UsageCounts(store, 2), store, answer);
-}
-
-/** Until the reading has reached the store and waits there. */
-async function settled(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  const reach = (count: number): Promise<void> => until(`${count} readings`, () => waiting.length >= count);
+  await use(new UsageCounts(store, 2), store, { reach, answer });
 }
 
 test('a count that was set while its row was being read is not overwritten by the older one', () =>
-  withSlowStore(async (counts, store, answer) => {
+  withSlowStore(async (counts, store, { reach, answer }) => {
     await store.write([usageTable.put(['acme', DAY], 4)]);
     const reading = counts.read('acme', DAY);
-    await settled();
+    await reach(1);
     counts.set(usageTable.key('acme', DAY), 5);
     answer();
     await reading;
@@ -50,10 +54,10 @@ test('a count that was set while its row was being read is not overwritten by th
   }));
 
 test('rows that are being read are never pushed out, those at rest are', () =>
-  withSlowStore(async (counts, _store, answer) => {
+  withSlowStore(async (counts, _store, { reach, answer }) => {
     const accounts = ['a', 'b', 'c', 'd'];
     const reading = Promise.all(accounts.map((account) => counts.read(account, DAY)));
-    await settled();
+    await reach(accounts.length);
     counts.set(usageTable.key('a', DAY), 7);
     answer();
     await reading;
@@ -66,27 +70,27 @@ test('rows that are being read are never pushed out, those at rest are', () =>
   }));
 
 test('those who read the same row at once read it once', () =>
-  withSlowStore(async (counts, _store, answer) => {
+  withSlowStore(async (counts, _store, { reach, answer }) => {
     const first = counts.read('acme', DAY);
     const second = counts.read('acme', DAY);
-    await settled();
+    await reach(1);
     assert.is(answer(), 1);
     await Promise.all([first, second]);
     assert.is(counts.get('acme', DAY), 0);
   }));
 
 test('a reading that failed is tried again', () =>
-  withSlowStore(async (counts, _store, answer) => {
+  withSlowStore(async (counts, _store, { reach, answer }) => {
     const failing = counts.read('acme', DAY).then(
       () => 'read',
       (error: unknown) => (error instanceof Error ? error.message : 'failed'),
     );
-    await settled();
+    await reach(1);
     answer(new Error('the disk does not answer'));
     assert.is(await failing, 'the disk does not answer');
     assert.is(counts.get('acme', DAY), undefined);
     const again = counts.read('acme', DAY);
-    await settled();
+    await reach(1);
     answer();
     await again;
     assert.is(counts.get('acme', DAY), 0);

