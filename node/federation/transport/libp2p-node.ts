@@ -16,9 +16,6 @@ import type { TransportLimits } from './limits.ts';
 /** Above all that a protocol or the flood guard admits, so that one too many is told so, and noted. */
 const STREAMS_PER_CONNECTION = 384;
 const STREAM_WINDOW_BYTES = 1024 * 1024;
-const PENDING_CONNECTIONS = 16;
-/** New connections a second from one IP address; five nodes of one machine share an address. */
-const NEW_CONNECTIONS_PER_ADDRESS = 20;
 
 export type MeridianNode = Libp2p<{ identify: Identify; ping: Ping; pubsub: GossipSub }>;
 
@@ -39,7 +36,7 @@ export function createNode({ key, listen, gater, topics, limits }: NodeOptions):
     start: false,
     privateKey: key,
     addresses: { listen: [...listen] },
-    transports: [tcp({ maxConnections: limits.connections })],
+    transports: [tcp({ maxConnections: limits.connections + limits.handshakes })],
     connectionEncrypters: [tls()],
     streamMuxers: [
       yamux({
@@ -50,8 +47,9 @@ export function createNode({ key, listen, gater, topics, limits }: NodeOptions):
     connectionGater: gater,
     connectionManager: {
       maxConnections: limits.connections,
-      maxIncomingPendingConnections: PENDING_CONNECTIONS,
-      inboundConnectionThreshold: NEW_CONNECTIONS_PER_ADDRESS,
+      maxIncomingPendingConnections: limits.handshakes,
+      inboundConnectionThreshold: limits.handshakeRatePerAddress,
+      inboundUpgradeTimeout: limits.handshakeTimeout,
       dialTimeout: limits.dialTimeout,
     },
     connectionMonitor: {

@@ -32,6 +32,14 @@ export interface TransportLimits {
   requestRate: number;
   requestBurst: number;
   connections: number;
+  /** Connections from outside of which nobody knows yet whose they are. */
+  handshakes: number;
+  /**
+   * New ones from one IP address; several nodes of one machine share an address. With `handshakeTimeout` it bounds what
+   * one address can hold, below `handshakes`: a stranger alone cannot take every place.
+   */
+  handshakeRatePerAddress: number;
+  handshakeTimeout: number;
   /** Streams of one member that are open to be asked on, asked or not. An honest one has at most 64 a protocol. */
   conversationsPerPeer: number;
   /** Gossiped messages, copies among them, that one member may hand over before anything of them is looked at. */
@@ -48,6 +56,8 @@ export interface TransportLimits {
   redialMost: number;
   /** A connection that lived this long counts as good, and the next redial starts from `redialFirst`. */
   redialForgiveAfter: number;
+  /** A member that is to dial us and has been missing for longer than this is dialled: its way to us may be closed. */
+  dialAnyway: number;
   watchdogTick: number;
   /** A connected peer without our topics for longer than this is hung up. */
   unsubscribedMost: number;
@@ -79,6 +89,9 @@ export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   requestRate: 200,
   requestBurst: 400,
   connections: 128,
+  handshakes: 128,
+  handshakeRatePerAddress: 20,
+  handshakeTimeout: 5_000,
   conversationsPerPeer: 256,
   arrivalRatePerPeer: 2_000,
   arrivalBurstPerPeer: 10_000,
@@ -90,6 +103,7 @@ export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   redialFirst: 500,
   redialMost: 10_000,
   redialForgiveAfter: 10_000,
+  dialAnyway: 15_000,
   watchdogTick: 1_000,
   unsubscribedMost: 5_000,
   pingInterval: 10_000,

@@ -66,10 +66,10 @@ export class Members {
   }
 
   /**
-   * One side of each pair dials, so that dials never cross: the lower node id, unless the higher has no address and the
-   * lower has one. Both sides read the same roster and so agree. A pair without any address never connects.
+   * One side of each pair dials first, so that dials seldom cross: the lower node id, unless the higher has no address
+   * and the lower has one. Both sides read the same roster and so agree. A pair without any address never connects.
    */
-  weDial(member: Member): boolean {
+  weDialFirst(member: Member): boolean {
     if (member.addresses.length === 0) return false;
     const ours = this.#byNode.get(this.self)?.addresses.length ?? 0;
     return this.self < member.node || ours === 0;

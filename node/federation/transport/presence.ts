@@ -4,6 +4,9 @@ import type { Logger } from 'pino';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { Members } from './members.ts';
 
+/** Two dials this close to each other have crossed: neither side had given a connection up. In milliseconds. */
+const CROSSING_MS = 5_000;
+
 type Listener = (node: string) => void;
 
 /**
@@ -11,7 +14,8 @@ type Listener = (node: string) => void;
  *
  * A member that dials while a connection from it is open here has given that one up, for it dials only when it has none:
  * what was cut may seem open on this side for long. So it has gone, and comes again; the old connection is ended, with
- * its gossip streams, which would otherwise keep those of the new one from being opened.
+ * its gossip streams, which would otherwise keep those of the new one from being opened. Where both dialled at once,
+ * both keep the connection of the one who dials first.
  */
 export class Presence {
   readonly #members: Members;
@@ -48,12 +52,24 @@ export class Presence {
     return this.#since.get(node) ?? null;
   }
 
-  #succeed(node: MeridianNode, { id, direction, remotePeer }: Connection) {
+  #succeed(node: MeridianNode, connection: Connection) {
+    const { id, direction, remotePeer } = connection;
     const older = node.getConnections(remotePeer).filter((other) => other.id !== id && other.status === 'open');
     if (direction !== 'inbound' || older.length === 0) return;
-    for (const connection of older) connection.abort(new Error('the peer has dialled anew'));
+    if (older.some((other) => this.#isPreferred(other))) {
+      connection.abort(new Error('both have dialled'));
+      return;
+    }
+    for (const given of older) given.abort(new Error('the peer has dialled anew'));
     this.#went(remotePeer);
     this.#came(remotePeer);
+  }
+
+  /** Dialled by us just now, and ours to dial. */
+  #isPreferred({ direction, remotePeer, timeline }: Connection): boolean {
+    if (direction !== 'outbound' || Date.now() - timeline.open > CROSSING_MS) return false;
+    const member = this.#members.other(this.#members.nodeOf(remotePeer) ?? '');
+    return member !== null && this.#members.weDialFirst(member);
   }
 
   #came(peer: PeerId) {

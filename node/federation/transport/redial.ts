@@ -24,8 +24,8 @@ interface RedialOptions {
 }
 
 /**
- * Keeps a connection to every member that we are to dial, and never gives up. libp2p's own reconnecting ends after half
- * a minute and lets dials cross.
+ * Keeps a connection to every member that we are to dial, and to every other one that has been missing for long, and
+ * never gives up. libp2p's own reconnecting ends after half a minute and lets dials cross.
  */
 export class Redial {
   readonly #node: MeridianNode;
@@ -35,6 +35,8 @@ export class Redial {
   /** Back-off by peer id; entries of removed members are dropped each turn. */
   readonly #attempts = new Map<string, Attempt>();
   readonly #lastErrors = new Map<string, string>();
+  /** When a member was first found without a connection, by peer id. */
+  readonly #missingSince = new Map<string, number>();
 
   constructor({ node, members, limits, log }: RedialOptions) {
     this.#node = node;
@@ -54,10 +56,12 @@ export class Redial {
   }
 
   #turn(signal: AbortSignal) {
-    const wanted = this.#members.others().filter((member) => this.#members.weDial(member));
-    const peers = new Set(wanted.map((member) => member.peerId.toString()));
-    for (const peer of this.#attempts.keys()) if (!peers.has(peer)) this.#attempts.delete(peer);
-    for (const member of wanted) this.#consider(member, signal);
+    const others = this.#members.others().filter(({ addresses }) => addresses.length > 0);
+    const peers = new Set(others.map((member) => member.peerId.toString()));
+    for (const known of [this.#attempts, this.#missingSince]) {
+      for (const peer of known.keys()) if (!peers.has(peer)) known.delete(peer);
+    }
+    for (const member of others) this.#consider(member, signal);
   }
 
   #consider(member: Member, signal: AbortSignal) {
@@ -65,11 +69,15 @@ export class Redial {
     const now = performance.now();
     const connection = openConnection(this.#node, member.peerId);
     if (connection !== null) {
+      this.#missingSince.delete(peer);
       // A peer that drops us right after the handshake must not be dialled in a tight loop.
       const forgiven = Date.now() - connection.timeline.open >= this.#limits.redialForgiveAfter;
       if (forgiven) this.#attempts.delete(peer);
       return;
     }
+    const since = this.#missingSince.get(peer) ?? now;
+    this.#missingSince.set(peer, since);
+    if (!this.#members.weDialFirst(member) && now - since < this.#limits.dialAnyway) return;
     const attempt = this.#attempts.get(peer) ?? { wait: this.#limits.redialFirst, nextAt: now, dialling: false };
     this.#attempts.set(peer, attempt);
     if (attempt.dialling || now < attempt.nextAt) return;
