@@ -1,7 +1,7 @@
 import { isRecordId, type RecordId, recordId } from './ids.ts';
 
 /** What callers name apart from the record that made it, and the prefix of its ids. */
-export const OBJECT_PREFIXES = {
+const OBJECT_PREFIXES = {
   session: 'ses',
   override: 'ovr',
   incident: 'inc',

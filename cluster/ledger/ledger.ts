@@ -42,8 +42,8 @@ export interface LedgerStats {
   syncMs: number;
 }
 
-export const DEFAULT_ROUND_MS = 25;
-export const DEFAULT_THROTTLE_PER_SECOND = 10_000;
+const DEFAULT_ROUND_MS = 25;
+const DEFAULT_THROTTLE_PER_SECOND = 10_000;
 
 /** How often the consensus clock moves when there is no traffic. */
 const IDLE_TICK_MS = 500;

@@ -9,7 +9,7 @@ import { parseSignedTransaction } from './transaction.ts';
 import type { SignedTransaction } from './transaction.ts';
 import { accountNumber, fromLong, topicNumber } from './wire.ts';
 
-export const MAX_TRANSACTION_BYTES = 6_144;
+const MAX_TRANSACTION_BYTES = 6_144;
 export const MAX_VALIDITY: Nanos = 180n * SECOND;
 export const MAX_MEMO_BYTES = 100;
 

@@ -5,8 +5,8 @@ import { parseEntityText } from './wire.ts';
 
 type Operator = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
 
-export const DEFAULT_LIMIT = 25;
-export const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
 
 const FILTER = /^(?:(eq|gt|gte|lt|lte):)?(.+)$/;
 

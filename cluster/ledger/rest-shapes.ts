@@ -10,7 +10,7 @@ import { codeName, entityText, fromLong } from './wire.ts';
 
 const ACCOUNT_AUTO_RENEW_SECONDS = 7_776_000;
 
-export function keyJson(key: Uint8Array | null): { _type: string; key: string } | null {
+function keyJson(key: Uint8Array | null): { _type: string; key: string } | null {
   if (!key) return null;
   const { ed25519, ECDSASecp256k1 } = proto.Key.decode(key);
   if (ed25519?.length) return { _type: 'ED25519', key: hex(ed25519) };

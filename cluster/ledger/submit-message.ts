@@ -10,7 +10,7 @@ import { transactionIdOf } from './transaction.ts';
 import type { SignedTransaction } from './transaction.ts';
 import { accountNumber, fromTimestamp, topicNumber } from './wire.ts';
 
-export const MAX_MESSAGE_BYTES = 1_024;
+const MAX_MESSAGE_BYTES = 1_024;
 
 const Code = proto.ResponseCodeEnum;
 

@@ -43,7 +43,7 @@ export interface MailSink extends AsyncDisposable {
   readonly directory: string;
 }
 
-export const MAIL_SINK_LIMITS: MailSinkLimits = {
+const MAIL_SINK_LIMITS: MailSinkLimits = {
   messageBytes: 256 << 10,
   recipients: 16,
   connections: 32,

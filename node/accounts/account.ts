@@ -8,9 +8,9 @@ import { jsonCodec, Table } from '../store/table.ts';
 export const TIERS = ['developer', 'standard', 'professional', 'enterprise', 'unmetered'] as const;
 export type Tier = (typeof TIERS)[number];
 
-export const ACCOUNT_ID_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$';
-export const MAX_ACCOUNT_NAME = 200;
-export const MAX_EMAIL_CHARACTERS = 254;
+const ACCOUNT_ID_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$';
+const MAX_ACCOUNT_NAME = 200;
+const MAX_EMAIL_CHARACTERS = 254;
 
 export const AccountShape = Closed({
   id: Type.String({ pattern: ACCOUNT_ID_PATTERN }),

@@ -6,7 +6,7 @@ import { ULID_RANDOM_BYTES, ulid } from '../records/ulid.ts';
 /** `key_eu_01J…`: names a key and says nothing about its text. */
 export type KeyId = string & { readonly __brand: 'KeyId' };
 
-export const KEY_ID_PATTERN = '^key_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
+const KEY_ID_PATTERN = '^key_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
 
 export const KeyIdShape = Type.Unsafe<KeyId>(Type.String({ pattern: KEY_ID_PATTERN }));
 

@@ -17,7 +17,7 @@ export interface KeyRequest {
 }
 
 /** An auditor's key is for a while: this long where nothing else is said. */
-export const AUDITOR_DAYS = 90;
+const AUDITOR_DAYS = 90;
 const DAY_MS = 86_400_000;
 
 /**

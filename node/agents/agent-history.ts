@@ -28,9 +28,9 @@ export interface AgentHistoryReading {
 }
 
 /** Batches that one reading counts. */
-export const MAX_BATCHES = 256;
+const MAX_BATCHES = 256;
 /** Unconfirmed batches that one reading looks at; what lies behind so many counts as waiting. */
-export const MAX_UNCONFIRMED = 512;
+const MAX_UNCONFIRMED = 512;
 
 /** What this node has on record of agents. A reading costs the same however long the history is. */
 export class AgentHistory {

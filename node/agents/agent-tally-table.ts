@@ -34,7 +34,7 @@ export const agentTallyTable = new Table(
 export const agentRecordTable = new Table('agent-record', numberCodec);
 
 /** Days that are counted one by one, today included. */
-export const COUNTED_DAYS = 30;
+const COUNTED_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 const NOTHING: AgentTallyRow = {

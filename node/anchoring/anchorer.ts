@@ -41,7 +41,7 @@ export interface AnchorerOptions {
 }
 
 /** Batches carried at once. More would only queue up at the ledger. */
-export const MAX_IN_FLIGHT = 8;
+const MAX_IN_FLIGHT = 8;
 /** Statements carried at once, beside the batches: a revocation must not wait until a backlog is worked off. */
 const MAX_STATEMENTS_IN_FLIGHT = 2;
 /** The outbox is looked at so often even when nobody calls. In milliseconds. */

@@ -15,7 +15,7 @@ export interface SpendLimits {
 }
 
 /** A batch every five seconds and a quarter more; 300 hbar a day. */
-export const DEFAULT_SPEND_LIMITS: SpendLimits = {
+const DEFAULT_SPEND_LIMITS: SpendLimits = {
   transactionsPerHour: 900,
   transactionsPerDay: 20_000,
   tinybarsPerDay: 30_000_000_000,

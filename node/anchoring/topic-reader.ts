@@ -38,7 +38,7 @@ export interface TopicReaderState {
   readonly skipped: number;
 }
 
-export const READ_INTERVAL_MS = 5_000;
+const READ_INTERVAL_MS = 5_000;
 /** Pause between two readings while a message is awaited, and how long one poke makes it so. */
 const FAST_INTERVAL_MS = 250;
 const FAST_FOR_MS = 5_000;

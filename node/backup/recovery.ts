@@ -157,7 +157,7 @@ export class Recovery {
  * Answers after which no witnessed batch can be missed: a witnessed one is held by `quorum` peers, so any
  * `peers - quorum + 1` of them include one of those; and never fewer than a quorum.
  */
-export function peersNeeded(members: number, quorum: number): number {
+function peersNeeded(members: number, quorum: number): number {
   const peers = members - 1;
   return Math.min(peers, Math.max(quorum, peers - quorum + 1));
 }

@@ -37,7 +37,7 @@ export interface KeyTerms {
 }
 
 /** The rosters of the store, in the form that `ROSTER` names. */
-export const ROSTERS_FILE = 'rosters.json';
+const ROSTERS_FILE = 'rosters.json';
 const FILE_MODE = 0o600;
 /** What LevelDB makes anew at each start. */
 const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];

@@ -11,7 +11,7 @@ const MAX_LOOKED_AT = 200;
 /** Decisions of other nodes that name an incident and are looked at for a notification. */
 const MAX_FOREIGN_LOOKED_AT = 20;
 
-export const INCIDENT_STATES = ['open', 'due-soon', 'overdue', 'notified'] as const;
+const INCIDENT_STATES = ['open', 'due-soon', 'overdue', 'notified'] as const;
 export type IncidentState = (typeof INCIDENT_STATES)[number];
 
 /** An incident, and what has become of it. */

@@ -1,5 +1,5 @@
 /** The variables that a node reads. This is the only file of a node that sees `process.env`. */
-export const VARIABLES = [
+const VARIABLES = [
   'NODE_ENV',
   'NODE_ID',
   'NODE_HOME',

@@ -19,7 +19,7 @@ export interface ProfileLimits {
   readonly historyMs: number;
 }
 
-export const PROFILE_LIMITS: ProfileLimits = { accountMs: 8_000, historyMs: 10_000 };
+const PROFILE_LIMITS: ProfileLimits = { accountMs: 8_000, historyMs: 10_000 };
 
 /** Asks the chain about an address. What the chain does not answer, or not in time, is a gap; never throws for it. */
 export async function readProfile(

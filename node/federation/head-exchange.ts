@@ -19,7 +19,7 @@ import type { RosterOutcome } from './roster-book.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */
-export const HEAD_EXCHANGE_MS = 30_000;
+const HEAD_EXCHANGE_MS = 30_000;
 /**
  * And so long after each connection: what both sides cosign while they catch up goes out before their gossip is meshed
  * again, and would wait for the next round. In milliseconds.

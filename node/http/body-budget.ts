@@ -1,5 +1,5 @@
 /** Bytes of bodies that may be arriving at one process at once. Kept apart from what is parsed or waits to be signed. */
-export const MAX_ARRIVING_BODY_BYTES = 64 << 20;
+const MAX_ARRIVING_BODY_BYTES = 64 << 20;
 
 interface ArrivingBody {
   bytes: number;

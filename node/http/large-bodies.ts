@@ -1,7 +1,7 @@
 import { Problem } from './problem.ts';
 
 /** Bytes of long bodies that have arrived and are not answered yet: in memory, each takes several times as much. */
-export const MAX_LARGE_BODY_BYTES = 64 << 20;
+const MAX_LARGE_BODY_BYTES = 64 << 20;
 /** When a caller whose body found no room may send it again. In seconds. */
 const RETRY_AFTER_SECONDS = 2;
 

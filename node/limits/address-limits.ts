@@ -4,7 +4,7 @@ import { LimitError } from './limit-error.ts';
 import { MINUTE_MS, SlidingWindow, type WindowState } from './sliding-window.ts';
 
 /** Requests of one address to free endpoints, without an API key, in any 60 seconds (DOMAIN §5). */
-export const FREE_REQUESTS_PER_MINUTE = 120;
+const FREE_REQUESTS_PER_MINUTE = 120;
 /** Addresses whose last minute is kept apart: some 20 MB where each makes all the requests it may. */
 const MAX_ADDRESSES = 20_000;
 

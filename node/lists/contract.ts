@@ -7,7 +7,7 @@ import type { ListId } from './list-id.ts';
 export const NAME_KINDS = ['primary', 'strong-alias', 'weak-alias', 'original-script', 'reordered'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-export const ENTRY_TYPES = ['individual', 'entity', 'vessel', 'aircraft', 'unknown'] as const;
+const ENTRY_TYPES = ['individual', 'entity', 'vessel', 'aircraft', 'unknown'] as const;
 export type EntryType = (typeof ENTRY_TYPES)[number];
 
 export interface ListedName {

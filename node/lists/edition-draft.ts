@@ -5,9 +5,9 @@ import type { EditionManifest } from './edition-manifest.ts';
 import { editionVersion } from './freshness.ts';
 
 /** The name that the records of lists stand under. No account can have it: it holds a colon. */
-export const LISTS_ACCOUNT = 'meridian:lists';
+const LISTS_ACCOUNT = 'meridian:lists';
 /** Each list is a source of its own, so that its editions form one chain. */
-export const LISTS_SOURCE = 'meridian/lists';
+const LISTS_SOURCE = 'meridian/lists';
 
 /** Where a node has an edition from. */
 export interface EditionOrigin {

@@ -6,7 +6,7 @@ import { ListError } from './list-error.ts';
 /** Largest file as it comes. The largest official one has about 25 MB. In bytes. */
 export const MAX_FILE_BYTES = 64 << 20;
 /** Largest file once it is unpacked. In bytes. */
-export const MAX_TEXT_BYTES = 192 << 20;
+const MAX_TEXT_BYTES = 192 << 20;
 /** Bytes of one piece of text: what is parsed of one is what the event loop waits for. */
 const PIECE_BYTES = 16 << 10;
 /** Ctrl-Z, with which OFAC ends its files. */

@@ -1,8 +1,8 @@
 import { PaymentError } from './payment-error.ts';
 
 /** Paid calls that one wallet may have under way, and the node (DESIGN §8). */
-export const MAX_CALLS_OF_WALLET = 200;
-export const MAX_CALLS_OF_NODE = 5_000;
+const MAX_CALLS_OF_WALLET = 200;
+const MAX_CALLS_OF_NODE = 5_000;
 
 /** Counts paid calls from their first byte to their answer. What is entered must be left, once. */
 export class CallsUnderWay {

@@ -4,7 +4,7 @@ import type { Draft } from '../intake/draft.ts';
 import type { Operation } from '../store/operation.ts';
 
 /** The source under which a node says where its settlement ledger stands. */
-export const SETTLEMENT_SOURCE = 'meridian/settlements';
+const SETTLEMENT_SOURCE = 'meridian/settlements';
 
 /** What intake records of a day's head. It counts against no limit: the node makes it, not a caller. */
 export function settlementHeadDraft(head: DailyHead, besides: () => readonly Operation[]): Draft {

@@ -25,7 +25,7 @@ export function linkOperations({ id, kind, links, node, seq }: AttestationRecord
 export const linkProjection: Projection = { table: linkTable, rowsOf: linkOperations };
 
 /** Every record that these links name, with the link's name. */
-export function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
+function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
   const { agent, correctiveAction, erased = [], incident, lock, original, related = [], session, supersedes } = links;
   const single = { agent, correctiveAction, incident, lock, original, session, supersedes };
   const found: [LinkName, RecordId][] = [];

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import { ALL_SOURCES, FIRST_IDS, type FacetCount, tallyTable } from './tally-table.ts';
 
 /** Rows that one reading looks at: a year of an account with a hundred different facets a day. */
-export const MAX_TALLY_ROWS = 40_000;
+const MAX_TALLY_ROWS = 40_000;
 
 export interface TallyRange {
   readonly account: string;

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 const MAX_LOOKED_AT = 256;
 /** Of these, at most so many overrides and incidents count. */
 export const MAX_OVERRIDES = 32;
-export const MAX_INCIDENTS = 32;
+const MAX_INCIDENTS = 32;
 /** A node takes one end of a session; records that came from others are looked at all the same. */
 const MAX_SESSION_ENDS = 4;
 

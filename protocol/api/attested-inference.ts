@@ -7,7 +7,7 @@ import { ObjectIdShape } from './governance-fields.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
 
 const ROLES = ['system', 'user', 'assistant'] as const;
-export const FINISH_REASONS = ['stop', 'length', 'content-filter'] as const;
+const FINISH_REASONS = ['stop', 'length', 'content-filter'] as const;
 const MAX_MESSAGES = 50;
 const MAX_CONTENT = 16_000;
 /** Code points of all messages together. */
@@ -42,7 +42,7 @@ export type AttestedInferenceRequest = Static<typeof AttestedInferenceRequestSha
 const AnswerMessageShape = Closed({ role: Type.Literal('assistant'), content: Type.String() });
 
 /** What the engine was told, defaults and limits applied. */
-export const InferenceParametersShape = Closed({
+const InferenceParametersShape = Closed({
   maxTokens: CountShape,
   temperature: Type.Number(),
   seed: CountShape,
@@ -53,7 +53,7 @@ export const InferenceParametersShape = Closed({
 });
 
 /** How the model is known. */
-export const ModelSourceShape = Closed({
+const ModelSourceShape = Closed({
   engine: Type.Enum(['embedded', 'remote']),
   digestOf: Type.Union([Type.Enum(['weights', 'reported-entry']), Type.Null()], {
     description:
@@ -65,7 +65,7 @@ export const ModelSourceShape = Closed({
   systemFingerprint: OrNull(Type.String({ description: 'As the other server reported it.' })),
 });
 
-export const TokenUsageShape = Closed({
+const TokenUsageShape = Closed({
   promptTokens: CountShape,
   completionTokens: CountShape,
   totalTokens: CountShape,

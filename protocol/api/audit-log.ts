@@ -3,7 +3,7 @@ import { AuditEntryShape } from '../audit/entry.ts';
 import { Closed, OrdinalShape, OrNull, Sha256Shape } from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
-export const AUDIT_ORDERS = ['newest', 'oldest'] as const;
+const AUDIT_ORDERS = ['newest', 'oldest'] as const;
 /** `jsonl`: the lines that were hashed, so it can be checked offline. `csv`: for reading. */
 export const AUDIT_EXPORT_FORMATS = ['jsonl', 'csv'] as const;
 export type AuditExportFormat = (typeof AUDIT_EXPORT_FORMATS)[number];

@@ -5,14 +5,14 @@ import { Closed, OrNull, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** The flags of the evidence rules (DOMAIN §2). What is not shown is false. */
-export const ComplianceStatusShape = Closed({
+const ComplianceStatusShape = Closed({
   article12_1: Type.Boolean(),
   article12_2: Type.Boolean(),
   article12_3b: Type.Boolean(),
   article14: Type.Boolean(),
 });
 
-export const ComplianceDetailShape = Closed({
+const ComplianceDetailShape = Closed({
   ruleSet: Type.Literal(RULE_SET),
   evaluatedAt: OrNull(TimestampShape),
   article12_3a: Type.Boolean(),
@@ -30,7 +30,7 @@ export const ComplianceDetailShape = Closed({
 });
 
 /** The agent that a record claims to be made for; only `valid` makes it the agent's. Null where none signed. */
-export const AgentVerdictShape = OrNull(
+const AgentVerdictShape = OrNull(
   Closed({
     agentId: OrNull(Type.String()),
     keyId: OrNull(Sha256Shape),

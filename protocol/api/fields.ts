@@ -4,8 +4,8 @@ import type { JsonObject } from '../json/value.ts';
 /** Text without control characters other than tab, line feed and carriage return. Lengths count code points. */
 const TEXT_PATTERN = '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$';
 
-export const MAX_SOURCE_ID = 256;
-export const MAX_REFERENCE_DATABASES = 20;
+const MAX_SOURCE_ID = 256;
+const MAX_REFERENCE_DATABASES = 20;
 
 export function TextShape(minLength: number, maxLength: number) {
   return Type.String({ minLength, maxLength, pattern: TEXT_PATTERN });

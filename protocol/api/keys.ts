@@ -4,15 +4,15 @@ import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
 import { PRESET_NAMES, SCOPES } from './scopes.ts';
 
-export const MAX_KEY_NAME = 100;
+const MAX_KEY_NAME = 100;
 /** Sources, or addresses, that one key may be limited to. */
-export const MAX_KEY_LIMITS = 100;
+const MAX_KEY_LIMITS = 100;
 /** Longest text of an address range: an IPv6 address with an IPv4 ending, and `/128`. */
 const MAX_ADDRESS_RANGE = 49;
 
 /** How long a replaced key goes on where nothing is said, and at most. In seconds. */
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
-export const MAX_OVERLAP_SECONDS = 30 * 86_400;
+const MAX_OVERLAP_SECONDS = 30 * 86_400;
 
 function OrNull<Shape extends Type.TSchema>(shape: Shape) {
   return Type.Union([shape, Type.Null()]);

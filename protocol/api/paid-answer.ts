@@ -5,7 +5,7 @@ import { StatusShape } from './envelope.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** The record that a paid answer was attested by (DOMAIN §3.3). */
-export const AttestationShape = Closed({
+const AttestationShape = Closed({
   attestationId: RecordIdShape,
   status: StatusShape,
   payloadHash: Sha256Shape,

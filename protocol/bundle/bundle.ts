@@ -45,7 +45,7 @@ const PROOF = {
   /** Null until the ledger's message was read back. */
   anchor: Type.Union([BundleAnchorShape, Type.Null()]),
 };
-export const ProofShape = Closed(PROOF);
+const ProofShape = Closed(PROOF);
 export type Proof = Static<typeof ProofShape>;
 
 const PayloadShape = Type.Unsafe<JsonValue>(Type.Unknown({ description: 'The request, as it was recorded.' }));

@@ -1,5 +1,5 @@
 /** What each kind of record is evidence for, in the words of the clauses it is filed under (SPEC §4.2, DOMAIN §0, §3.2). */
-export const ISO_STANDARD = 'ISO/IEC 42001:2023';
+const ISO_STANDARD = 'ISO/IEC 42001:2023';
 
 export const SESSION_REFERENCES = { articles: ['12(3)(a)'] };
 export const OVERRIDE_REFERENCES = { articles: ['12(3)(d)', '14'] };

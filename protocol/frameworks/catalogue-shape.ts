@@ -4,7 +4,7 @@ import { CONDITION_PATTERN } from './condition.ts';
 import { EVIDENCE_KINDS } from './evidence-kinds.ts';
 
 /** Where a law, standard or guidance stands. */
-export const CLAUSE_STATUSES = [
+const CLAUSE_STATUSES = [
   'adopted',
   'enacted',
   'in-force',
@@ -16,9 +16,9 @@ export const CLAUSE_STATUSES = [
 ] as const;
 
 /** How sure an entry is: primary text read, secondary sources agree, or domain knowledge. */
-export const CHECK_MARKS = ['V', 'S', 'K'] as const;
+const CHECK_MARKS = ['V', 'S', 'K'] as const;
 
-export const NUMBER_UNITS = [
+const NUMBER_UNITS = [
   'years',
   'months',
   'days',
@@ -37,7 +37,7 @@ const Text = Type.String({ minLength: 1, maxLength: 400 });
 const Condition = Type.String({ pattern: CONDITION_PATTERN });
 
 /** Records that a clause asks for: one of a kind, for which every `where` holds, that shows every field. */
-export const NeedShape = Closed({
+const NeedShape = Closed({
   anyOf: Type.Array(Type.Enum([...EVIDENCE_KINDS]), { minItems: 1, uniqueItems: true }),
   /** Which records of these kinds are about the clause; absent: all of them. */
   where: Type.Optional(Type.Array(Condition, { minItems: 1 })),
@@ -47,7 +47,7 @@ export const NeedShape = Closed({
 });
 export type Need = Static<typeof NeedShape>;
 
-export const ClauseNumberShape = Closed({
+const ClauseNumberShape = Closed({
   what: Text,
   value: Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: DATE_PATTERN })]),
   unit: Type.Enum([...NUMBER_UNITS]),

@@ -21,7 +21,7 @@ export interface UnmappedEvent {
 }
 
 /** Ids shown of each kind. */
-export const SAMPLE_IDS = 3;
+const SAMPLE_IDS = 3;
 
 /** Counted records, by what they can evidence. */
 export class Tallies {

@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox';
 import { Base64urlShape, Closed, NodeIdShape, OrdinalShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { statementKind } from '../statement/statement.ts';
 
-export const KEY_PURPOSES = ['signing', 'agent'] as const;
+const KEY_PURPOSES = ['signing', 'agent'] as const;
 
 /** A node's identity key says that `publicKey` signs for the node from `validFrom` and record `seqFrom` on. */
-export const KeyCertificateShape = Closed({
+const KeyCertificateShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('key'),
   node: NodeIdShape,

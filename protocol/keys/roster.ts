@@ -27,7 +27,7 @@ export const MemberShape = Closed({
 export type Member = Static<typeof MemberShape>;
 
 /** Who belongs to the federation, how many witnesses make a quorum, and on which ledger topic it anchors. */
-export const RosterShape = Closed({
+const RosterShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('roster'),
   name: Type.String({ minLength: 1, maxLength: 64 }),

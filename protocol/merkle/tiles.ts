@@ -3,7 +3,7 @@ import type { Sha256 } from './hash.ts';
 import { inclusionPath, merkleRoot } from './tree.ts';
 
 /** A tile holds the hashes of up to 256 neighbours of one height; heights 0, 8, 16 … of the tree are kept as tiles. */
-export const TILE_HEIGHT = 8;
+const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 1 << TILE_HEIGHT;
 const HASH_BYTES = 32;
 

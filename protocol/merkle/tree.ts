@@ -26,7 +26,7 @@ export function inclusionPath(suite: Sha256, leaves: readonly Uint8Array[], inde
 }
 
 /** One level up: pairs are hashed, a lone last node moves up unchanged, which is the RFC's split at powers of two. */
-export function parentLevel(suite: Sha256, level: readonly Uint8Array[]): Uint8Array[] {
+function parentLevel(suite: Sha256, level: readonly Uint8Array[]): Uint8Array[] {
   const parents: Uint8Array[] = [];
   for (let i = 0; i < level.length; i += 2) {
     const left = level[i];

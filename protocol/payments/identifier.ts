@@ -20,7 +20,7 @@ export const PAYMENT_IDENTIFIER_DECLARATION: JsonObject = {
   },
 };
 
-export function isPaymentIdentifier(text: string): boolean {
+function isPaymentIdentifier(text: string): boolean {
   return IDENTIFIER.test(text);
 }
 

@@ -98,7 +98,7 @@ export const SERVICES: Readonly<Record<ServiceName, PricedService>> = TABLE;
 /** In the order of the table, which is also an order in which their paths can be matched. */
 export const SERVICE_NAMES: readonly ServiceName[] = Object.keys(TABLE).filter(isServiceName);
 
-export function isServiceName(text: string): text is ServiceName {
+function isServiceName(text: string): text is ServiceName {
   return Object.hasOwn(TABLE, text);
 }
 

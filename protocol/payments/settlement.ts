@@ -10,14 +10,14 @@ import { PAYMENT_NONCE_PATTERN, type PaymentNonce, WALLET_ADDRESS_PATTERN, type 
 import { ATOMIC_AMOUNT_PATTERN, type AtomicAmount } from './usdc.ts';
 
 export const WalletAddressShape = Type.Unsafe<WalletAddress>(Type.String({ pattern: WALLET_ADDRESS_PATTERN }));
-export const PaymentNonceShape = Type.Unsafe<PaymentNonce>(Type.String({ pattern: PAYMENT_NONCE_PATTERN }));
+const PaymentNonceShape = Type.Unsafe<PaymentNonce>(Type.String({ pattern: PAYMENT_NONCE_PATTERN }));
 export const AtomicAmountShape = Type.Unsafe<AtomicAmount>(Type.String({ pattern: ATOMIC_AMOUNT_PATTERN }));
 export const TRANSACTION_PATTERN = '^0x[0-9a-f]{64}$';
 /** Hash of a transaction of the chain. */
 export const TransactionShape = Type.String({ pattern: TRANSACTION_PATTERN });
 
 /** One payment that reached the payee: who paid what, for which service, by which transaction. */
-export const SettlementShape = Closed({
+const SettlementShape = Closed({
   amount: AtomicAmountShape,
   asset: WalletAddressShape,
   /** When the node had it settled. Never before the entry before it. */

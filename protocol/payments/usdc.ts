@@ -21,7 +21,7 @@ export class AmountError extends Error {
   override readonly name = 'AmountError';
 }
 
-export function isAtomicAmount(text: string): text is AtomicAmount {
+function isAtomicAmount(text: string): text is AtomicAmount {
   return ATOMIC.test(text);
 }
 

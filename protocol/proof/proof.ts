@@ -8,7 +8,7 @@ import { SignedStatementShape } from '../statement/statement.ts';
 
 export const PROOF_FORMAT = 'meridian-proof/1';
 
-export const MISDEEDS = [
+const MISDEEDS = [
   /** Two envelopes for one batch number, both signed by its node. */
   'equivocation',
   /** Two envelopes of one node of consecutive numbers, of which the second does not follow; or a wrong first one. */
@@ -26,7 +26,7 @@ export type Misdeed = (typeof MISDEEDS)[number];
 const MAX_STATEMENTS = 1024;
 
 /** What a member did against the protocol, under its own signature: one file that needs no network and no trust. */
-export const MisdeedProofShape = Closed({
+const MisdeedProofShape = Closed({
   format: Type.Literal(PROOF_FORMAT),
   misdeed: Type.Enum([...MISDEEDS]),
   /** The statements that contradict each other or the protocol; empty for rosters, which stand in `contradicting`. */

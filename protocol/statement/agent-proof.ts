@@ -9,7 +9,7 @@ export const AGENT_PROOF_CONTEXT = 'meridian/agent-proof/1' satisfies SigningCon
  * Signed by a new key of an agent: whoever holds its private half means it for this agent of this account on this node.
  * Signed by the key before it as well, where there is one: its holder agrees to be replaced.
  */
-export const AgentProofShape = Closed({
+const AgentProofShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('agent-proof'),
   account: Type.String({ minLength: 1 }),
@@ -22,7 +22,7 @@ export const AgentProofShape = Closed({
 });
 export type AgentProof = Static<typeof AgentProofShape>;
 
-export const agentProofStatement = statementKind('agent-proof', AGENT_PROOF_CONTEXT, AgentProofShape);
+const agentProofStatement = statementKind('agent-proof', AGENT_PROOF_CONTEXT, AgentProofShape);
 
 /** The canonical text that is signed, in the context `AGENT_PROOF_CONTEXT`. */
 export function agentProofText(said: Omit<AgentProof, 'v' | 'type'>): string {

@@ -6,7 +6,7 @@ import { statementKind } from './statement.ts';
 export const AGENT_CONTEXT = 'meridian/agent/1' satisfies SigningContext;
 
 /** By its own key, an agent says that this data of this source is its own: what stands beside the node's signature. */
-export const AgentStatementShape = Closed({
+const AgentStatementShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('agent'),
   agent: Type.String({ minLength: 1 }),

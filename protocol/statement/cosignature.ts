@@ -6,7 +6,7 @@ import { statementKind } from './statement.ts';
  * Says that `witness` fetched the batch's body, re-derived every leaf, matched root and chain, and has seen no rival
  * envelope. Never made by the batch's own node.
  */
-export const CosignatureShape = Closed({
+const CosignatureShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('cosign'),
   node: NodeIdShape,

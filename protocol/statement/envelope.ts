@@ -3,7 +3,7 @@ import { Closed, NodeIdShape, OrdinalShape, Sha256Shape, TimestampShape } from '
 import { statementKind } from './statement.ts';
 
 /** The signed head of a batch. `prev` is the hash of the envelope before, so a node's batches form one chain. */
-export const EnvelopeShape = Closed({
+const EnvelopeShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('batch'),
   node: NodeIdShape,

@@ -3,7 +3,7 @@ import { Closed, NodeIdShape, OrdinalShape, Sha256Shape, TimestampShape } from '
 import { statementKind } from './statement.ts';
 
 /** Says that `node` signed the `size` records from `first` on, as one tree with this root. Makes their receipts. */
-export const GroupShape = Closed({
+const GroupShape = Closed({
   v: Type.Literal(1),
   type: Type.Literal('group'),
   node: NodeIdShape,

@@ -130,7 +130,7 @@ export const LinksShape = Closed({
 export type Links = Static<typeof LinksShape>;
 
 /** The canonical message: all that Meridian signs about one event. Everything else is derived from it. */
-export const RecordShape = Closed({
+const RecordShape = Closed({
   v: Type.Literal(1),
   id: RecordIdShape,
   kind: Type.Enum([...RECORD_KINDS]),

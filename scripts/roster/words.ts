@@ -33,7 +33,7 @@ export function proposalText(
 }
 
 /** What differs from the roster before. */
-export function changeText(roster: Roster, before: Roster | undefined): string {
+function changeText(roster: Roster, before: Roster | undefined): string {
   if (before === undefined) return `founded by ${roster.members.map(({ node }) => node).join(' ')}`;
   const known = new Map(before.members.map((member) => [member.node, member]));
   const now = new Set(roster.members.map(({ node }) => node));

@@ -68,7 +68,7 @@ export const LOSSY: Scenario = {
   end: fair,
 };
 
-export const SLOW: Scenario = {
+const SLOW: Scenario = {
   name: 'slow link',
   async begin({ sky }) {
     sky.set('eu', 'jp', { bytesPerSecond: SLOW_BYTES_PER_SECOND });
@@ -89,19 +89,19 @@ export const LEDGER_DOWN: Scenario = {
   end: (federation) => federation.setLedger(NO_FAULTS),
 };
 
-export const MIRROR_LAGS: Scenario = {
+const MIRROR_LAGS: Scenario = {
   name: 'ledger mirror lagging',
   begin: (federation) => federation.setLedger({ mirrorLagMs: 60_000 }),
   end: (federation) => federation.setLedger(NO_FAULTS),
 };
 
-export const MIRROR_LIES: Scenario = {
+const MIRROR_LIES: Scenario = {
   name: 'ledger mirror lying',
   begin: async ({ mirror }) => void (mirror.lies = true),
   end: async ({ mirror }) => void (mirror.lies = false),
 };
 
-export const CLOCK_OFF: Scenario = {
+const CLOCK_OFF: Scenario = {
   name: 'clock off by minutes',
   begin: (federation) => restartAt(federation, 'jp', CLOCK_OFF_MS),
   end: (federation) => restartAt(federation, 'jp', 0),

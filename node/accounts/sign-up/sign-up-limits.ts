@@ -11,7 +11,7 @@ export const PER_ADDRESS_AND_HOUR = 10;
 /** Mails to one recipient in any day, so that nobody can be flooded through this node. */
 export const PER_EMAIL_AND_DAY = 5;
 /** Sign-ups in any hour, wherever they come from: what a mail server may be burdened with. */
-export const PER_HOUR = 1_000;
+const PER_HOUR = 1_000;
 
 /** Addresses, and recipients, whose times are kept apart. */
 const MAX_SUBJECTS = 20_000;

@@ -12,7 +12,7 @@ export interface CsvForm {
 const MAX_ROW_BYTES = 256 << 10;
 
 /** The rows of a CSV file (RFC 4180, any line ending, a byte order mark or none). Throws `ListError`. */
-export async function* csvRows(file: ListFile, { delimiter = ',' }: CsvForm = {}): AsyncGenerator<readonly string[]> {
+async function* csvRows(file: ListFile, { delimiter = ',' }: CsvForm = {}): AsyncGenerator<readonly string[]> {
   const parser = parse({
     bom: true,
     delimiter,

@@ -3,7 +3,7 @@ import { PAYMENT_CHAIN_ID } from './chain-id.ts';
 import { RpcBatches } from './rpc-batches.ts';
 
 /** In milliseconds. */
-export const RPC_TIMEOUT_MS = 5_000;
+const RPC_TIMEOUT_MS = 5_000;
 
 /** A client of the chain's node. It asks once: whoever asks again knows whether that does harm. */
 export function openChainClient(rpcUrl: string) {

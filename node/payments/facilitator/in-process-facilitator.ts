@@ -28,7 +28,7 @@ export interface InProcessOptions {
 }
 
 /** Fifteen blocks. */
-export const SETTLE_WAIT_MS = 30_000;
+const SETTLE_WAIT_MS = 30_000;
 /** Fees of some hundred settlements in quiet times. In wei. */
 const LEAST_BALANCE = 20_000_000_000_000n;
 /**

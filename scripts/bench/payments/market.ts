@@ -12,7 +12,7 @@ import { freePlan } from '../free-plan.ts';
 import { isPayerAnswer, type PayerAnswer } from './payer-forms.ts';
 import { isSellerState, sellerTerms, type SellerSetup, type SellerState } from './seller-forms.ts';
 
-export const SELLERS = ['gate', 'stock'] as const;
+const SELLERS = ['gate', 'stock'] as const;
 export type SellerName = (typeof SELLERS)[number];
 
 /** A wallet may pay for 600 calls a minute, and have 200 under way. */

@@ -8,16 +8,20 @@ import * as assert from 'uvu/assert';
 import { readJsonBody, type BodyLimits } from '../../../node/http/body.ts';
 import { BodyBudget } from '../../../node/http/body-budget.ts';
 import { toProblem } from '../../../node/http/problem.ts';
+import { until } from '../../fixtures/until.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** A server that answers a body with its text, or with the code of the problem. */
 class Echo implements AsyncDisposable {
+  /** Requests whose bodies were asked for. */
+  asked = 0;
   readonly outcomes: string[] = [];
   readonly #server: Server;
 
   private constructor(limits: BodyLimits) {
     this.#server = createServer((request, response) => {
+      this.asked++;
       readJsonBody(request, limits).then(
         ({ text }) => {
           this.outcomes.push('ok');
@@ -60,11 +64,6 @@ class Echo implements AsyncDisposable {
     return peer;
   }
 
-  async outcome(): Promise<string | undefined> {
-    for (let round = 0; round < 200 && this.outcomes.length === 0; round++) await delay(10);
-    return this.outcomes[0];
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -86,8 +85,7 @@ class Peer {
   }
 
   async awaitText(text: string): Promise<void> {
-    for (let round = 0; round < 300 && !this.received.includes(text); round++) await delay(10);
-    assert.match(this.received, text);
+    await until(text, () => this.received.includes(text));
   }
 }
 
@@ -198,16 +196,14 @@ test('bodies that fill the memory and never end make room for one that does', as
   const budget = new BodyBudget(10_000);
   await using echo = await Echo.start({ maxBytes: 8_000, budget });
   const hogs = [await echo.connect(head(8_000), ' '.repeat(7_000)), await echo.connect(head(8_000), ' '.repeat(2_900))];
-  for (let round = 0; round < 100 && budget.bytes < 9_900; round++) await delay(10);
-  assert.is(budget.bytes, 9_900);
+  await until('both in memory', () => budget.bytes === 9_900);
   assert.equal(await echo.post(`{"a":"${'x'.repeat(500)}"}`), [200, `{"a":"${'x'.repeat(500)}"}`]);
   await hogs[0]?.awaitText('503 ');
   assert.match(hogs[0]?.received ?? '', /retry-after: 1/i);
   assert.equal(echo.outcomes, ['dependency-unavailable', 'ok']);
   assert.is(budget.bytes, 2_900);
   for (const { socket } of hogs) socket.destroy();
-  for (let round = 0; round < 100 && budget.bytes > 0; round++) await delay(10);
-  assert.is(budget.bytes, 0, 'a caller who left holds nothing');
+  await until('a caller who left holds nothing', () => budget.bytes === 0);
 });
 
 test('a drip of bytes does not extend the deadline', async () => {
@@ -222,11 +218,12 @@ test('a drip of bytes does not extend the deadline', async () => {
 test('a peer that goes away half-way is an aborted request, once', async () => {
   await using echo = await Echo.start({ maxBytes: 1000 });
   const peer = await echo.connect(head(100), '{"a":');
+  await until('it is being read', () => echo.asked === 1);
   peer.socket.resetAndDestroy();
-  assert.is(await echo.outcome(), 'request-aborted');
+  await until('an outcome', () => echo.outcomes.length === 1);
   const gentle = await echo.connect(head(7), '{"a":');
   gentle.socket.end();
-  await delay(100);
+  await until('another outcome', () => echo.outcomes.length > 1);
   assert.equal(echo.outcomes, ['request-aborted', 'request-aborted']);
 });
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { boundConnections, type ConnectionBounds } from '../../../node/http/server-connections.ts';
+import { until } from '../../fixtures/until.ts';
 
 /** A server within bounds, and a way to connect from an address of this machine. */
 async function bounded(bounds: ConnectionBounds): Promise<(from?: string) => Promise<Socket>> {
@@ -23,11 +23,12 @@ async function bounded(bounds: ConnectionBounds): Promise<(from?: string) => Pro
 
 /** What the server answers on a connection; nothing where it closed it. */
 async function ask(socket: Socket): Promise<string> {
-  let text = '';
-  socket.on('data', (chunk) => (text += String(chunk)));
+  if (socket.closed) return '';
+  const { promise, resolve } = Promise.withResolvers<string>();
+  socket.once('data', (chunk) => resolve(String(chunk).slice(0, 12)));
+  socket.once('close', () => resolve(''));
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await Promise.race([once(socket, 'close'), delay(100)]);
-  return text.slice(0, 12);
+  return promise;
 }
 
 test('one address cannot take the connections of others', async () => {
@@ -38,10 +39,13 @@ test('one address cannot take the connections of others', async () => {
   assert.is(await ask(other), 'HTTP/1.1 200');
   for (const socket of held) assert.is(await ask(socket), 'HTTP/1.1 200');
   held[0]?.destroy();
-  await delay(50);
-  const again = await open();
-  assert.is(await ask(again), 'HTTP/1.1 200', 'a closed connection is one more that may be opened');
-  for (const socket of [...held, again, other]) socket.destroy();
+  const again: Socket[] = [];
+  await until('a closed connection is one more that may be opened', async () => {
+    const socket = await open();
+    again.push(socket);
+    return (await ask(socket)) === 'HTTP/1.1 200';
+  });
+  for (const socket of [...held, ...again, other]) socket.destroy();
 });
 
 test('what comes beyond the bound on all is closed, the others go on', async () => {
