@@ -227,7 +227,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
   const ownChain = await openOwnChain({ ...rooms, config, anchoring, federation, intake, sealer, ownKeys });
 
-  const verification = openVerificationRooms({ ...rooms, config, transport, anchoring, vault });
+  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, vault }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
   metrics.watch({
     records: () => intake.recorded,

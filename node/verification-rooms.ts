@@ -13,12 +13,13 @@ import { readPayload } from './payload/payload-tables.ts';
 import { isUnpaid } from './payments/unpaid-records.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import type { Store } from './store/store.ts';
+import { BundleJudge } from './verification/bundle-judge.ts';
 import { type Evidence, readEvidence } from './verification/evidence.ts';
 import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
 
 /** How records are proved. */
-export interface VerificationRooms {
+export interface VerificationRooms extends AsyncDisposable {
   readonly verifier: Verifier;
   readonly view: AnchoringView;
   /** Evidence about a record, from this store or from the node that made it. There is none of one that is not paid for. */
@@ -73,6 +74,8 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
   const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
   const status = async (found: Evidence) => (await view.of(found)).status;
-  const verifier = new Verifier({ keys, evidence, linked, payload, status, now, contradicts: anchoring.contradicts });
-  return { verifier, view, evidence, linked, payload };
+  const judge = new BundleJudge();
+  const { contradicts } = anchoring;
+  const verifier = new Verifier({ keys, evidence, linked, payload, status, now, contradicts, judge });
+  return { verifier, view, evidence, linked, payload, [Symbol.asyncDispose]: () => judge[Symbol.asyncDispose]() };
 }

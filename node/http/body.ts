@@ -55,14 +55,19 @@ const BYTE_ORDER_MARK = 0xfeff;
  * end and dropped, so that the connection stays in step; a peer that goes on sending for too long is cut off.
  */
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<JsonBody> {
+  const text = await readJsonText(request, limits);
+  return { text, value: parseBody(text, limits) };
+}
+
+/** The same body as its text, for those who parse it elsewhere. Throws what `readJsonBody` throws before it parses. */
+export async function readJsonText(request: IncomingMessage, limits: BodyLimits): Promise<string> {
   const refusal = refuseByHeaders(request, limits.maxBytes);
   if (refusal !== null) {
     discard(request);
     throw refusal;
   }
   const { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING } = limits;
-  const text = decodeBody(await readBytes(request, { maxBytes, deadlineMs, budget }));
-  return { text, value: parseBody(text, limits) };
+  return decodeBody(await readBytes(request, { maxBytes, deadlineMs, budget }));
 }
 
 /** What the headers of a request rule out, before its body is read. */
@@ -99,6 +104,11 @@ function decodeBody(bytes: Buffer): string {
   return text;
 }
 
+/** What is said of a body that is no strict JSON. */
+export function notJson(error: JsonError): Problem {
+  return new Problem('invalid-json', `The body is not acceptable JSON: ${error.message}.`, { cause: error });
+}
+
 function parseBody(text: string, limits: BodyLimits): JsonObject {
   const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = MAX_BODY_VALUES } = limits;
   let value: JsonValue;
@@ -106,7 +116,7 @@ function parseBody(text: string, limits: BodyLimits): JsonObject {
     value = parseJson(text, { maxDepth, maxValues });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw new Problem('invalid-json', `The body is not acceptable JSON: ${error.message}.`, { cause: error });
+    throw notJson(error);
   }
   if (!isJsonObject(value)) throw new Problem('invalid-json', 'The body must be a JSON object.');
   return value;

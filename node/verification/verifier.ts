@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Bundle, type BundleAnchor, parseBundle, type Proof } from '../../protocol/bundle/bundle.ts';
+import type { Bundle, BundleAnchor, Proof } from '../../protocol/bundle/bundle.ts';
 import { type JudgedLinked, judgeLinked } from '../../protocol/bundle/judge-linked.ts';
-import { type OpenedBundle, openBundle } from '../../protocol/bundle/opened-bundle.ts';
+import { openBundle } from '../../protocol/bundle/opened-bundle.ts';
 import type { Federation } from '../../protocol/bundle/opened-proof.ts';
 import type { AnchoringStatus, Finding, PayloadState, Verdict } from '../../protocol/bundle/verdict.ts';
 import { judge } from '../../protocol/bundle/verify.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { JsonValue } from '../../protocol/json/value.ts';
+import type { ParseOptions } from '../../protocol/json/parse.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
@@ -14,6 +14,7 @@ import type { FederationKeys } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';
 import { disclosureOf } from './bundles.ts';
+import type { BundleJudge } from './bundle-judge.ts';
 import { cachingSuite } from './caching-suite.ts';
 import type { Evidence } from './evidence.ts';
 import type { LinkedEvidence } from './linked-evidence.ts';
@@ -34,6 +35,8 @@ export interface VerifierOptions {
   /** Whether an anchor is none by this node's own reading of the ledger. */
   readonly contradicts: (anchor: BundleAnchor) => Promise<boolean>;
   readonly now: () => number;
+  /** Judges the bundles that anyone brings. */
+  readonly judge: Pick<BundleJudge, 'judge'>;
 }
 
 export interface RecordVerdict extends Verdict {
@@ -45,12 +48,6 @@ const DAMAGED_PAYLOAD: Finding = {
   check: 'payloadHashMatch',
   code: 'payload-mismatch',
   detail: 'the stored payload is not the one that was encrypted',
-};
-
-const UNREAD_ANCHOR: Finding = {
-  check: 'bundleBinding',
-  code: 'anchor-mismatch',
-  detail: 'the ledger, as this node has read it, does not show the anchor message there',
 };
 
 /** Verifies records from the stored bytes, and bundles that anyone brings, by the same checks and evidence rules. */
@@ -111,24 +108,19 @@ export class Verifier {
   }
 
   /**
-   * Verdict on a bundle, pinned to this node's federation, with the revocations that this node knows and by its own
-   * reading of the ledger. Throws `BundleError` where it is malformed.
+   * Verdict on the text of a bundle, pinned to this node's federation, with the revocations that this node knows and by
+   * its own reading of the ledger. `limits`: on its JSON. Throws what `JudgingThread.judge` throws.
    */
-  async verifyBundle(value: JsonValue): Promise<Verdict> {
-    const bundle = parseBundle(value);
-    const { keys, now } = this.#options;
-    const pin = keys.rosters.genesis;
-    const { revocations } = keys.statements();
-    const opened = openBundle(this.#suite, bundle, { revocations });
-    const judged = await this.#judgeEach(bundle.linked ?? [], opened, pin);
-    const findings = [...opened.findings, ...(await this.#anchorFindings(opened))];
-    return judge(this.#suite, { ...opened, findings }, judged, { pin, at: timestampOf(now()) });
-  }
-
-  /** A bundle's own word on when it reached consensus is not enough for one who reads the ledger. */
-  async #anchorFindings({ bundle: { anchor }, anchorMessage }: OpenedBundle): Promise<readonly Finding[]> {
-    if (anchor === null || anchorMessage === null) return [];
-    return (await this.#options.contradicts(anchor)) ? [UNREAD_ANCHOR] : [];
+  async verifyBundle(text: string, limits: ParseOptions): Promise<Verdict> {
+    const { keys, now, judge: apart, contradicts } = this.#options;
+    const { verdict, anchored } = await apart.judge(text, {
+      pin: keys.rosters.genesis,
+      revocations: keys.statements().revocations,
+      at: timestampOf(now()),
+      limits,
+    });
+    // A bundle's own word on when it reached consensus is not enough for one who reads the ledger.
+    return anchored !== null && (await contradicts(anchored.anchor)) ? anchored.contradicted : verdict;
   }
 
   /** Judges linked records one by one; other requests get their turn in between. */

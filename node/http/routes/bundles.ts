@@ -10,7 +10,7 @@ import { BundleError, BundleShape } from '../../../protocol/bundle/bundle.ts';
 import type { Verdict } from '../../../protocol/bundle/verdict.ts';
 import { isKeyRecordFor } from '../../../protocol/evidence/agent.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
-import type { JsonValue } from '../../../protocol/json/value.ts';
+import { JsonError } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
@@ -18,9 +18,11 @@ import { proofWindowEndsAt } from '../../attestation/proof-window.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { completeBundle } from '../../verification/bundles.ts';
 import type { Evidence } from '../../verification/evidence.ts';
+import { JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import type { PayloadAnswer, Verifier } from '../../verification/verifier.ts';
-import { MAX_BODY_VALUES, readJsonBody } from '../body.ts';
+import { MAX_BODY_VALUES, notJson, readJsonText } from '../body.ts';
+import { LargeBodies } from '../large-bodies.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
@@ -33,6 +35,8 @@ const MAX_BUNDLE_BYTES = 8 << 20;
 const MAX_BUNDLE_DEPTH = 40;
 /** The values of the largest request that is recorded, and as many for proofs and rosters. */
 const MAX_BUNDLE_VALUES = 2 * MAX_BODY_VALUES;
+/** Bundles that anyone brings, all of them apart from the bodies of those who record. */
+const UNDER_WORK = new LargeBodies();
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const readQuery = queryReader(BundleQueryShape);
@@ -125,17 +129,21 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
       problems: ['bundle-malformed'],
     },
     async answer({ context }) {
-      const limits = { maxBytes: MAX_BUNDLE_BYTES, maxDepth: MAX_BUNDLE_DEPTH, maxValues: MAX_BUNDLE_VALUES };
-      const { value } = await readJsonBody(context.req, limits);
-      return { body: verdictAnswer(await judge(verifier, value)) };
+      const text = await readJsonText(context.req, { maxBytes: MAX_BUNDLE_BYTES });
+      using _place = UNDER_WORK.enter(text.length);
+      return { body: verdictAnswer(await judge(verifier, text)) };
     },
   };
 }
 
-async function judge(verifier: Pick<Verifier, 'verifyBundle'>, value: JsonValue): Promise<Verdict> {
+async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Promise<Verdict> {
   try {
-    return await verifier.verifyBundle(value);
+    return await verifier.verifyBundle(text, { maxDepth: MAX_BUNDLE_DEPTH, maxValues: MAX_BUNDLE_VALUES });
   } catch (error) {
+    if (error instanceof JsonError) throw notJson(error);
+    if (error instanceof JudgingError) {
+      throw new Problem('dependency-unavailable', 'The bundle could not be judged at present.', { cause: error });
+    }
     if (!(error instanceof BundleError)) throw error;
     const place = error.pointer || 'its root';
     throw new Problem('bundle-malformed', `The bundle is malformed at ${place}: ${error.message}.`);

@@ -92,7 +92,7 @@ test('an answer that is too large, late, refused or no JSON is a typed error', a
       else if (path.endsWith('gt:3')) answer(200, '{');
     },
     async (url) => {
-      const client = new MirrorClient([url], { timeoutMs: 300 });
+      const client = new MirrorClient([url], { timeoutMs: 2_000 });
       const found: string[] = [];
       for (const after of [1, 2, 3, 4]) {
         await client.messages(url, TOPIC, after).catch((error: unknown) => {

@@ -1,0 +1,84 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { BundleJudge } from '../../../node/verification/bundle-judge.ts';
+import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
+import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
+import { BundleError } from '../../../protocol/bundle/bundle.ts';
+import { JsonError } from '../../../protocol/json/value.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
+
+const federation = await TestFederation.create({ signerOf: nativeSigner });
+const batch = await federation.sealBatch('eu', [{}, {}]);
+const bundle = batch.bundleFor(1);
+const text = JSON.stringify(bundle);
+const many = <Item>(item: Item): Item[] => Array.from({ length: 1_000 }, () => item);
+/** The same record, with as much beside it as a bundle may have. */
+const long = JSON.stringify({ ...bundle, cosignatures: many(bundle.cosignatures[0]), keys: many(bundle.keys[0]) });
+const terms: JudgingTerms = {
+  pin: federation.chain.genesis,
+  revocations: [],
+  at: timestampOf(Date.UTC(2026, 10, 21)),
+  limits: { maxDepth: 40, maxValues: 131_072 },
+};
+
+const judge = new BundleJudge();
+test.after(() => judge[Symbol.asyncDispose]());
+
+test('a thread judges as the protocol does, bundles of any length', async () => {
+  for (const one of [text, long]) assert.equal(await judge.judge(one, terms), judgeBundle(nativeSuite, one, terms));
+  const { verdict, anchored } = await judge.judge(text, terms);
+  assert.ok(verdict.verified && verdict.pinned);
+  assert.equal(anchored?.anchor, bundle.anchor);
+  assert.not(anchored?.contradicted.verified);
+  assert.not(anchored?.contradicted.checks.bundleBinding);
+});
+
+test('what is no JSON, no object or no bundle fails as it does in this thread, and harms no other', async () => {
+  const good = judge.judge(text, terms);
+  const errors = await Promise.all(
+    ['{', '[]', '{"a":1,"a":2}', '{}', text.replace('"receipt"', '"recipe"')].map((bad) =>
+      judge.judge(bad, terms).catch((error: unknown) => error),
+    ),
+  );
+  assert.ok(errors.slice(0, 3).every((error) => error instanceof JsonError));
+  assert.ok(errors.slice(3).every((error) => error instanceof BundleError && error.message !== ''));
+  assert.ok((await good).verdict.verified);
+});
+
+test('the event loop goes on: this thread does a small part of the work', async () => {
+  const cost = async (work: () => unknown): Promise<number> => {
+    const before = process.threadCpuUsage();
+    await work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const here = await cost(() => judgeBundle(nativeSuite, long, terms));
+  const apart = await cost(() => judge.judge(long, terms));
+  console.log(
+    `${(long.length / 2 ** 20).toFixed(1)} MiB: ${apart.toFixed(1)} ms of this thread, ${here.toFixed(1)} ms in it`,
+  );
+  assert.ok(apart < here / 2, `${apart} ms of ${here}`);
+});
+
+test('a thread that runs out of memory or time fails those who wait, and the next bundle finds another', async () => {
+  for (const limits of [{ heapMiB: 24 }, { judgingMs: 5 }]) {
+    await using thread = new JudgingThread(limits);
+    const error: unknown = await thread.judge(long, terms).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof JudgingError, String(error));
+  }
+  await using small = new JudgingThread({ heapMiB: 24 });
+  await small.judge(long, terms).catch(() => undefined);
+  assert.ok((await small.judge(text, terms)).verdict.verified);
+});
+
+test('disposed, it fails those who wait and takes nothing more', async () => {
+  const thread = new JudgingThread();
+  const waiting = thread.judge(long, terms).catch((thrown: unknown) => thrown);
+  await thread[Symbol.asyncDispose]();
+  assert.ok((await waiting) instanceof JudgingError);
+  assert.ok((await thread.judge(text, terms).catch((thrown: unknown) => thrown)) instanceof JudgingError);
+});
+
+test.run();
