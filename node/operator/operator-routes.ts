@@ -5,6 +5,7 @@ import { accountRoutes } from './account-routes.ts';
 import { listRoutes } from './list-routes.ts';
 import { regwatchRoutes } from './regwatch-routes.ts';
 import { rosterRoutes } from './roster-routes.ts';
+import { screeningRoutes } from './screening-routes.ts';
 import { signingKeyRoutes } from './signing-key-routes.ts';
 
 /** What an operator may ask of a running node. Reached through the socket in the node's home alone. */
@@ -16,6 +17,7 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
     ...listRoutes(context),
     ...regwatchRoutes(context),
     ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),
+    ...screeningRoutes(context),
     ...signingKeyRoutes({ ...context, self: config.id }),
   ];
 }

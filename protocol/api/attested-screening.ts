@@ -11,7 +11,7 @@ import { EXAMPLE_SALT, SaltShape } from './paid-tiered-attest.ts';
 export const MIN_NAME = 2;
 export const MAX_NAME = 500;
 /** Bound on a name with it. */
-const MAX_GIVEN_NAME = 600;
+export const MAX_GIVEN_NAME = 600;
 const MAX_QUERY_ID = 128;
 const MATCH_TYPES = ['exact', 'substring'] as const;
 

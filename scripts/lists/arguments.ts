@@ -8,6 +8,8 @@ export const USAGE = `npm run lists -- COMMAND [options]
   import DIR   takes the lists of a folder, one sub-folder each, holding the official files
   update       looks at the configured sources now (LISTS_SOURCES)
   status       what is in force, how old it is, how the last look at its source went
+  repeat FILE  an old screening once more, against the editions that its record names. FILE (- is stdin) holds one JSON
+               object: attestationId, the name that was asked for, and the salt of the answer
 
   --list ID         this list, several times for several; without it all:
                     ${LIST_IDS.slice(0, 3).join(' ')}
@@ -19,13 +21,14 @@ export const USAGE = `npm run lists -- COMMAND [options]
 
 A list that the folder lacks stays as it is; so does one whose new edition is refused. Running nodes take an edition
 without a restart. The nodes read DIR themselves, and speak over operator.sock.
-Exit: 0 done on every node (status: every list is there) · 1 not on every node, or not every list (status: one is missing
-or older than seven days) · 2 wrong usage, or no cluster`;
+Exit: 0 done on every node (status: every list is there; repeat: it comes to the same) · 1 not on every node, or not every
+list (status: one is missing or older than seven days) · 2 wrong usage, or no cluster`;
 
 export type Command =
   | { readonly name: 'import'; readonly directory: string; readonly acceptShrink: boolean }
   | { readonly name: 'update'; readonly acceptShrink: boolean }
-  | { readonly name: 'status' };
+  | { readonly name: 'status' }
+  | { readonly name: 'repeat'; readonly file: string };
 
 export interface Arguments {
   readonly command: Command;
@@ -51,6 +54,7 @@ const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
   import: { words: 1, flags: ['accept-shrink', ...COMMON] },
   update: { words: 0, flags: ['accept-shrink', ...COMMON] },
   status: { words: 0, flags: COMMON },
+  repeat: { words: 1, flags: ['node', 'home', 'json'] },
 };
 
 /** What the command line asks for; null: help. Throws `UsageError`. */
@@ -64,14 +68,16 @@ export function readArguments(args: readonly string[]): Arguments | null {
   return { command, lists: list.length === 0 ? LIST_IDS : list.map(listOf), nodes, home, json };
 }
 
-function commandOf(name: Command['name'], directory: string, acceptShrink: boolean): Command {
+function commandOf(name: Command['name'], path: string, acceptShrink: boolean): Command {
   switch (name) {
     case 'import':
-      return { name, directory: resolve(directory), acceptShrink };
+      return { name, directory: resolve(path), acceptShrink };
     case 'update':
       return { name, acceptShrink };
     case 'status':
       return { name };
+    case 'repeat':
+      return { name, file: path };
   }
 }
 

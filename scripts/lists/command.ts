@@ -1,11 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { LIST_IDS, type ListId } from '../../node/lists/list-id.ts';
 import { type ListOutcome, ListOutcomeShape, type ListState, ListStatesShape } from '../../node/operator/list-forms.ts';
+import { RepeatAnswerShape, type RepeatQuestion } from '../../node/operator/screening-forms.ts';
 import { askAll, type Outcome } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Arguments, type Command, readArguments, USAGE } from './arguments.ts';
-import { outcomeTable, stateTable } from './tables.ts';
+import { readQuestion } from './question.ts';
+import { outcomeTable, repeatText, stateTable } from './tables.ts';
 
 /** 0 done on every node · 1 not on every node, or not every list · 2 wrong usage, or no cluster. */
 export type ListsExit = 0 | 1 | 2;
@@ -18,6 +20,9 @@ export interface Terminal {
 /** Longest that a node may take for one list: it downloads, reads and attests it. In milliseconds. */
 const CHANGE_MS = 15 * 60_000;
 
+/** A command that may bring in editions. */
+type Change = Extract<Command, { readonly acceptShrink: boolean }>;
+
 /** The `lists` command: the official lists of running nodes. */
 export async function listsCommand(args: readonly string[], terminal: Terminal): Promise<ListsExit> {
   try {
@@ -29,9 +34,14 @@ export async function listsCommand(args: readonly string[], terminal: Terminal):
     const { command } = asked;
     if (command.name === 'import') await requireLists(command.directory);
     const targets = await findTargets(asked.home, asked.nodes);
-    return await (command.name === 'status'
-      ? runStatus(targets, asked, terminal)
-      : runChange(command, targets, asked, terminal));
+    switch (command.name) {
+      case 'status':
+        return await runStatus(targets, asked, terminal);
+      case 'repeat':
+        return await runRepeat(await readQuestion(command.file), targets, asked, terminal);
+      default:
+        return await runChange(command, targets, asked, terminal);
+    }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     terminal.err(`lists: ${error.message}\n\n${USAGE}`);
@@ -65,9 +75,29 @@ async function runStatus(
   return told(outcomes, terminal) && isThere ? 0 : 1;
 }
 
+async function runRepeat(
+  question: RepeatQuestion,
+  targets: readonly Target[],
+  { json }: Arguments,
+  terminal: Terminal,
+): Promise<ListsExit> {
+  const path = '/screenings/repeat';
+  const body = { ...question };
+  const outcomes = await askAll(targets, {
+    method: 'POST',
+    path,
+    body,
+    answer: RepeatAnswerShape,
+    answerMs: CHANGE_MS,
+  });
+  terminal.out(json ? JSON.stringify({ command: 'repeat', nodes: outcomes }) : repeatText(outcomes));
+  const all = outcomes.every((one) => one.ok && one.answer.outcome === 'agrees');
+  return told(outcomes, terminal) && all ? 0 : 1;
+}
+
 /** One list after another, so that a table of what was done so far is never far behind. */
 async function runChange(
-  command: Exclude<Command, { readonly name: 'status' }>,
+  command: Change,
   targets: readonly Target[],
   { lists, json }: Arguments,
   terminal: Terminal,
@@ -80,11 +110,7 @@ async function runChange(
   return told(outcomes, terminal) && refused.length === 0 ? 0 : 1;
 }
 
-function change(
-  command: Exclude<Command, { readonly name: 'status' }>,
-  listId: ListId,
-  targets: readonly Target[],
-): Promise<Outcome<ListOutcome>[]> {
+function change(command: Change, listId: ListId, targets: readonly Target[]): Promise<Outcome<ListOutcome>[]> {
   const { name, acceptShrink } = command;
   const body = name === 'import' ? { directory: command.directory, acceptShrink } : { acceptShrink };
   const question = { method: 'POST', path: `/lists/${listId}/${name}`, body, answerMs: CHANGE_MS } as const;

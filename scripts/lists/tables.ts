@@ -1,4 +1,5 @@
 import type { EditionAnswer, ListOutcome, ListState } from '../../node/operator/list-forms.ts';
+import type { RepeatAnswer } from '../../node/operator/screening-forms.ts';
 import type { Outcome } from '../key/ask.ts';
 import { tableText } from '../key/tables.ts';
 
@@ -39,6 +40,26 @@ export function stateTable(outcomes: readonly Outcome<readonly ListState[]>[]): 
   ]);
   const header = ['list', 'state', 'in force', 'entries', 'names', 'files of', 'retrieved', 'kept', 'source', 'nodes'];
   return tableText([header, ...rows]);
+}
+
+/** What an old screening came to on each node, and against what. */
+export function repeatText(outcomes: readonly Outcome<RepeatAnswer>[]): string {
+  const lists = outcomes.flatMap((one): Outcome<RepeatAnswer['lists'][number]>[] =>
+    one.ok ? one.answer.lists.map((answer) => ({ node: one.node, ok: true, answer })) : [],
+  );
+  const rows = merged(lists, ({ listId, fileHash, fileDate, matchCount, entries }) => [
+    listId,
+    fileHash.slice(0, HASH),
+    fileDate?.slice(0, MINUTE) ?? NONE,
+    String(matchCount),
+    entries[0] ?? NONE,
+  ]);
+  const verdicts = merged(outcomes, ({ outcome, detail, recorded, repeated }) => [
+    outcome === 'refused' ? `REFUSED: ${detail}` : `${outcome}: recorded ${recorded}, repeated ${repeated}`,
+  ]);
+  const table =
+    rows.length === 0 ? [] : [tableText([['list', 'edition', 'files of', 'matches', 'first', 'nodes'], ...rows])];
+  return [...table, ...verdicts.map((words) => words.join('  '))].join('\n');
 }
 
 function cells(edition: EditionAnswer | null): Row {

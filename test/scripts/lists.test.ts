@@ -93,7 +93,16 @@ test('a refused edition is told on every node, with a way to accept it', async (
 });
 
 test('wrong usage is told apart', async () => {
-  const wrong = ['', 'load', 'import', 'update now', 'status --accept-shrink', 'status --list x', 'status --node zz'];
+  const wrong = [
+    '',
+    'load',
+    'import',
+    'update now',
+    'status --accept-shrink',
+    'status --list x',
+    'status --node zz',
+    'repeat /nowhere',
+  ];
   for (const line of [...wrong, `import ${home.path}`, 'import /nowhere', 'status --home a --node eu']) {
     assert.is((await lists(line)).exit, 2, line);
   }
