@@ -20,7 +20,7 @@ export async function rowsOfOwn(
     ...sourceRecordOperations(hashed),
     ...sourceHeadOperations(hashed),
     ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
-    ...counters.flatMap((counter) => counter.operations(records)),
+    ...counters.flatMap((counter) => [...counter.operations(records)].flat()),
     ...(await again(records)),
   ];
 }

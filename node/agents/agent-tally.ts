@@ -48,7 +48,7 @@ export class AgentTally implements RecordCounter {
     });
   }
 
-  operations(records: readonly AttestationRecord[]): readonly Operation[] {
+  operations(records: readonly AttestationRecord[]): [Operation[]] {
     this.#moved = new Map();
     const places: Operation[] = [];
     for (const record of records) {
@@ -58,7 +58,7 @@ export class AgentTally implements RecordCounter {
         if (mention === 'own') places.push(agentRecordTable.put([agent, record.seq], after.count));
       }
     }
-    return [...places, ...[...this.#moved].map(([agent, row]) => agentTallyTable.put([agent], row))];
+    return [[...places, ...[...this.#moved].map(([agent, row]) => agentTallyTable.put([agent], row))]];
   }
 
   committed(): void {

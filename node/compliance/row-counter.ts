@@ -46,14 +46,14 @@ export class RowCounter implements RecordCounter {
     });
   }
 
-  operations(records: readonly AttestationRecord[]): readonly Operation[] {
+  operations(records: readonly AttestationRecord[]): [Operation[]] {
     this.#moved = new Map();
     for (const { parts, by } of records.flatMap(this.#movesOf)) {
       const key = this.#table.key(...parts);
       const before = this.#moved.get(key)?.count ?? this.#durable.get(key) ?? 0;
       this.#moved.set(key, { parts, count: before + by });
     }
-    return [...this.#moved.values()].map(({ parts, count }) => this.#table.put(parts, count));
+    return [[...this.#moved.values()].map(({ parts, count }) => this.#table.put(parts, count))];
   }
 
   committed(): void {

@@ -187,7 +187,11 @@ export class Intake implements AsyncDisposable {
     const { store, counters } = this.#options;
     const records = group.records.map(({ record }) => record);
     try {
-      await Promise.all(counters.map((counter) => counter.load(records)));
+      const slices = new Slices();
+      for (const counter of counters) {
+        await counter.load(records);
+        if (slices.isOver) await slices.rest();
+      }
       await store.write(await this.#rowsOf(group, drafts, records));
     } catch (error) {
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
@@ -218,7 +222,7 @@ export class Intake implements AsyncDisposable {
     const parts = function* (own: Iterable<readonly Operation[]>): Generator<readonly Operation[]> {
       yield* groupRowParts(group, drafts, projections);
       yield* own;
-      for (const counter of counters) yield counter.operations(records);
+      for (const counter of counters) yield* counter.operations(records);
     };
     for (const part of parts([this.#once.operations(drafts), this.#idempotencyRows(drafts)])) {
       for (const row of part) rows.push(row);

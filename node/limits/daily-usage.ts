@@ -128,7 +128,7 @@ export class DailyUsage implements RecordCounter {
     this.#loaded = loaded;
   }
 
-  operations(records: readonly AttestationRecord[]): Operation[] {
+  operations(records: readonly AttestationRecord[]): [Operation[]] {
     this.#moved.clear();
     const rows: Operation[] = [];
     for (const [key, { account, day, records: more }] of tallyUsage(records)) {
@@ -138,7 +138,7 @@ export class DailyUsage implements RecordCounter {
       rows.push(usageTable.put([account, day], before + more));
       if (this.#lastDay === undefined || day > this.#lastDay) this.#lastDay = day;
     }
-    return rows;
+    return [rows];
   }
 
   committed(): void {

@@ -9,7 +9,8 @@ import type { Operation } from '../store/operation.ts';
 export interface RecordCounter {
   /** Reads the rows that these records move, where memory has not got them. */
   load(records: readonly AttestationRecord[]): Promise<void>;
-  operations(records: readonly AttestationRecord[]): readonly Operation[];
+  /** Rows, in parts: counting thousands of records takes long, and whoever takes the parts may rest between two. */
+  operations(records: readonly AttestationRecord[]): Iterable<readonly Operation[]>;
   committed(): void;
   /** Lets go of what memory holds: the rows may have been moved by another writer. */
   forget(): void;

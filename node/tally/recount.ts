@@ -42,7 +42,7 @@ async function countRange(
   }
   await tally.load(records);
   const end = tallyEndTable.put([node], { version: TALLY_VERSION, next: first + size });
-  await store.write([...tally.operations(records), end]);
+  await store.write([...[...tally.operations(records)].flat(), end]);
   tally.committed();
 }
 

@@ -40,7 +40,7 @@ test('counts hold exactly what was written, whatever was refused or written by a
         const records = sessions.map((index) => recordOf({ links: linkTo(index) }));
         const writer = fate === 'by another' ? new RowCounter(store, table, moves) : counter;
         await writer.load(records);
-        const operations = writer.operations(records);
+        const [operations] = writer.operations(records);
         if (fate === 'refused') continue;
         await store.write(operations);
         writer.committed();

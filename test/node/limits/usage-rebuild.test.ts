@@ -66,7 +66,7 @@ test('records taken back from peers are counted in their own writes, as if they 
     usage.forget();
     await usage.load(page);
     // The chain's own write, of which nobody tells the counter.
-    await store.write(usage.operations(page));
+    await store.write(usage.operations(page).flat());
   }
   assert.equal(await room.rows(), { 'acme/2026-11-20': 500 });
   assert.is((await usage.standing({ id: 'acme', tier: 'developer' }))?.remaining, 500);
