@@ -1,4 +1,5 @@
 import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
+import { followRedirects, RedirectError } from '../redirects.ts';
 import { MAX_DOCUMENT_BYTES } from './document-reader.ts';
 import type { RawDocument } from './read-document.ts';
 
@@ -20,46 +21,32 @@ export type Fetched =
 
 /** From the question to the last byte. In milliseconds. */
 const FETCH_MS = 30_000;
-const MAX_REDIRECTS = 3;
 const MAX_HEADER = 1_000;
 const USER_AGENT = 'meridian-regwatch/1';
 const ACCEPT =
   'application/rss+xml, application/atom+xml, application/rdf+xml, application/json, application/xml, text/xml';
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Asks a source for its document, unless it is still the one that it gave last. Never throws: what goes wrong is an
- * outcome. Follows a few redirects, from https to https alone; reads no further than the largest document.
+ * outcome. Follows redirects where `followRedirects` does; reads no further than the largest document.
  */
 export async function fetchDocument(url: string, known: Validators, signal: AbortSignal): Promise<Fetched> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
   try {
-    return await follow(new URL(url), known, deadline);
+    return await ask(new URL(url), known, deadline);
   } catch (error) {
     return failed(error instanceof Error ? reasonOf(error) : 'it cannot be reached');
   }
 }
 
-async function follow(start: URL, { etag, lastModified }: Validators, signal: AbortSignal): Promise<Fetched> {
-  let url = start;
-  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const response = await fetch(url, {
-      signal,
-      redirect: 'manual',
-      headers: {
-        accept: ACCEPT,
-        'user-agent': USER_AGENT,
-        ...(etag === null ? {} : { 'if-none-match': etag }),
-        ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
-      },
-    });
-    if (!REDIRECTS.has(response.status)) return outcomeOf(response);
-    await response.body?.cancel();
-    const next = URL.parse(response.headers.get('location') ?? '', url);
-    if (next === null || next.protocol !== start.protocol) return failed('it leads to where it cannot be followed');
-    url = next;
-  }
-  return failed(`it leads on more than ${MAX_REDIRECTS} times`);
+async function ask(start: URL, { etag, lastModified }: Validators, signal: AbortSignal): Promise<Fetched> {
+  const headers = {
+    accept: ACCEPT,
+    'user-agent': USER_AGENT,
+    ...(etag === null ? {} : { 'if-none-match': etag }),
+    ...(lastModified === null ? {} : { 'if-modified-since': lastModified }),
+  };
+  return outcomeOf(await followRedirects(start, (url) => fetch(url, { signal, redirect: 'manual', headers })));
 }
 
 async function outcomeOf(response: Response): Promise<Fetched> {
@@ -91,6 +78,7 @@ function failed(reason: string, retryAfter: number | null = null): Fetched {
 
 function reasonOf(error: Error): string {
   if (error instanceof BodyTooLargeError) return `it gives more than ${MAX_DOCUMENT_BYTES} bytes`;
+  if (error instanceof RedirectError) return `it ${error.message}`;
   if (error.name === 'TimeoutError') return `it does not answer in ${FETCH_MS} ms`;
   return error.cause instanceof Error ? error.cause.message : error.message;
 }

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/read-variable.ts';
+import { followRedirects, RedirectError } from '../../redirects.ts';
 import { ListError } from '../list-error.ts';
 
 /** What a source said of a file the last time, so that it need not send the same again. */
@@ -13,14 +13,11 @@ export type Download =
 
 /** Longest wait for an answer, and for each further piece of it. In milliseconds. */
 const ANSWER_MS = 30_000;
-const MAX_REDIRECTS = 5;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Longest validator that is kept. */
 const MAX_VALIDATOR_CHARACTERS = 512;
 
 /**
- * Asks a source for a file; it may say that nothing has changed. Follows redirects, but never from a protected address to
- * an open one, nor from another machine to this one. The body is read, and bounded, by the caller. Throws `ListError`.
+ * Asks a source for a file; it may say that nothing has changed. Follows redirects where `followRedirects` does. The body is read, and bounded, by the caller. Throws `ListError`.
  */
 export async function download(
   url: string,
@@ -57,19 +54,12 @@ async function follow(
   signal: AbortSignal,
   answerMs: number,
 ): Promise<Response> {
-  let url = first;
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const response = await get(url, headers, signal, answerMs);
-    const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
-    if (location === null) return response;
-    await response.body?.cancel();
-    const next = URL.parse(location, url);
-    if (next === null || !mayLeadTo(new URL(first), next)) {
-      throw new ListError('download', `${hostOf(first)} leads to an address that is not followed`);
-    }
-    url = next.href;
+  try {
+    return await followRedirects(new URL(first), (url) => get(url.href, headers, signal, answerMs));
+  } catch (error) {
+    if (error instanceof RedirectError) throw new ListError('download', `${hostOf(first)} ${error.message}`, error);
+    throw error;
   }
-  throw new ListError('download', `${hostOf(first)} leads on and on`);
 }
 
 async function get(
@@ -119,13 +109,6 @@ async function within<Value>(work: Promise<Value>, url: string, signal: AbortSig
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Whether a redirect may be followed. */
-function mayLeadTo(from: URL, to: URL): boolean {
-  const isOwn = isLoopback(to.hostname);
-  if (isLoopback(from.hostname)) return isOwn && (to.protocol === 'http:' || to.protocol === 'https:');
-  return to.protocol === 'https:' && !isOwn;
 }
 
 /** Addresses may hold tokens: a message names the host alone. */

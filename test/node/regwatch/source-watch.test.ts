@@ -188,7 +188,7 @@ test('it follows a few redirects, and none without end or to another protocol', 
   const three = watch();
   answer = (_request, response) => response.writeHead(301, { location: 'file:///etc/passwd' }).end();
   await three.watch.look();
-  assert.match((await three.state()).error ?? '', /cannot be followed/);
+  assert.match((await three.state()).error ?? '', /leads to an address that is not followed/);
 });
 
 test('two looks at once ask once; one that is ended gives up its question', async () => {
