@@ -53,7 +53,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   const blockSeconds = options.blockSeconds ?? null;
   if (stateFile === null) await makeGenesis(client, wallets);
   else await replay(client, archived?.blocks ?? []);
-  const failures: Promise<never>[] = [died(anvil)];
+  const failures = [quiet(died(anvil))];
   if (archived !== null) {
     const { archive } = archived;
     // Nobody knows the chain yet, so it stands still.
@@ -61,12 +61,10 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     if (archive.length > 0 || stateFile === null) await archive.keepSnapshot(await dumpState(client, blockSeconds));
     const journalBlocks = options.journalBlocks ?? DEFAULT_JOURNAL_BLOCKS;
     const follower = new BlockFollower({ client, rpcUrl: anvil.rpcUrl, archive, from, journalBlocks, blockSeconds });
-    failures.push(starting.use(follower).failed.catch(laterThanDeath));
+    failures.push(quiet(starting.use(follower).failed.catch(laterThanDeath)));
   }
   await resumeMining(client, blockSeconds);
-  const failed = Promise.race(failures);
-  // Whoever wants to know of it awaits it; nobody has to.
-  failed.catch(() => {});
+  const failed = quiet(Promise.race(failures));
   const running = starting.move();
   return {
     rpcUrl: anvil.rpcUrl,
@@ -76,6 +74,12 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
     failed,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** Whoever wants to know of it awaits it; nobody has to. */
+function quiet(failure: Promise<never>): Promise<never> {
+  failure.catch(() => {});
+  return failure;
 }
 
 async function laterThanDeath(error: unknown): Promise<never> {

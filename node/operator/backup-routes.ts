@@ -1,5 +1,4 @@
 import { isAbsolute } from 'node:path';
-import type { Context } from 'koa';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { BackupError } from '../backup/backup-error.ts';
@@ -13,6 +12,7 @@ import { validator } from '../http/validation.ts';
 import { Lanes } from '../lanes.ts';
 import type { Store } from '../store/store.ts';
 import { CopyStoreShape } from './backup-forms.ts';
+import { callerGone } from './operator-route.ts';
 
 export interface BackupRooms {
   readonly self: NodeId;
@@ -39,7 +39,7 @@ export function backupRoutes(rooms: BackupRooms): readonly OperatorRoute[] {
       answer: async ({ context }) => {
         const { directory } = validateCopy((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
         if (!isAbsolute(directory)) throw refused('is not an absolute path');
-        const { signal } = goneCaller(context);
+        const signal = callerGone(context);
         const copy = await refusable(() => lanes.exclusive(LANE, () => copyStore(store, directory, self, now, signal)));
         return { body: { success: true, node: self, copy } };
       },
@@ -67,13 +67,6 @@ export function restorationRoute({ self, store, recovery }: BackupRooms): Operat
 
 function waitAnswer(wait: RecoveryWait): JsonObject {
   return wait.for === 'peers' ? { ...wait, answered: [...wait.answered] } : { ...wait };
-}
-
-/** Aborts when whoever asked is gone: nobody would finish the backup. */
-function goneCaller({ res }: Context): AbortController {
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
-  return gone;
 }
 
 async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -15,3 +15,10 @@ export function operatorRoute(
     answer: async ({ context }) => ({ body: { success: true, ...(await answer(context)) } }),
   };
 }
+
+/** Aborts when whoever asked is gone: nobody would have the answer. */
+export function callerGone({ res }: Context): AbortSignal {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+  return gone.signal;
+}

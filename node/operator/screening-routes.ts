@@ -5,7 +5,7 @@ import type { ListRooms } from '../list-rooms.ts';
 import { packInThread } from '../screening/packing-thread.ts';
 import { RepeatError, repeatScreening, type RepeatSources } from '../screening/repeat-screening.ts';
 import type { Store } from '../store/store.ts';
-import { operatorRoute } from './operator-route.ts';
+import { callerGone, operatorRoute } from './operator-route.ts';
 import { type RepeatAnswer, type RepeatQuestion, RepeatScreeningShape } from './screening-forms.ts';
 
 const MAX_BYTES = 16 << 10;
@@ -23,14 +23,19 @@ export function screeningRoutes({
   return [
     operatorRoute('POST', '/screenings/repeat', async (context) => {
       const asked = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
-      return { ...(await answerTo(sources, asked)) };
+      const signal = AbortSignal.any([callerGone(context), AbortSignal.timeout(REPEAT_MS)]);
+      return { ...(await answerTo(sources, asked, signal)) };
     }),
   ];
 }
 
-async function answerTo(sources: RepeatSources, asked: RepeatQuestion): Promise<Omit<RepeatAnswer, 'success'>> {
+async function answerTo(
+  sources: RepeatSources,
+  asked: RepeatQuestion,
+  signal: AbortSignal,
+): Promise<Omit<RepeatAnswer, 'success'>> {
   try {
-    const { recorded, repeated, lists } = await repeatScreening(sources, asked, AbortSignal.timeout(REPEAT_MS));
+    const { recorded, repeated, lists } = await repeatScreening(sources, asked, signal);
     const outcome = recorded === repeated ? 'agrees' : 'differs';
     const shown = lists.map(({ listId, fileHash, fileDate, matchCount, matches }) => {
       const entries = matches.map(({ entryId, matchedName }) => `${entryId} ${matchedName}`);

@@ -38,6 +38,7 @@ export function packInThread(lists: Pick<Lists, 'directoryOf'>): Pack {
     if (isSmall(files)) return packEdition(readEditionEntries(order.directory, order.edition));
     const worker = new Worker(new URL('./packing-worker.ts', import.meta.url), {
       workerData: order,
+      env: {},
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     });
     try {

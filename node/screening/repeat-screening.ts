@@ -1,4 +1,4 @@
-import { decodeBase64url } from '../../protocol/bytes.ts';
+import { decodeBase64url, EncodingError } from '../../protocol/bytes.ts';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { commit } from '../../protocol/payload/commitment.ts';
@@ -14,7 +14,7 @@ import type { Pack } from './list-searches.ts';
 import { type ScreenedList, type ScreeningResult, screenName } from './screening.ts';
 
 export const REPEAT_ERROR_CODES = ['record-unknown', 'no-screening', 'query-mismatch', 'edition-gone'] as const;
-export type RepeatErrorCode = (typeof REPEAT_ERROR_CODES)[number];
+type RepeatErrorCode = (typeof REPEAT_ERROR_CODES)[number];
 
 export class RepeatError extends Error {
   override readonly name = 'RepeatError';
@@ -27,13 +27,13 @@ export class RepeatError extends Error {
 }
 
 /** What was asked then: the name, and the salt that the answer gave. */
-export interface AskedThen {
+interface AskedThen {
   readonly attestationId: RecordId;
   readonly name: string;
   readonly salt: Base64url;
 }
 
-export interface RepeatedScreening {
+interface RepeatedScreening {
   /** What the record says that it came to. */
   readonly recorded: ScreeningResult;
   /** What it comes to now, against the very editions that the record names. */
@@ -59,18 +59,28 @@ export async function repeatScreening(
   const stored = await readRecord(store, attestationId);
   if (stored === undefined) throw new RepeatError('record-unknown', `this node has no record ${attestationId}`);
   const { recorded, databases, inputHash } = screeningOf(stored.record);
-  if (commit(nativeSuite, 'meridian/input/1', decodeBase64url(salt), name) !== inputHash) {
+  if (hashOf(name, salt) !== inputHash) {
     throw new RepeatError('query-mismatch', 'the record is of another name, or the salt is not its own');
   }
   // All are found before any is read, which takes long.
   const editions = await Promise.all(databases.map((database) => editionOf(lists, database)));
-  const searches: EditionSearch[] = [];
-  for (const edition of editions) searches.push(new EditionSearch(edition, await pack(edition, signal)));
-  const { result, lists: screened } = screenName(
-    name,
-    searches.map((search) => ({ search, isStale: false })),
-  );
-  return { recorded, repeated: result, lists: screened };
+  const screened: ScreenedList[] = [];
+  for (const edition of editions) {
+    const search = new EditionSearch(edition, await pack(edition, signal));
+    screened.push(...screenName(name, [{ search, isStale: false }]).lists);
+  }
+  const repeated = screened.some(({ result }) => result === 'match') ? 'match' : 'no-match';
+  return { recorded, repeated, lists: screened };
+}
+
+/** What the record committed to; null where the salt can be none. */
+function hashOf(name: string, salt: Base64url): Sha256Hash | null {
+  try {
+    return commit(nativeSuite, 'meridian/input/1', decodeBase64url(salt), name);
+  } catch (error) {
+    if (error instanceof EncodingError || error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 type Database = NonNullable<Claims['referenceDatabase']>[number];

@@ -1,8 +1,13 @@
 import type { JudgedBundle, JudgingTerms } from './judge-bundle.ts';
 import { JudgingThread } from './judging-thread.ts';
 
-/** Bundles up to this length wait behind none that are longer. A usual one has about 60,000. In characters. */
+/** A usual bundle has about 60,000. In characters. */
 const SHORT_CHARACTERS = 256 << 10;
+
+/** A short bundle waits behind none that is longer. */
+export function isShortBundle(text: string): boolean {
+  return text.length <= SHORT_CHARACTERS;
+}
 
 /** Judges bundles apart from the event loop: short ones in one thread, long ones in another. */
 export class BundleJudge implements AsyncDisposable {
@@ -11,7 +16,7 @@ export class BundleJudge implements AsyncDisposable {
 
   /** Throws what `JudgingThread.judge` throws. */
   judge(text: string, terms: JudgingTerms): Promise<JudgedBundle> {
-    return (text.length <= SHORT_CHARACTERS ? this.#short : this.#long).judge(text, terms);
+    return (isShortBundle(text) ? this.#short : this.#long).judge(text, terms);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

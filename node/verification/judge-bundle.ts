@@ -18,12 +18,14 @@ export interface JudgingTerms {
   readonly revocations: readonly SignedStatement[];
   readonly at: Timestamp;
   readonly limits: ParseOptions;
+  /** The ledger is known to show something else than the bundle says. */
+  readonly isContradicted: boolean;
 }
 
 export interface JudgedBundle {
   readonly verdict: Verdict;
-  /** Where the bundle names a place on the ledger: what is to be said if the ledger shows something else there. */
-  readonly anchored: { readonly anchor: BundleAnchor; readonly contradicted: Verdict } | null;
+  /** The place on the ledger that the bundle names; null where it names none that can be read. */
+  readonly anchor: BundleAnchor | null;
 }
 
 const UNREAD_ANCHOR: Finding = {
@@ -33,15 +35,14 @@ const UNREAD_ANCHOR: Finding = {
 };
 
 /** The verdict on a bundle that anyone brings. Throws `JsonError` where it is no JSON, `BundleError` where malformed. */
-export function judgeBundle(suite: Suite, text: string, { pin, revocations, at, limits }: JudgingTerms): JudgedBundle {
+export function judgeBundle(suite: Suite, text: string, terms: JudgingTerms): JudgedBundle {
+  const { pin, revocations, at, limits, isContradicted } = terms;
   const value = parseJson(text, limits);
   if (!isJsonObject(value)) throw new JsonError('syntax', 'it is no object');
   const bundle = parseBundle(value);
   const opened = openBundle(suite, bundle, { revocations });
   const linked = (bundle.linked ?? []).map((proof) => judgeLinked(suite, proof, opened, pin));
-  const verdict = judge(suite, opened, linked, { pin, at });
-  if (bundle.anchor === null || opened.anchorMessage === null) return { verdict, anchored: null };
-  const findings = [...opened.findings, UNREAD_ANCHOR];
-  const contradicted = judge(suite, { ...opened, findings }, linked, { pin, at });
-  return { verdict, anchored: { anchor: bundle.anchor, contradicted } };
+  const findings = isContradicted ? [...opened.findings, UNREAD_ANCHOR] : opened.findings;
+  const verdict = judge(suite, { ...opened, findings }, linked, { pin, at });
+  return { verdict, anchor: opened.anchorMessage === null ? null : bundle.anchor };
 }

@@ -3,44 +3,49 @@ import { BundleError } from '../../protocol/bundle/bundle.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
 import type { JudgedBundle, JudgingTerms } from './judge-bundle.ts';
 
-/** What the thread is told. */
+/** What the thread is told, one at a time. */
 export interface JudgingOrder {
-  readonly id: number;
   readonly text: string;
   readonly terms: JudgingTerms;
 }
 
 /** What it says to each order. */
-export type JudgingWord = { readonly id: number } & (
+export type JudgingWord =
   | { readonly judged: JudgedBundle }
   | { readonly malformed: { readonly pointer: string; readonly message: string } }
-  | { readonly notJson: { readonly code: JsonErrorCode; readonly message: string } }
-);
+  | { readonly notJson: { readonly code: JsonErrorCode; readonly message: string } };
 
-/** The thread ended before it had judged: nothing is known of the bundle. */
+/** A bundle was not judged: it took too long or too much memory, or the node stops. Nothing is known of it. */
 export class JudgingError extends Error {
   override readonly name = 'JudgingError';
 }
 
-/** Bounds on a thread. The largest bundle takes a tenth of either. */
-export interface JudgingLimits {
+/** Bounds on one bundle. The largest takes a tenth of either. */
+interface JudgingLimits {
   readonly heapMiB: number;
-  /** From the asking, those before it included. In milliseconds. */
+  /** In milliseconds. */
   readonly judgingMs: number;
+}
+
+interface Job extends PromiseWithResolvers<JudgedBundle> {
+  readonly order: JudgingOrder;
 }
 
 const LIMITS: JudgingLimits = { heapMiB: 512, judgingMs: 20_000 };
 const SCRIPT = new URL('./judging-worker.ts', import.meta.url);
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /**
  * Judges bundles in a thread of its own, in the order in which they come, while the event loop goes on. The thread is
- * started when it is first needed, and anew after it failed. It keeps no process alive that nobody waits in.
+ * started when it is first needed, and anew after a bundle that ended it, which fails alone. It keeps no process alive
+ * that nobody waits in.
  */
 export class JudgingThread implements AsyncDisposable {
   readonly #limits: JudgingLimits;
-  readonly #waiting = new Map<number, PromiseWithResolvers<JudgedBundle>>();
+  /** The first is under work. */
+  readonly #jobs: Job[] = [];
   #worker: Worker | null = null;
-  #lastId = 0;
+  #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
   constructor(limits: Partial<JudgingLimits> = {}) {
@@ -48,56 +53,74 @@ export class JudgingThread implements AsyncDisposable {
   }
 
   /** Throws `JsonError`, `BundleError` or `JudgingError`. */
-  async judge(text: string, terms: JudgingTerms): Promise<JudgedBundle> {
-    if (this.#isOver) throw new JudgingError('the node is stopping');
-    const worker = (this.#worker ??= this.#start());
-    const id = ++this.#lastId;
-    const word = Promise.withResolvers<JudgedBundle>();
-    const timer = setTimeout(() => this.#give(worker, 'the bundle is not judged in time'), this.#limits.judgingMs);
-    this.#waiting.set(id, word);
-    worker.ref();
-    try {
-      worker.postMessage({ id, text, terms } satisfies JudgingOrder, []);
-      return await word.promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting.delete(id);
-      if (this.#waiting.size === 0 && this.#worker === worker) worker.unref();
-    }
+  judge(text: string, terms: JudgingTerms): Promise<JudgedBundle> {
+    if (this.#isOver) return Promise.reject(stopping());
+    const job: Job = { ...Promise.withResolvers<JudgedBundle>(), order: { text, terms } };
+    this.#jobs.push(job);
+    if (this.#jobs.length === 1) this.#begin(job);
+    return job.promise;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
+    clearTimeout(this.#timer);
     const worker = this.#worker;
-    if (worker === null) return;
+    this.#worker = null;
+    for (const { reject } of this.#jobs.splice(0)) reject(stopping());
+    worker?.ref();
+    await worker?.terminate();
+  }
+
+  #begin({ order }: Job): void {
+    const worker = (this.#worker ??= this.#start());
+    const late = new JudgingError('the bundle takes too long to judge');
+    this.#timer = setTimeout(() => this.#giveUp(worker, late), this.#limits.judgingMs);
     worker.ref();
-    this.#give(worker, 'the node is stopping');
-    await worker.terminate();
+    worker.postMessage(order, []);
   }
 
   #start(): Worker {
-    const worker = new Worker(SCRIPT, {
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMiB },
+    const resourceLimits = { maxOldGenerationSizeMb: this.#limits.heapMiB };
+    const worker = new Worker(SCRIPT, { env: {}, resourceLimits });
+    worker.on('message', (word: JudgingWord) => {
+      if (worker === this.#worker) this.#end((job) => settle(job, word));
     });
-    worker.on('message', (word: JudgingWord) => this.#settle(word));
-    worker.on('error', (error) => this.#give(worker, 'the bundle cannot be judged', error));
-    worker.on('exit', () => this.#give(worker, 'the bundle cannot be judged'));
+    worker.on('error', (error) => this.#giveUp(worker, reasonOf(error)));
+    worker.on('exit', () => this.#giveUp(worker, new JudgingError('the thread ended')));
     return worker;
   }
 
-  #settle(word: JudgingWord): void {
-    const waiting = this.#waiting.get(word.id);
-    if ('judged' in word) waiting?.resolve(word.judged);
-    else if ('malformed' in word) waiting?.reject(new BundleError(word.malformed.pointer, word.malformed.message));
-    else waiting?.reject(new JsonError(word.notJson.code, word.notJson.message));
+  /** Ends the thread, and fails the bundle under work. */
+  #giveUp(worker: Worker, reason: Error): void {
+    if (worker !== this.#worker) return;
+    this.#worker = null;
+    void worker.terminate();
+    this.#end(({ reject }) => reject(reason));
   }
 
-  /** Gives a thread up, with all who wait for it. */
-  #give(worker: Worker, reason: string, cause?: unknown): void {
-    if (this.#worker !== worker) return;
-    this.#worker = null;
-    for (const { reject } of this.#waiting.values()) reject(new JudgingError(reason, { cause }));
-    void worker.terminate();
+  /** The bundle under work is done with; the next has its turn. */
+  #end(tell: (job: Job) => void): void {
+    clearTimeout(this.#timer);
+    const job = this.#jobs.shift();
+    if (job !== undefined) tell(job);
+    const [next] = this.#jobs;
+    if (next === undefined) this.#worker?.unref();
+    else this.#begin(next);
   }
+}
+
+function settle({ resolve, reject }: Job, word: JudgingWord): void {
+  if ('judged' in word) resolve(word.judged);
+  else if ('malformed' in word) reject(new BundleError(word.malformed.pointer, word.malformed.message));
+  else reject(new JsonError(word.notJson.code, word.notJson.message));
+}
+
+/** Too much memory is the bundle's doing; anything else is a fault of the program's own, and told as what it is. */
+function reasonOf(error: Error): Error {
+  const isTooLarge = 'code' in error && error.code === OUT_OF_MEMORY;
+  return isTooLarge ? new JudgingError('the bundle takes too much memory to judge', { cause: error }) : error;
+}
+
+function stopping(): JudgingError {
+  return new JudgingError('the node is stopping');
 }

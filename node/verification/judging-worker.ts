@@ -1,4 +1,4 @@
-// A thread that judges bundles, one after the other. What it throws ends it, and fails those who wait for it.
+// A thread that judges bundles, one after the other. What it throws ends it, and fails the bundle under work.
 import { parentPort } from 'node:worker_threads';
 import { BundleError } from '../../protocol/bundle/bundle.ts';
 import { JsonError } from '../../protocol/json/value.ts';
@@ -9,11 +9,9 @@ import type { JudgingOrder, JudgingWord } from './judging-thread.ts';
 
 const suite = cachingSuite(nativeSuite);
 
-parentPort?.on('message', ({ id, text, terms }: JudgingOrder) => {
-  parentPort?.postMessage({ id, ...wordOn(text, terms) } satisfies JudgingWord, []);
-});
+parentPort?.on('message', (order: JudgingOrder) => parentPort?.postMessage(wordOn(order), []));
 
-function wordOn(text: string, terms: JudgingOrder['terms']) {
+function wordOn({ text, terms }: JudgingOrder): JudgingWord {
   try {
     return { judged: judgeBundle(suite, text, terms) };
   } catch (error) {

@@ -5,7 +5,6 @@ import { openBundle } from '../../protocol/bundle/opened-bundle.ts';
 import type { Federation } from '../../protocol/bundle/opened-proof.ts';
 import type { AnchoringStatus, Finding, PayloadState, Verdict } from '../../protocol/bundle/verdict.ts';
 import { judge } from '../../protocol/bundle/verify.ts';
-import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/statement/record.ts';
@@ -17,6 +16,7 @@ import { disclosureOf } from './bundles.ts';
 import type { BundleJudge } from './bundle-judge.ts';
 import { cachingSuite } from './caching-suite.ts';
 import type { Evidence } from './evidence.ts';
+import type { JudgingTerms } from './judge-bundle.ts';
 import type { LinkedEvidence } from './linked-evidence.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
 
@@ -113,21 +113,24 @@ export class Verifier {
    */
   async verifyBundle(text: string, limits: ParseOptions): Promise<Verdict> {
     const { keys, now, judge: apart, contradicts } = this.#options;
-    const { verdict, anchored } = await apart.judge(text, {
+    const terms: JudgingTerms = {
       pin: keys.rosters.genesis,
       revocations: keys.statements().revocations,
       at: timestampOf(now()),
       limits,
-    });
+      isContradicted: false,
+    };
+    const { verdict, anchor } = await apart.judge(text, terms);
     // A bundle's own word on when it reached consensus is not enough for one who reads the ledger.
-    return anchored !== null && (await contradicts(anchored.anchor)) ? anchored.contradicted : verdict;
+    if (anchor === null || !(await contradicts(anchor))) return verdict;
+    return (await apart.judge(text, { ...terms, isContradicted: true })).verdict;
   }
 
   /** Judges linked records one by one; other requests get their turn in between. */
-  async #judgeEach(proofs: readonly Proof[], federation: Federation, pin?: Sha256Hash): Promise<JudgedLinked[]> {
+  async #judgeEach(proofs: readonly Proof[], federation: Federation): Promise<JudgedLinked[]> {
     const judged: JudgedLinked[] = [];
     for (const proof of proofs) {
-      judged.push(judgeLinked(this.#suite, proof, federation, pin));
+      judged.push(judgeLinked(this.#suite, proof, federation));
       await setImmediate();
     }
     return judged;

@@ -2,10 +2,8 @@ import { reasonOf } from './errors.ts';
 import type { Connection, PeerId } from '@libp2p/interface';
 import type { Logger } from 'pino';
 import type { MeridianNode } from './libp2p-node.ts';
+import type { TransportLimits } from './limits.ts';
 import type { Members } from './members.ts';
-
-/** Two dials this close to each other have crossed: neither side had given a connection up. In milliseconds. */
-const CROSSING_MS = 5_000;
 
 type Listener = (node: string) => void;
 
@@ -19,6 +17,7 @@ type Listener = (node: string) => void;
  */
 export class Presence {
   readonly #members: Members;
+  readonly #limits: Readonly<TransportLimits>;
   readonly #log: Logger;
   readonly #onConnect = new Set<Listener>();
   readonly #onDisconnect = new Set<Listener>();
@@ -26,8 +25,9 @@ export class Presence {
   readonly #present = new Map<string, string>();
   readonly #since = new Map<string, number>();
 
-  constructor(members: Members, log: Logger) {
+  constructor(members: Members, limits: Readonly<TransportLimits>, log: Logger) {
     this.#members = members;
+    this.#limits = limits;
     this.#log = log;
   }
 
@@ -55,21 +55,25 @@ export class Presence {
   #succeed(node: MeridianNode, connection: Connection) {
     const { id, direction, remotePeer } = connection;
     const older = node.getConnections(remotePeer).filter((other) => other.id !== id && other.status === 'open');
-    if (direction !== 'inbound' || older.length === 0) return;
-    if (older.some((other) => this.#isPreferred(other))) {
+    if (older.some((other) => this.#hasCrossed(other, connection))) {
       connection.abort(new Error('both have dialled'));
       return;
     }
+    if (direction !== 'inbound' || older.length === 0) return;
     for (const given of older) given.abort(new Error('the peer has dialled anew'));
     this.#went(remotePeer);
     this.#came(remotePeer);
   }
 
-  /** Dialled by us just now, and ours to dial. */
-  #isPreferred({ direction, remotePeer, timeline }: Connection): boolean {
-    if (direction !== 'outbound' || Date.now() - timeline.open > CROSSING_MS) return false;
+  /**
+   * Whether the older connection was dialled while the newer one was, by the side that dials first. It has a dial's whole
+   * time on either side to be the older one in: `open` is when its socket was.
+   */
+  #hasCrossed({ direction, remotePeer, timeline }: Connection, newer: Connection): boolean {
+    const { dialTimeout, handshakeTimeout } = this.#limits;
+    if (direction === newer.direction || Date.now() - timeline.open > dialTimeout + handshakeTimeout) return false;
     const member = this.#members.other(this.#members.nodeOf(remotePeer) ?? '');
-    return member !== null && this.#members.weDialFirst(member);
+    return member !== null && this.#members.weDialFirst(member) === (direction === 'outbound');
   }
 
   #came(peer: PeerId) {

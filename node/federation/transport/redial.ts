@@ -50,7 +50,7 @@ export class Redial {
     return periodically(this.#limits.redialTick, signal, () => this.#turn(signal));
   }
 
-  /** Why the last dial to a member failed; null after one that succeeded. */
+  /** Why the last dial to a member failed; null once there is a connection. */
   lastError(node: string): string | null {
     return this.#lastErrors.get(node) ?? null;
   }
@@ -70,6 +70,7 @@ export class Redial {
     const connection = openConnection(this.#node, member.peerId);
     if (connection !== null) {
       this.#missingSince.delete(peer);
+      this.#lastErrors.delete(member.node);
       // A peer that drops us right after the handshake must not be dialled in a tight loop.
       const forgiven = Date.now() - connection.timeline.open >= this.#limits.redialForgiveAfter;
       if (forgiven) this.#attempts.delete(peer);

@@ -77,7 +77,7 @@ class Libp2pTransport implements Transport {
     this.#limits = limitsFrom(options.limits);
     this.#names = wireNames(options.digest);
     this.#members = new Members(options.self, options.members);
-    this.#presence = new Presence(this.#members, options.log);
+    this.#presence = new Presence(this.#members, this.#limits, options.log);
     const onFault = (node: string, fault: WireFault) => options.onFault?.(node, fault);
     this.#guard = new FloodGuard({ members: this.#members, limits: this.#limits, onFault, log: options.log });
     this.#server = new RequestServer({

@@ -17,6 +17,7 @@ import { type Caller, reaches } from '../../accounts/caller.ts';
 import { proofWindowEndsAt } from '../../attestation/proof-window.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { completeBundle } from '../../verification/bundles.ts';
+import { isShortBundle } from '../../verification/bundle-judge.ts';
 import type { Evidence } from '../../verification/evidence.ts';
 import { JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
@@ -35,8 +36,11 @@ const MAX_BUNDLE_BYTES = 8 << 20;
 const MAX_BUNDLE_DEPTH = 40;
 /** The values of the largest request that is recorded, and as many for proofs and rosters. */
 const MAX_BUNDLE_VALUES = 2 * MAX_BODY_VALUES;
-/** Bundles that anyone brings, all of them apart from the bodies of those who record. */
-const UNDER_WORK = new LargeBodies();
+/** Room for bundles that anyone brings: long ones take none of that of short ones. */
+const SHORT_UNDER_WORK = new LargeBodies();
+const LONG_UNDER_WORK = new LargeBodies();
+/** When a bundle that was not judged may be brought again. In seconds. */
+const RETRY_AFTER_SECONDS = 2;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const readQuery = queryReader(BundleQueryShape);
@@ -130,7 +134,7 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
     },
     async answer({ context }) {
       const text = await readJsonText(context.req, { maxBytes: MAX_BUNDLE_BYTES });
-      using _place = UNDER_WORK.enter(text.length);
+      using _place = (isShortBundle(text) ? SHORT_UNDER_WORK : LONG_UNDER_WORK).enter(text.length);
       return { body: verdictAnswer(await judge(verifier, text)) };
     },
   };
@@ -142,7 +146,11 @@ async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Pr
   } catch (error) {
     if (error instanceof JsonError) throw notJson(error);
     if (error instanceof JudgingError) {
-      throw new Problem('dependency-unavailable', 'The bundle could not be judged at present.', { cause: error });
+      const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
+      throw new Problem('dependency-unavailable', 'The bundle could not be judged at present.', {
+        headers,
+        cause: error,
+      });
     }
     if (!(error instanceof BundleError)) throw error;
     const place = error.pointer || 'its root';

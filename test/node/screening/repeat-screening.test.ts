@@ -70,6 +70,8 @@ test('another name, another salt, another record, or none, is refused', async ()
   for (const [wrong, reason] of [
     [{ ...asked, name: 'Somebody Else' }, 'the record is of another name'],
     [{ ...asked, salt: otherSalt }, 'the record is of another name'],
+    [{ ...asked, salt: asked.salt.slice(1) }, 'the record is of another name'],
+    [{ ...asked, salt: 'AB' }, 'the record is of another name'],
     [{ ...asked, attestationId: decision }, 'the record is not of a name held against lists'],
     [{ ...asked, attestationId: `${decision.slice(0, -5)}ZZZZZ` }, 'this node has no record'],
   ] as const) {

@@ -21,6 +21,7 @@ const terms: JudgingTerms = {
   revocations: [],
   at: timestampOf(Date.UTC(2026, 10, 21)),
   limits: { maxDepth: 40, maxValues: 131_072 },
+  isContradicted: false,
 };
 
 const judge = new BundleJudge();
@@ -28,11 +29,11 @@ test.after(() => judge[Symbol.asyncDispose]());
 
 test('a thread judges as the protocol does, bundles of any length', async () => {
   for (const one of [text, long]) assert.equal(await judge.judge(one, terms), judgeBundle(nativeSuite, one, terms));
-  const { verdict, anchored } = await judge.judge(text, terms);
+  const { verdict, anchor } = await judge.judge(text, terms);
   assert.ok(verdict.verified && verdict.pinned);
-  assert.equal(anchored?.anchor, bundle.anchor);
-  assert.not(anchored?.contradicted.verified);
-  assert.not(anchored?.contradicted.checks.bundleBinding);
+  assert.equal(anchor, bundle.anchor);
+  const { verdict: contradicted } = await judge.judge(text, { ...terms, isContradicted: true });
+  assert.not(contradicted.verified || contradicted.checks.bundleBinding);
 });
 
 test('what is no JSON, no object or no bundle fails as it does in this thread, and harms no other', async () => {
@@ -62,15 +63,21 @@ test('the event loop goes on: this thread does a small part of the work', async 
   assert.ok(apart < here / 2, `${apart} ms of ${here}`);
 });
 
-test('a thread that runs out of memory or time fails those who wait, and the next bundle finds another', async () => {
-  for (const limits of [{ heapMiB: 24 }, { judgingMs: 5 }]) {
-    await using thread = new JudgingThread(limits);
-    const error: unknown = await thread.judge(long, terms).catch((thrown: unknown) => thrown);
-    assert.ok(error instanceof JudgingError, String(error));
-  }
-  await using small = new JudgingThread({ heapMiB: 24 });
-  await small.judge(long, terms).catch(() => undefined);
-  assert.ok((await small.judge(text, terms)).verdict.verified);
+test('a bundle that takes too much memory fails alone, whatever waits behind it', async () => {
+  await using thread = new JudgingThread({ heapMiB: 24 });
+  const outcomes = [long, text, '{', text].map((one) =>
+    thread.judge(one, terms).then(
+      ({ verdict }) => verdict.verified,
+      (error: unknown) => (error instanceof Error ? error.name : ''),
+    ),
+  );
+  assert.equal(await Promise.all(outcomes), ['JudgingError', true, 'JsonError', true]);
+});
+
+test('a bundle that takes too long is given up', async () => {
+  await using thread = new JudgingThread({ judgingMs: 5 });
+  const error: unknown = await thread.judge(long, terms).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof JudgingError, String(error));
 });
 
 test('disposed, it fails those who wait and takes nothing more', async () => {
