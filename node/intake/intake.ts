@@ -187,11 +187,7 @@ export class Intake implements AsyncDisposable {
     const { store, counters } = this.#options;
     const records = group.records.map(({ record }) => record);
     try {
-      const slices = new Slices();
-      for (const counter of counters) {
-        await counter.load(records);
-        if (slices.isOver) await slices.rest();
-      }
+      await this.#loadCounters(records);
       await store.write(await this.#rowsOf(group, drafts, records));
     } catch (error) {
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
@@ -208,6 +204,19 @@ export class Intake implements AsyncDisposable {
       at += submission.drafts.length;
     }
     return group;
+  }
+
+  /** One after the other where there are many records: each looks at all of them. */
+  async #loadCounters(records: readonly AttestationRecord[]): Promise<void> {
+    const { counters } = this.#options;
+    if (records.length <= MAX_GROUP_RECORDS) {
+      await Promise.all(counters.map((counter) => counter.load(records)));
+      return;
+    }
+    for (const counter of counters) {
+      await counter.load(records);
+      await new Slices().rest();
+    }
   }
 
   /** In slices where there are many. Counters are moved by one write at a time: the loop waits for each. */
