@@ -10,6 +10,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { jsonRpc } from 'viem/nonce';
 import { USDC } from '../../protocol/payments/usdc.ts';
 import { chainClient } from './chain-client.ts';
+import { receiptOf } from './receipt.ts';
 
 /**
  * What goes wrong with a settlement: it is refused or breaks before anything is sent, or it is carried out and nobody is
@@ -124,8 +125,7 @@ export function stockFacilitator(rpcUrl: string, key: Hex): x402Facilitator {
     writeContract: ({ abi, address, functionName, args }) =>
       client.writeContract({ abi: abiOf(abi), address, functionName, args, chain, account }),
     getCode: ({ address }) => client.getCode({ address }),
-    waitForTransactionReceipt: ({ hash, timeout }) =>
-      client.waitForTransactionReceipt({ hash, ...(timeout === undefined ? {} : { timeout }) }),
+    waitForTransactionReceipt: ({ hash, timeout }) => receiptOf(client, hash, timeout),
     verifyTypedData: () => Promise.reject(new Error('the scheme checks signatures by itself')),
     sendTransaction: () => Promise.reject(new Error('no account is deployed for anyone')),
   });

@@ -7,6 +7,7 @@ import { ChainArchive } from './chain-archive.ts';
 import { type ChainClient, chainClient } from './chain-client.ts';
 import type { ChainWallets } from './chain-wallets.ts';
 import { dumpState } from './dump-state.ts';
+import { LeftBehind } from './left-behind.ts';
 import { type BlockSeconds, resumeMining } from './mining.ts';
 import { replay } from './replay.ts';
 import { makeGenesis } from './usdc-genesis.ts';
@@ -51,6 +52,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   const anvil = starting.use(await startAnvil({ port, stateFile, paused: stateFile !== null }));
   const client = chainClient(anvil.rpcUrl);
   const blockSeconds = options.blockSeconds ?? null;
+  if (blockSeconds === null) starting.use(new LeftBehind(client));
   if (stateFile === null) await makeGenesis(client, wallets);
   else await replay(client, archived?.blocks ?? []);
   const failures = [quiet(died(anvil))];

@@ -3,6 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { USDC } from '../../protocol/payments/usdc.ts';
 import { type ChainClient, MULTICALL3_ADDRESS } from './chain-client.ts';
 import { addressOfKey, type ChainWallets } from './chain-wallets.ts';
+import { receiptOf } from './receipt.ts';
 import { multicallCreationCode, signatureCheckerCode, tokenCode } from './usdc-code.ts';
 
 /** Of the demo wallet, in dollars. */
@@ -94,7 +95,7 @@ async function callToken(client: ChainClient, minter: Hex, calls: readonly Hex[]
     hashes.push(await client.sendRawTransaction({ serializedTransaction }));
   }
   for (const hash of hashes) {
-    const { status } = await client.waitForTransactionReceipt({ hash });
+    const { status } = await receiptOf(client, hash);
     if (status !== 'success') throw new Error('the token refused a call of its owner');
   }
 }

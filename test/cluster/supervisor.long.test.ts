@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeFunctionData, erc20Abi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { receiptOf } from '../../cluster/chain/receipt.ts';
 import { createMailer } from '../../node/mail/mailer.ts';
 import { openChainClient } from '../../node/payments/facilitator/chain-client.ts';
 import { EvmChainReader } from '../../node/payments/facilitator/evm-chain-reader.ts';
@@ -84,7 +85,7 @@ supervised('has a chain with money on it, also after the chain died', async () =
   const fees = { gas: 100_000n, maxFeePerGas: 10n ** 10n };
   const transaction = { type: 'eip1559', chainId: chain.chainId, nonce: 0, to: USDC.asset, data, ...fees } as const;
   const hash = await client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(transaction) });
-  await client.waitForTransactionReceipt({ hash });
+  await receiptOf(client, hash);
   await sleep(ARCHIVED_MS);
   process.kill(chain.pid ?? 0, 'SIGKILL');
   await until('another chain', async () => ((await cluster.file()).chain.pid ?? chain.pid) !== chain.pid, BACK_MS);

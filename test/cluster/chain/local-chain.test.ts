@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeFunctionData, type Hash, type Hex, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { receiptOf } from '../../../cluster/chain/receipt.ts';
 import { MULTICALL3_ADDRESS } from '../../../cluster/chain/chain-client.ts';
 import { addressOfKey, newChainWallets } from '../../../cluster/chain/chain-wallets.ts';
 import { type LocalChain, type LocalChainOptions, startLocalChain } from '../../../cluster/chain/local-chain.ts';
@@ -93,7 +94,7 @@ test('makes snapshots as it goes, without losing a transaction that comes meanwh
   await before[Symbol.asyncDispose]();
   const chain = await start({ journalBlocks: 10 });
   const last = await transferMany(chain, 60);
-  await chain.client.waitForTransactionReceipt({ hash: last });
+  await receiptOf(chain.client, last);
   await sleep(ARCHIVED_MS);
   process.kill(chain.pid, 'SIGKILL');
   await chain.failed.catch(() => {});
@@ -168,7 +169,7 @@ function balanceOf({ client }: LocalChain, account: Hex): Promise<bigint> {
 
 async function transfer(chain: LocalChain, amount: bigint): Promise<Hash> {
   const hash = await send(chain, amount, await chain.client.getTransactionCount({ address: demo.address }));
-  assert.is((await chain.client.waitForTransactionReceipt({ hash })).status, 'success');
+  assert.is((await receiptOf(chain.client, hash)).status, 'success');
   return hash;
 }
 

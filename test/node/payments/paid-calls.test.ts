@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createWalletClient, type Hex, http, parseAbi, type PrivateKeyAccount } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { receiptOf } from '../../../cluster/chain/receipt.ts';
 import type { Listener } from '../../../node/http/server.ts';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { paymentOpenTable, unpaidRecordTable } from '../../../node/payments/payment-tables.ts';
@@ -75,7 +76,7 @@ async function spend({ authorization, signature }: SignedAuthorization): Promise
     functionName: 'transferWithAuthorization',
     args: [hex(from), hex(to), BigInt(value), BigInt(validAfter), BigInt(validBefore), hex(nonce), hex(signature)],
   });
-  assert.is((await chain.client.waitForTransactionReceipt({ hash })).status, 'success');
+  assert.is((await receiptOf(chain.client, hash)).status, 'success');
 }
 
 function hex(text: string): Hex {

@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
+import { receiptOf } from '../../../../cluster/chain/receipt.ts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
 import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
 import { EvmChainReader } from '../../../../node/payments/facilitator/evm-chain-reader.ts';
@@ -213,7 +214,7 @@ async function send(from: PrivateKeyAccount, data: Hex): Promise<void> {
     data,
   });
   const hash = await chain.client.sendRawTransaction({ serializedTransaction: signed });
-  assert.is((await chain.client.waitForTransactionReceipt({ hash })).status, 'success');
+  assert.is((await receiptOf(chain.client, hash)).status, 'success');
 }
 
 function facilitatorOf(name: string): InProcessFacilitator {
