@@ -7,6 +7,7 @@ import type { Tier } from '../../node/accounts/accounts.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
 import type { Plan } from '../plan.ts';
 import { type DemoKeys, DemoKeysShape } from './demo-keys-shape.ts';
+import { STARTING_ANSWER_MS } from './starting-node.ts';
 
 const KEY_BYTES = 24;
 
@@ -40,7 +41,8 @@ export async function grantDemoKeys(home: string, plan: Plan, keys: DemoKeys): P
     const socket = join(home, id, 'operator.sock');
     for (const [name, tier] of Object.entries(DEMO_TIERS)) {
       const apiKey = Object.entries(keys).find(([key]) => key === name)?.[1] ?? '';
-      await operatorRequest(socket, 'POST', '/accounts', { id: `demo-${name}`, tier, apiKey });
+      const account = { id: `demo-${name}`, tier, apiKey };
+      await operatorRequest(socket, 'POST', '/accounts', account, STARTING_ANSWER_MS);
     }
   }
 }

@@ -4,15 +4,13 @@ import { Compile } from 'typebox/compile';
 import { ListStatesShape } from '../../node/operator/list-forms.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
 import type { Plan } from '../plan.ts';
+import { STARTING_ANSWER_MS } from './starting-node.ts';
 
 const SAMPLES = join(import.meta.dirname, '../samples/lists');
 /** Age from which a sample is taken anew: it would be stale after two days. In milliseconds. */
 const RENEW_AFTER_MS = 24 * 3_600_000;
 /** Pause between two looks. In milliseconds. */
 const LOOK_MS = 3_600_000;
-
-/** Longest that a node may take for a list while the whole cluster starts. In milliseconds. */
-const ANSWER_MS = 120_000;
 
 const compiled = Compile(ListStatesShape);
 
@@ -65,11 +63,11 @@ export class SampleLists implements AsyncDisposable {
 
 /** Imports the samples that a node lacks, or has had for long. `now` in epoch milliseconds. */
 export async function giveSamples(socket: string, now: number): Promise<void> {
-  const states: unknown = JSON.parse(await operatorRequest(socket, 'GET', '/lists', undefined, ANSWER_MS));
+  const states: unknown = JSON.parse(await operatorRequest(socket, 'GET', '/lists', undefined, STARTING_ANSWER_MS));
   if (!compiled.Check(states)) throw new Error('the node is of another version');
   for (const { listId, edition } of states.lists) {
     const isDue = edition === null || (edition.sample && now - Date.parse(edition.retrievedAt) >= RENEW_AFTER_MS);
     const path = `/lists/${listId}/import`;
-    if (isDue) await operatorRequest(socket, 'POST', path, { directory: SAMPLES }, ANSWER_MS);
+    if (isDue) await operatorRequest(socket, 'POST', path, { directory: SAMPLES }, STARTING_ANSWER_MS);
   }
 }
