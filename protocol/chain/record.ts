@@ -1,0 +1,83 @@
+import Type, { type Static } from 'typebox';
+import { hashText } from '../hash.ts';
+import { nodeOfRecord } from '../ids.ts';
+import { leafHash } from '../merkle/hash.ts';
+import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { ClaimsShape, LinksShape } from '../statement/record.ts';
+import { canonicalText, StatementError } from '../statement/statement.ts';
+import { RECORD_KINDS } from '../statement/vocabulary.ts';
+import type { Suite } from '../suite/suite.ts';
+
+/** The public half of a record: that it exists, of what kind, by which node, and when (TRUST §7). */
+const HeadShape = Closed({
+  v: Type.Literal(2),
+  id: RecordIdShape,
+  kind: Type.Enum([...RECORD_KINDS]),
+  node: NodeIdShape,
+  /** The node's own gapless counter, from 1. */
+  seq: OrdinalShape,
+  submittedAt: TimestampShape,
+  /** SHA-256 of the body's text. The salted `payloadHash` in it keeps this hash from telling anything. */
+  body: Sha256Shape,
+});
+export type RecordHead = Static<typeof HeadShape>;
+
+/** The other half: whose the record is, what it claims and what it is linked to. */
+const BodyShape = Closed({
+  account: Type.String({ minLength: 1, maxLength: 64 }),
+  sourceId: Type.String({ minLength: 1 }),
+  /** Gapless counter of the account's source on this node, from 1, and the leaf hash of the record before. */
+  sourceSeq: OrdinalShape,
+  sourcePrev: Type.Union([Sha256Shape, Type.Null()]),
+  payloadHash: Sha256Shape,
+  claims: ClaimsShape,
+  links: LinksShape,
+});
+export type RecordBody = Static<typeof BodyShape>;
+
+/** A record with both halves. */
+export type AttestationRecord = RecordHead & RecordBody;
+
+/** The two texts of a record. A public proof carries the head alone. */
+export interface RecordTexts {
+  readonly head: string;
+  readonly body: string | null;
+}
+
+const headText = canonicalText('record head', HeadShape);
+const bodyText = canonicalText('record body', BodyShape);
+
+type Hashing = Pick<Suite, 'sha256Hex'>;
+
+/** The two texts of a record whose `body` is not known yet. */
+export function writeRecord(
+  suite: Hashing,
+  record: Omit<AttestationRecord, 'body' | 'v'>,
+): { readonly head: string; readonly body: string } {
+  const { id, kind, node, seq, submittedAt, ...rest } = record;
+  const body = bodyText.write(rest);
+  const head = headText.write({ v: 2, id, kind, node, seq, submittedAt, body: hashText(suite, body) });
+  return { head, body };
+}
+
+/** The head of a record. Throws `StatementError` where the text is not canonical, of another shape, or of another node's id. */
+export function readHead(text: string): RecordHead {
+  const head = headText.parse(text);
+  if (nodeOfRecord(head.id) !== head.node) throw new StatementError('record head: the id names another node');
+  return head;
+}
+
+/** The body that a head names. Throws `StatementError` where it is another one, not canonical, or of another shape. */
+export function readBody(suite: Hashing, head: Pick<RecordHead, 'body'>, text: string): RecordBody {
+  if (hashText(suite, text) !== head.body) throw new StatementError('record body: is not the one that the head names');
+  const body = bodyText.parse(text);
+  if ((body.sourceSeq === 1) !== (body.sourcePrev === null)) {
+    throw new StatementError('record body: only the first record of a source has none before it');
+  }
+  return body;
+}
+
+/** Leaf of a record: RFC 9162 leaf hash of its head's text, 32 bytes. */
+export function recordLeaf(suite: Pick<Suite, 'sha256'>, head: string): Uint8Array {
+  return leafHash(suite, head);
+}

@@ -1,0 +1,30 @@
+import Type, { type Static } from 'typebox';
+import { Closed, NodeIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { statementKind } from '../statement/statement.ts';
+
+/**
+ * `rotated`: the key is out of use, what it signed stands. `compromised`: somebody else may have held it since
+ * `compromisedSince` (TRUST §5).
+ */
+export const REVOCATION_REASONS = ['rotated', 'compromised'] as const;
+export type RevocationReason = (typeof REVOCATION_REASONS)[number];
+
+/** A node's identity key takes back one of its signing keys. It is in force once it is decided. */
+const RevocationShape = Closed({
+  v: Type.Literal(2),
+  type: Type.Literal('revocation'),
+  node: NodeIdShape,
+  keyId: Sha256Shape,
+  reason: Type.Enum([...REVOCATION_REASONS]),
+  /** Null exactly where the key was rotated. */
+  compromisedSince: Type.Union([TimestampShape, Type.Null()]),
+  issuedAt: TimestampShape,
+});
+export type Revocation = Static<typeof RevocationShape>;
+
+export const revocationStatement = statementKind('revocation', 'meridian/revocation/1', RevocationShape);
+
+/** Whether reason and time of a revocation go together. */
+export function isWholeRevocation({ reason, compromisedSince }: Revocation): boolean {
+  return (reason === 'rotated') === (compromisedSince === null);
+}
