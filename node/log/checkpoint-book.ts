@@ -1,0 +1,162 @@
+import { Compile } from 'typebox/compile';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import {
+  type Checkpoint,
+  checkpointStatement,
+  type SignedCheckpoint,
+  SignedCheckpointShape,
+} from '../../protocol/log/checkpoint.ts';
+import { Lanes } from '../lanes.ts';
+import type { Store } from '../store/store.ts';
+import { jsonCodec, Table } from '../store/table.ts';
+
+const compiled = Compile(SignedCheckpointShape);
+const checkpointCodec = jsonCodec((value: unknown): value is SignedCheckpoint => compiled.Check(value));
+
+/** (node, key id) → the member's newest checkpoint by that key that agrees with this node's own tree. */
+export const checkpointTable = new Table('checkpoint', checkpointCodec);
+/** (node, key id) → a checkpoint of the member that this node's own tree contradicts: evidence, kept for good. */
+export const falseCheckpointTable = new Table('false-checkpoint', checkpointCodec);
+
+/** Keys of one member whose newest checkpoint is kept. */
+const KEYS_OF_A_MEMBER = 2;
+
+/** This node's own tree of decisions. */
+export interface OwnTree {
+  readonly size: number;
+  /** Root of the tree as it was at a size, from 1 to `size`. */
+  rootAt(size: number): Promise<Sha256Hash>;
+}
+
+export interface KnownCheckpoint {
+  readonly checkpoint: Checkpoint;
+  readonly signed: SignedCheckpoint;
+}
+
+/**
+ * What became of a checkpoint. `ahead`: this node's tree is not as large yet; it is judged once it is. `known`: another one
+ * by the same key says as much, or more. `false`: the own tree of that size has another root.
+ */
+export type CheckpointOutcome = 'counted' | 'known' | 'ahead' | 'false';
+
+/**
+ * The checkpoints of all members, as far as this node's own tree agrees with them (TRUST §4).
+ *
+ * Ownership: the maps are moved in the member's lane alone, after the write.
+ */
+export class CheckpointBook {
+  readonly #store: Store;
+  readonly #tree: OwnTree;
+  readonly #counted = new Map<NodeId, readonly KnownCheckpoint[]>();
+  readonly #false = new Map<NodeId, KnownCheckpoint>();
+  /** By member: the one of the largest tree that is beyond this node's own. A later one takes its place. */
+  readonly #ahead = new Map<NodeId, KnownCheckpoint>();
+  readonly #lanes = new Lanes<NodeId>();
+
+  private constructor(store: Store, tree: OwnTree) {
+    this.#store = store;
+    this.#tree = tree;
+  }
+
+  static async open(store: Store, tree: OwnTree): Promise<CheckpointBook> {
+    const book = new CheckpointBook(store, tree);
+    for await (const [, signed] of checkpointTable.under(store, [])) {
+      const known = readCheckpoint(signed);
+      const { node } = known.checkpoint;
+      book.#counted.set(node, [...(book.#counted.get(node) ?? []), known].toSorted(newestFirst));
+    }
+    for await (const [, signed] of falseCheckpointTable.under(store, [])) {
+      const known = readCheckpoint(signed);
+      book.#false.set(known.checkpoint.node, known);
+    }
+    return book;
+  }
+
+  /** The newest checkpoint of a member that counts, by whichever key. */
+  newest(node: NodeId): KnownCheckpoint | undefined {
+    return this.#counted.get(node)?.[0];
+  }
+
+  /** Newest checkpoints of all members, each by its newest key. */
+  all(): readonly KnownCheckpoint[] {
+    return [...this.#counted.values()].flatMap(([newest]) => newest ?? []);
+  }
+
+  /** Those of a member that count: the newest of each of its last keys, newest first. */
+  of(node: NodeId): readonly KnownCheckpoint[] {
+    return this.#counted.get(node) ?? [];
+  }
+
+  /** The last that a member is known to have signed, by any key, whether this node's tree has reached them or not. */
+  signedBy(node: NodeId): readonly Checkpoint[] {
+    const waiting = this.#ahead.get(node);
+    return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ checkpoint }) => checkpoint);
+  }
+
+  /** Checkpoints that this node's own tree contradicts, one a member. */
+  get contradicted(): readonly KnownCheckpoint[] {
+    return [...this.#false.values()];
+  }
+
+  /** Judges a checkpoint whose signature holds, and keeps it where it counts or is evidence. */
+  learn(known: KnownCheckpoint): Promise<CheckpointOutcome> {
+    return this.#lanes.exclusive(known.checkpoint.node, () => this.#learn(known));
+  }
+
+  /** The own tree has grown: judges what was ahead of it. Resolves to those that count now or are false. */
+  async reconsider(): Promise<readonly { readonly known: KnownCheckpoint; readonly outcome: CheckpointOutcome }[]> {
+    const judged: { readonly known: KnownCheckpoint; readonly outcome: CheckpointOutcome }[] = [];
+    for (const [node, known] of this.#ahead) {
+      if (known.checkpoint.size > this.#tree.size) continue;
+      if (this.#ahead.get(node) === known) this.#ahead.delete(node);
+      judged.push({ known, outcome: await this.learn(known) });
+    }
+    return judged;
+  }
+
+  async #learn(known: KnownCheckpoint): Promise<CheckpointOutcome> {
+    const { node, keyId, size, root } = known.checkpoint;
+    const held = this.#counted.get(node) ?? [];
+    const same = held.find(({ checkpoint }) => checkpoint.keyId === keyId);
+    if (same !== undefined && !saysMore(known.checkpoint, same.checkpoint)) return 'known';
+    if (size > this.#tree.size) {
+      const waiting = this.#ahead.get(node);
+      if (waiting === undefined || saysMore(known.checkpoint, waiting.checkpoint)) this.#ahead.set(node, known);
+      return 'ahead';
+    }
+    if ((await this.#tree.rootAt(size)) !== root) {
+      if (!this.#false.has(node)) {
+        await this.#store.write([falseCheckpointTable.put([node, keyId], known.signed)]);
+        this.#false.set(node, known);
+      }
+      return 'false';
+    }
+    const next = [known, ...held.filter(({ checkpoint }) => checkpoint.keyId !== keyId)].toSorted(newestFirst);
+    const kept = next.slice(0, KEYS_OF_A_MEMBER);
+    const dropped = next.slice(KEYS_OF_A_MEMBER).map(({ checkpoint }) => checkpointTable.del(node, checkpoint.keyId));
+    await this.#store.write([checkpointTable.put([node, keyId], known.signed), ...dropped]);
+    this.#counted.set(node, kept);
+    return 'counted';
+  }
+}
+
+/** Reads a checkpoint, and checks no signature. Throws `StatementError`. */
+export function readCheckpoint(signed: SignedCheckpoint): KnownCheckpoint {
+  return { checkpoint: checkpointStatement.parse(signed.text), signed };
+}
+
+/** Whether a checkpoint covers more than another of its member: a larger tree, or more batches in one as large. */
+function saysMore(a: Checkpoint, b: Checkpoint): boolean {
+  if (a.size !== b.size) return a.size > b.size;
+  return Object.entries(a.vouched).some(([node, batch]) => batch > (b.vouched[node] ?? 0));
+}
+
+function newestFirst(a: KnownCheckpoint, b: KnownCheckpoint): number {
+  if (a.checkpoint.size !== b.checkpoint.size) return b.checkpoint.size - a.checkpoint.size;
+  return vouchedSum(b.checkpoint) - vouchedSum(a.checkpoint);
+}
+
+function vouchedSum({ vouched }: Checkpoint): number {
+  return Object.values(vouched).reduce((sum, batch) => sum + batch, 0);
+}

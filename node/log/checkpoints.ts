@@ -1,0 +1,185 @@
+import type { Logger } from 'pino';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
+import { PeerStatementError } from '../federation/peer-statement-error.ts';
+import { openStatement } from '../federation/statement-check.ts';
+import { type CheckpointBook, type CheckpointOutcome, type KnownCheckpoint, type OwnTree } from './checkpoint-book.ts';
+
+/** Least time between two checkpoints of one member. In milliseconds. */
+const LEAST_INTERVAL_MS = 1_000;
+/** Members whose checkpoints fit into that; more of them wait longer, so that a federation exchanges as many a second. */
+const MEMBERS_A_SECOND = 5;
+/** Pause after the store or the key refused a checkpoint. In milliseconds. */
+const RETRY_MS = 1_000;
+
+export interface CheckpointsOptions {
+  readonly self: NodeId;
+  /** Hash of the genesis roster. */
+  readonly federation: Sha256Hash;
+  /** The key that signs at the moment. */
+  readonly signer: () => Signer;
+  readonly keys: FederationKeys;
+  readonly book: CheckpointBook;
+  readonly tree: OwnTree;
+  /** Of each node, the last batch up to which this member has derived everything; no node at 0. */
+  readonly vouched: () => ReadonlyMap<NodeId, number>;
+  /** Sends one to every member. What is lost is sent again with the next connection. */
+  readonly publish: (signed: SignedCheckpoint) => Promise<void>;
+  /** Told of each checkpoint that counts from now on. */
+  readonly onCounted?: (known: KnownCheckpoint) => void;
+  readonly log: Logger;
+}
+
+/**
+ * Signs this member's checkpoints, and takes those of the others.
+ *
+ * Crash order: a checkpoint is on the disk before it is sent. One is signed only once the own tree has reached the last
+ * that this member is known to have signed, and its derivation every batch vouched for there: by the store, or by what
+ * others hold, for a store may be a copy.
+ *
+ * Ownership: `#timer` and `#signing` belong to the signing loop, which `noteGrowth` alone wakes.
+ */
+export class Checkpoints implements AsyncDisposable {
+  readonly #options: CheckpointsOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #signing: Promise<void> | undefined;
+  /** Of the monotonic clock: when the last one was signed. */
+  #signedAt = Number.NEGATIVE_INFINITY;
+  #isSigner = false;
+  #grown = false;
+  #closed = false;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+  }
+
+  /** Signs from now on. Before that it only takes those of others: a store that is a copy does not know its own last one. */
+  start(): void {
+    this.#isSigner = true;
+    this.noteGrowth();
+  }
+
+  /** The own tree, or what is vouched for, has grown. */
+  noteGrowth(): void {
+    this.#grown = true;
+    this.#arm();
+  }
+
+  /**
+   * Takes a checkpoint that a member sent, its own or another's. Throws `PeerStatementError` where it is not signed by a key
+   * of the member that it names.
+   */
+  async learn(signed: SignedCheckpoint): Promise<CheckpointOutcome> {
+    const known = this.#open(signed);
+    const outcome = await this.#options.book.learn(known);
+    this.#note(known, outcome);
+    return outcome;
+  }
+
+  /** The own tree has grown: judges what was ahead of it. */
+  async reconsider(): Promise<void> {
+    for (const { known, outcome } of await this.#options.book.reconsider()) this.#note(known, outcome);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#signing;
+  }
+
+  #open({ text, signature }: SignedCheckpoint): KnownCheckpoint {
+    const signed: SignedStatement = { statement: text, signature };
+    const { federation, keys } = this.#options;
+    // No time is in a checkpoint: the certificate's `validFrom` informs, and says nothing here.
+    const checkpoint = openStatement(keys, checkpointStatement, signed, ({ node, keyId }) => ({
+      node,
+      keyId,
+      at: keys.directory.get(node, keyId)?.certificate.validFrom ?? keys.rosters.current.issuedAt,
+      first: 0,
+    }));
+    if (checkpoint.federation !== federation) {
+      throw new PeerStatementError('malformed', 'a checkpoint of another federation');
+    }
+    return { checkpoint, signed: { text, signature } };
+  }
+
+  #note(known: KnownCheckpoint, outcome: CheckpointOutcome): void {
+    const { log, onCounted } = this.#options;
+    const { node, size } = known.checkpoint;
+    if (outcome === 'counted') onCounted?.(known);
+    if (outcome === 'false') log.error({ node, size }, 'a checkpoint contradicts the own tree');
+  }
+
+  #arm(): void {
+    if (!this.#isSigner || this.#closed || !this.#grown || this.#timer !== undefined || this.#signing !== undefined) {
+      return;
+    }
+    const wait = Math.max(0, this.#signedAt + this.#intervalMs() - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#signing = this.#signSafely().finally(() => {
+        this.#signing = undefined;
+        this.#arm();
+      });
+    }, wait);
+  }
+
+  #intervalMs(): number {
+    const { members } = this.#options.keys.rosters.current;
+    return Math.max(1, members.length / MEMBERS_A_SECOND) * LEAST_INTERVAL_MS;
+  }
+
+  async #signSafely(): Promise<void> {
+    this.#grown = false;
+    try {
+      await this.#sign();
+    } catch (error) {
+      if (this.#closed) return;
+      this.#options.log.error({ err: error }, 'a checkpoint could not be signed; trying again');
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      this.#grown = true;
+    }
+  }
+
+  async #sign(): Promise<void> {
+    const { self, federation, book, tree, vouched, publish, keys } = this.#options;
+    const signer = this.#options.signer();
+    const { size } = tree;
+    const counts = keys.directory.get(self, signer.keyId) !== undefined;
+    if (size === 0 || !counts || keys.directory.revocation(self, signer.keyId) !== undefined) return;
+    const said = vouched();
+    const before = book.signedBy(self);
+    if (!before.every((earlier) => covers(size, said, earlier))) return;
+    const checkpoint: Checkpoint = {
+      v: 1,
+      type: 'checkpoint',
+      federation,
+      node: self,
+      keyId: signer.keyId,
+      size,
+      root: await tree.rootAt(size),
+      vouched: Object.fromEntries(said),
+    };
+    if (before.some((earlier) => earlier.keyId === signer.keyId && covers(earlier.size, vouchedOf(earlier), checkpoint))) {
+      return;
+    }
+    const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
+    const signed = { text, signature };
+    await book.learn({ checkpoint, signed });
+    this.#signedAt = performance.now();
+    await publish(signed);
+  }
+}
+
+/** Whether a tree of `size`, with these batches derived, has reached what a checkpoint says. */
+function covers(size: number, vouched: ReadonlyMap<string, number>, { size: reached, vouched: batches }: Checkpoint): boolean {
+  return size >= reached && Object.entries(batches).every(([node, batch]) => (vouched.get(node) ?? 0) >= batch);
+}
+
+function vouchedOf({ vouched }: Checkpoint): ReadonlyMap<string, number> {
+  return new Map(Object.entries(vouched));
+}
