@@ -4,7 +4,7 @@ import { NODE_ID_PATTERN } from '../ids.ts';
 import { statementKind } from '../statement/statement.ts';
 
 /** Members that one checkpoint vouches for at most: as many as a roster may ever have named. */
-const MAX_VOUCHED = 4096;
+export const MAX_VOUCHED = 4096;
 
 /**
  * A member's word on the federation's log: its tree of `size` decisions has this root, and it has derived every batch of
