@@ -17,8 +17,27 @@ export class Frontier {
     this.#completed = completed;
   }
 
+  /** A frontier that goes on from the `peaks` of another. `completed` is told of what comes after. */
+  static resume(
+    suite: Sha256,
+    peaks: readonly (Uint8Array | undefined)[],
+    completed?: (height: number, root: Uint8Array) => void,
+  ): Frontier {
+    const frontier = new Frontier(suite, completed);
+    peaks.forEach((peak, height) => {
+      frontier.#peaks[height] = peak;
+      if (peak !== undefined) frontier.#size += 2 ** height;
+    });
+    return frontier;
+  }
+
   get size(): number {
     return this.#size;
+  }
+
+  /** By height, the root of the full subtree of 2^height leaves at the edge, where there is one. */
+  get peaks(): readonly (Uint8Array | undefined)[] {
+    return [...this.#peaks];
   }
 
   append(leaf: Uint8Array): void {

@@ -3,9 +3,9 @@ import type { Sha256 } from './hash.ts';
 import { inclusionPath, merkleRoot } from './tree.ts';
 
 /** A tile holds the hashes of up to 256 neighbours of one height; heights 0, 8, 16 … of the tree are kept as tiles. */
-const TILE_HEIGHT = 8;
+export const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 1 << TILE_HEIGHT;
-const HASH_BYTES = 32;
+export const HASH_BYTES = 32;
 
 /** Tile `index` of tile level `level`: concatenated 32-byte roots of subtrees of 256^level leaves, left to right. */
 export interface Tile {
@@ -97,7 +97,8 @@ export function splitHashes(tile: Uint8Array): Uint8Array[] {
   );
 }
 
-function joinHashes(hashes: readonly Uint8Array[]): Uint8Array {
+/** The bytes of a tile of these hashes. */
+export function joinHashes(hashes: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(hashes.length * HASH_BYTES);
   hashes.forEach((hash, i) => joined.set(hash, i * HASH_BYTES));
   return joined;

@@ -25,6 +25,18 @@ export function inclusionPath(suite: Sha256, leaves: readonly Uint8Array[], inde
   return path;
 }
 
+/** Leaves left of the point where RFC 9162 splits a tree of `n` > 1: the largest power of two smaller than n. */
+export function splitOf(n: number): number {
+  let k = 1;
+  while (k * 2 < n) k *= 2;
+  return k;
+}
+
+/** Whether a tree of `n` leaves is full: a power of two. Exact for every safe integer, as a logarithm is not. */
+export function isFull(n: number): boolean {
+  return n === 1 || (n > 1 && splitOf(n) * 2 === n);
+}
+
 /** One level up: pairs are hashed, a lone last node moves up unchanged, which is the RFC's split at powers of two. */
 function parentLevel(suite: Sha256, level: readonly Uint8Array[]): Uint8Array[] {
   const parents: Uint8Array[] = [];
