@@ -74,7 +74,7 @@ async function answerOf({ gate, paidGate }: AppOptions, route: Route | OperatorR
 function send(context: Context, { status = 200, headers = {}, body }: Answer): void {
   context.status = status;
   for (const [name, value] of Object.entries(headers)) context.set(name, value);
-  context.body = body;
+  context.body = body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body;
 }
 
 async function answerErrors(options: AppOptions, context: Context, next: Next): Promise<void> {

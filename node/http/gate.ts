@@ -113,7 +113,8 @@ function subjectOf(
   { body }: Answer,
   { params }: Context & { params?: Readonly<Record<string, string>> },
 ): string | null {
-  const made = typeof body === 'string' || body instanceof Readable ? undefined : body.attestationId;
+  const isText = typeof body === 'string' || body instanceof Uint8Array || body instanceof Readable;
+  const made = isText ? undefined : body.attestationId;
   return typeof made === 'string' ? made : (params?.id ?? null);
 }
 

@@ -50,6 +50,7 @@ const KINDS = {
   'framework-not-found': { status: 404, title: 'Framework not found' },
   'member-not-found': { status: 404, title: 'Member not found' },
   'fact-not-found': { status: 404, title: 'Fact not found' },
+  'log-tile-not-found': { status: 404, title: 'Tile is not in the log' },
 
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Body took too long to arrive' },

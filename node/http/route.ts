@@ -101,7 +101,7 @@ export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** A stream is sent as it comes; the caller must not have to wait for its first piece to know of a refusal. */
-  readonly body: JsonObject | string | Readable;
+  readonly body: JsonObject | string | Uint8Array | Readable;
 }
 
 /** The words, schemas and examples that the OpenAPI document is made of. */

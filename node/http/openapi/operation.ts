@@ -34,9 +34,12 @@ export function operationOf(route: Route, baseUrl: string): JsonObject {
   };
 }
 
+/** A parameter of a route's path: `:id` is one segment, `*tile` the rest of the path. */
+const PATH_PARAMETER = /[:*]([A-Za-z]+)/g;
+
 /** `/v1/status/:id` as OpenAPI writes it: `/v1/status/{id}`. */
 export function pathTemplate(path: string): string {
-  return path.replace(/:([A-Za-z]+)/g, '{$1}');
+  return path.replace(PATH_PARAMETER, '{$1}');
 }
 
 /** Headers that every endpoint making records understands. */
@@ -63,7 +66,7 @@ function operationId({ method, path }: Route): string {
 }
 
 function pathParameters(route: Route, params: Readonly<Record<string, ParameterDocumentation>>): JsonObject[] {
-  return [...route.path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => {
+  return [...route.path.matchAll(PATH_PARAMETER)].map(([, name = '']) => {
     const parameter = params[name];
     if (parameter === undefined) throw new RangeError(`${route.path}: the parameter ${name} is not documented`);
     return parameterOf('path', name, { ...parameter, required: true });

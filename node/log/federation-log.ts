@@ -1,0 +1,222 @@
+import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { decide, type Rival, type TopicMessage } from '../../protocol/log/decide.ts';
+import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
+import { type Decision, decisionLeaf, decisionText } from '../../protocol/log/decision.ts';
+import { initialState } from '../../protocol/log/in-force.ts';
+import { pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
+import { LogTree } from '../../protocol/log/log-tree.ts';
+import type { LedgerMessage } from '../../protocol/log/message.ts';
+import { tileWidth } from '../../protocol/log/tile-path.ts';
+import { TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { Slices } from '../turns.ts';
+import {
+  DECISION_STATE_ROW,
+  decidedBatchTable,
+  decisionStateTable,
+  logEntryTable,
+  logTileTable,
+  rosterTextTable,
+} from './log-tables.ts';
+
+const HASH_BYTES = 32;
+
+/** A decision as it stands in the log: its exact text, and what its message says. */
+export interface LoggedDecision {
+  readonly decision: Decision;
+  readonly text: string;
+  readonly named: LedgerMessage;
+}
+
+/** What a page of final messages came to. */
+export interface Advance {
+  readonly decided: readonly LoggedDecision[];
+  readonly rivals: readonly Rival[];
+  /** The roster whose text the next message cannot be read without; null where all messages were read. */
+  readonly needs: Sha256Hash | null;
+}
+
+/** The store's log is not one that this federation's topic makes: it was damaged, or is of another federation. */
+export class LogDamagedError extends Error {
+  override readonly name = 'LogDamagedError';
+}
+
+/**
+ * The federation's log as this node builds it from the final messages of the topic (TRUST §2): decisions, their tree in
+ * tiles, and the state that the next message is read with.
+ *
+ * Crash order: decisions, tiles, state and the topic's position land in one atomic write; listeners are told after it. A
+ * crash before it reads the same messages again and comes to the same.
+ *
+ * Ownership: `#state` and `#tree` are moved by `take` alone, one call after the other, after the write.
+ */
+export class FederationLog {
+  readonly #store: Store;
+  #state: DecisionState;
+  #tree: LogTree;
+  #taking: Promise<unknown> = Promise.resolve();
+
+  private constructor(store: Store, state: DecisionState, tree: LogTree) {
+    this.#store = store;
+    this.#state = state;
+    this.#tree = tree;
+  }
+
+  /**
+   * Goes on from the store, or begins with the genesis roster. Throws `RosterRuleError` on one that is none, and
+   * `LogDamagedError` where the store holds the log of another federation or misses a part of it.
+   */
+  static async open(store: Store, genesisText: string): Promise<FederationLog> {
+    const genesis = initialState(nativeSuite, genesisText);
+    const stored = await decisionStateTable.get(store, DECISION_STATE_ROW);
+    if (stored !== undefined && stored.federation !== genesis.federation) {
+      throw new LogDamagedError('the store holds the log of another federation');
+    }
+    if (stored === undefined) {
+      await store.write([
+        decisionStateTable.put([DECISION_STATE_ROW], genesis),
+        rosterTextTable.put([genesis.federation], genesisText),
+      ]);
+    }
+    const state = stored ?? genesis;
+    try {
+      return new FederationLog(store, state, await LogTree.open(nativeSuite, state.size, readTileOf(store)));
+    } catch (error) {
+      throw new LogDamagedError('tiles of the log are missing', { cause: error });
+    }
+  }
+
+  /** What the messages so far came to. */
+  get state(): DecisionState {
+    return this.#state;
+  }
+
+  /** Decisions in the log. */
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** Root of the tree as it was at a size, from 0 to `size`. */
+  async rootAt(size: number): Promise<Sha256Hash> {
+    if (size === this.#tree.size) return writeSha256(this.#tree.root());
+    if (size > this.#tree.size) throw new RangeError(`the log has ${this.#tree.size} decisions, not ${size}`);
+    return writeSha256(await rootAt(nativeSuite, size, this.#readTile));
+  }
+
+  /** Inclusion path of a decision in the tree as it was at a size: hashes from the leaf up. */
+  pathAt(index: number, size: number): Promise<Uint8Array[]> {
+    return pathAt(nativeSuite, index, size, this.#readTile);
+  }
+
+  /** Text of a decision. */
+  entry(index: number): Promise<string | undefined> {
+    return logEntryTable.get(this.#store, index);
+  }
+
+  /** Texts of decisions from `from` on, `count` of them or as many as there are. */
+  async entries(from: number, count: number): Promise<readonly string[]> {
+    const indexes = Array.from({ length: Math.max(0, Math.min(count, this.size - from)) }, (_, i) => from + i);
+    const rows = await this.#store.getMany(indexes.map((index) => logEntryTable.key(index)));
+    return rows.map((row, i) => {
+      if (row === undefined) throw new LogDamagedError(`entry ${from + i} of the log is missing`);
+      return logEntryTable.decode(row);
+    });
+  }
+
+  /** The first `width` hashes of a tile; undefined where the log does not have them yet. */
+  async tile(level: number, index: number, width: number): Promise<Uint8Array | undefined> {
+    if (width > tileWidth(this.size, level, index)) return undefined;
+    return (await this.#readTile(level, index, width)).subarray(0, width * HASH_BYTES);
+  }
+
+  /** The decision that names a batch; undefined while there is none. */
+  async decisionOf(node: NodeId, batch: number): Promise<Decision | undefined> {
+    if (batch > (knownNode(this.#state, node)?.last?.batch ?? 0)) return undefined;
+    const index = await decidedBatchTable.get(this.#store, node, batch);
+    const text = index === undefined ? undefined : await this.entry(index);
+    if (text === undefined) throw new LogDamagedError(`the decision of batch ${node}/${batch} is missing`);
+    return decisionText.parse(text);
+  }
+
+  /** Keeps the text of a roster that somebody may name. It says nothing of whether it is in force. */
+  async keepRoster(text: string): Promise<Sha256Hash> {
+    const hash = hashText(nativeSuite, text);
+    if ((await rosterTextTable.get(this.#store, hash)) === undefined) {
+      await this.#store.write([rosterTextTable.put([hash], text)]);
+    }
+    return hash;
+  }
+
+  /** Text of a roster by its hash. */
+  rosterText(hash: Sha256Hash): Promise<string | undefined> {
+    return rosterTextTable.get(this.#store, hash);
+  }
+
+  /**
+   * Reads final messages, in order from the one after the last that was read, with rows that land in the same write.
+   * Stops before a message that puts a roster in force whose text is not here: `needs` says which. Throws `DecideError`
+   * where the messages do not follow, and `StoreError`.
+   */
+  take(messages: readonly TopicMessage[], besides: readonly Operation[] = []): Promise<Advance> {
+    const taking = this.#taking.then(() => this.#take(messages, besides));
+    this.#taking = taking.catch(() => undefined);
+    return taking;
+  }
+
+  async #take(messages: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
+    const decided: LoggedDecision[] = [];
+    const rivals: Rival[] = [];
+    const texts = new Map<Sha256Hash, string>();
+    const slices = new Slices();
+    let state = this.#state;
+    let needs: Sha256Hash | null = null;
+    for (let at = 0; at < messages.length && needs === null;) {
+      if (slices.isOver) await slices.rest();
+      const message = messages[at];
+      if (message === undefined) break;
+      const outcome = decide(nativeSuite, state, message, (hash) => texts.get(hash));
+      if (outcome.kind === 'needs-roster') {
+        const text = await this.rosterText(outcome.statement);
+        if (text === undefined) needs = outcome.statement;
+        else texts.set(outcome.statement, text);
+        continue;
+      }
+      state = outcome.state;
+      at++;
+      if (outcome.kind === 'decided') {
+        const { decision, named } = outcome;
+        decided.push({ decision, named, text: decisionText.write(decision) });
+      } else if (outcome.rival !== undefined) {
+        rivals.push(outcome.rival);
+      }
+    }
+    const { tree, tiles } = this.#tree.grow(decided.map(({ text }) => decisionLeaf(nativeSuite, text)));
+    await this.#store.write([
+      ...decided.flatMap(rowsOf),
+      ...tiles.map(({ level, index, hashes }) => logTileTable.put([level, index], hashes)),
+      decisionStateTable.put([DECISION_STATE_ROW], state),
+      ...besides,
+    ]);
+    this.#state = state;
+    this.#tree = tree;
+    return { decided, rivals, needs };
+  }
+
+  readonly #readTile: ReadTile = (level, index) => readTileOf(this.#store)(level, index, TILE_WIDTH);
+}
+
+function rowsOf({ decision, named, text }: LoggedDecision): Operation[] {
+  const entry = logEntryTable.put([decision.index], text);
+  return named.type === 'batch' ? [entry, decidedBatchTable.put([named.node, named.batch], decision.index)] : [entry];
+}
+
+function readTileOf(store: Store): ReadTile {
+  return async (level, index) => {
+    const tile = await logTileTable.get(store, level, index);
+    if (tile === undefined) throw new LogDamagedError(`tile ${level}/${index} of the log is missing`);
+    return tile;
+  };
+}
