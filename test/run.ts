@@ -1,8 +1,10 @@
 // The `npm test` runner: every test/**/*.test.ts as its own process, but for the long ones (`*.long.test.ts`), which
 // `--long` runs alone. Other arguments are parts of paths: only files whose path contains one of them run, long or not.
-// Both show what the tests measured.
+// Both show what the tests measured. `--seed S` generates other cases than the usual ones.
 import { relative } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Schedule, schedule, type Selection } from './runner/schedule.ts';
+import { readSeed, SEED, SEED_VARIABLE } from './runner/seed.ts';
 import { parseFigures } from './runner/uvu-totals.ts';
 import { runTestFile, type FileResult } from './runner/test-file.ts';
 
@@ -14,15 +16,22 @@ const interrupt = new AbortController();
 process.on('SIGINT', () => interrupt.abort());
 process.on('SIGTERM', () => interrupt.abort());
 
-const selection = selectionOf(process.argv.slice(2));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { long: { type: 'boolean', default: false }, seed: { type: 'string', default: String(SEED) } },
+});
+const selection = selectionOf(positionals);
+const seed = readSeed(values.seed);
+process.env[SEED_VARIABLE] = String(seed);
+console.log(`generated cases are those of seed ${seed}`);
 const files = await schedule(import.meta.dirname, selection);
 if (files.leftOut > 0) console.log(`${files.leftOut} long test files run apart: npm run test:long`);
 const results = await runAll(files);
 process.exitCode = summarise(results) ? 0 : 1;
 
 function selectionOf(args: readonly string[]): Selection {
-  if (args.length === 0) return 'usual';
-  return args.length === 1 && args[0] === '--long' ? 'long' : args;
+  if (args.length > 0) return args;
+  return values.long ? 'long' : 'usual';
 }
 
 /** One lane begins with the files that go in turn; the others, and it afterwards, share the rest. */

@@ -54,6 +54,7 @@ export class Onslaught {
     this.#tools = {
       random: new Random(options.seed),
       apiKey: options.apiKey,
+      document: options.document,
       judge: ({ operation }) => judge.of(operation.request?.schema ?? {}),
       judgeParameter: ({ schema }) => judge.of(schema),
     };

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../protocol/json/value.ts';
-import type { Parameter } from '../fixtures/api-document.ts';
+import type { ApiDocument, Parameter } from '../fixtures/api-document.ts';
 import type { Judgement } from '../fixtures/schema-judge.ts';
 import { bytesOfBody, type HostileRequest, maybe, never, type Sound, soundHeaders, wire } from './hostile-request.ts';
 import type { Random } from './random.ts';
@@ -7,6 +7,7 @@ import type { Random } from './random.ts';
 export interface TargetTools {
   readonly random: Random;
   readonly apiKey: string;
+  readonly document: ApiDocument;
   readonly judgeParameter: (parameter: Parameter) => Judgement;
 }
 
@@ -144,8 +145,15 @@ function isSoundQuery({ operation }: Sound, { judgeParameter }: TargetTools, que
 }
 
 function oddTarget(sound: Sound, tools: TargetTools): HostileRequest {
-  const target = tools.random.pick(FORMS)(sound.path) + sound.query;
-  return { ...to(sound, tools, `the target ${target.slice(0, 40)}`, target, maybe), after: 'leave' };
+  const path = tools.random.pick(FORMS)(sound.path);
+  const target = path + sound.query;
+  const { operation } = sound;
+  return {
+    ...to(sound, tools, `the target ${target.slice(0, 40)}`, target, maybe),
+    // `/facts/all;v=1` is `/facts/{fact}`, whatever it was made of.
+    operation: tools.document.operationAt(operation.method, path) ?? operation,
+    after: 'leave',
+  };
 }
 
 /** With a body that cannot be accepted, so that it is the target alone that decides what happens. */

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BodyTooLargeError, cappedBytes } from '../../node/capped-body.ts';
+import { fc } from '../fixtures/properties.ts';
 
 const MOST = 100;
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Lanes } from '../../node/lanes.ts';
+import { fc } from '../fixtures/properties.ts';
 
 const WORK = fc.record({
   key: fc.constantFrom('a', 'b'),

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -12,6 +11,7 @@ import {
   equalBytes,
   utf8,
 } from '../../protocol/bytes.ts';
+import { fc } from '../fixtures/properties.ts';
 
 const bytes = fc.uint8Array({ maxLength: 80 });
 const isEncodingError = (error: unknown) => error instanceof EncodingError;

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../protocol/hash.ts';
 import { IdError, isEntityId, isNodeId, isRecordId, nodeId, nodeOfRecord, recordId } from '../../protocol/ids.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
+import { fc } from '../fixtures/properties.ts';
 
 const DIGEST = 'ab'.repeat(32);
 const ULID = '01JD4XKZ8Q0000000000000000';

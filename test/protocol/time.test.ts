@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -9,6 +8,7 @@ import {
   timestampOf,
   timestampOfConsensus,
 } from '../../protocol/time.ts';
+import { fc } from '../fixtures/properties.ts';
 
 const YEAR_0000_MS = -62_167_219_200_000;
 const YEAR_9999_END_MS = 253_402_300_799_999;

@@ -20,7 +20,7 @@ class Playground {
   constructor(files: Record<string, string>) {
     mkdirSync(join(this.folder, 'test/runner'), { recursive: true });
     cpSync(join(import.meta.dirname, '../run.ts'), join(this.folder, 'test/run.ts'));
-    for (const name of ['schedule.ts', 'test-file.ts', 'uvu-totals.ts']) {
+    for (const name of ['schedule.ts', 'seed.ts', 'test-file.ts', 'uvu-totals.ts']) {
       cpSync(join(import.meta.dirname, name), join(this.folder, 'test/runner', name));
     }
     for (const [name, text] of Object.entries(files)) {
@@ -73,6 +73,23 @@ test('what tests measured is shown where files are named, without the frame of u
     lines.filter((line) => line.startsWith('     ')),
     ['     healed after 3 s'],
   );
+});
+
+test('every run has one seed, and says which; it is another where another is asked for', () => {
+  const imports = `${HEADER}import { SEED } from './runner/seed.ts';\n`;
+  using playground = new Playground({
+    'one.test.ts': `${imports}test('a', () => console.log('has', SEED));\ntest.run();\n`,
+  });
+  for (const [flags, expected] of [
+    [[], 1],
+    [['--seed', '7'], 7],
+  ] as const) {
+    const { output, lastLine } = playground.run('one', ...flags);
+    assert.is(lastLine, '1 passed, 0 failed', output);
+    assert.match(output, `generated cases are those of seed ${expected}\n`);
+    assert.match(output, `     has ${expected}\n`);
+  }
+  for (const wrong of ['today', '-1', '2147483648']) assert.is(playground.run('one', '--seed', wrong).status, 1, wrong);
 });
 
 test('a failing test shows its whole output and makes the exit code 1', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { fc } from '../fixtures/properties.ts';
 import { plannedKill } from './plan.ts';
 
 test('a kill is the same whenever it is asked for, and every node gets its turn', () => {

@@ -2,12 +2,12 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startMailSink } from '../../../cluster/mail/mail-sink.ts';
 import { createMailer } from '../../../node/mail/mailer.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { SmtpClient } from './smtp-client.ts';
 
 const KIB = 1024;

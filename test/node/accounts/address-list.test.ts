@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AddressList, isAddressRange } from '../../../node/accounts/address-list.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const ipv4Range = fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 })).map(([ip, bits]) => `${ip}/${bits}`);
 

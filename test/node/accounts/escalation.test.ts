@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AccountError } from '../../../node/accounts/account-error.ts';
@@ -7,6 +6,7 @@ import { AddressList } from '../../../node/accounts/address-list.ts';
 import { type KeyRequest, termsOf } from '../../../node/accounts/key-terms.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../../node/accounts/scopes.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { AccountRoom, DAY_MS, refused, refusal, START } from './account-room.ts';
 
 const SOURCES = ['a', 'b', 'c'];

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SpendGuard, type SpendLimits } from '../../../node/anchoring/spend-guard.ts';
 import { Store } from '../../../node/store/store.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { temporaryDirectory } from './anchoring-node.ts';
 
 const HOUR_MS = 3_600_000;

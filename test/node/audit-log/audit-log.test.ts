@@ -1,6 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FLUSH_ENTRIES, FLUSH_MS, LIMITED_PER_MINUTE } from '../../../node/audit-log/audit-log.ts';
@@ -9,6 +8,7 @@ import { PAGE_LINES } from '../../../node/audit-log/chain-pages.ts';
 import { MINUTE_MS } from '../../../node/limits/sliding-window.ts';
 import { numberCodec, Table } from '../../../node/store/table.ts';
 import { MAX_REQUEST_ID } from '../../../protocol/audit/entry.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { AuditRoom, countUp, entriesOf, LATE, linesOf, subjectsOf, temporaryDirectory, use } from './audit-room.ts';
 import { until } from '../../fixtures/until.ts';
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exportAuditLog } from '../../../node/audit-log/audit-export.ts';
@@ -8,6 +7,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { AUDIT_EXPORT_FORMATS } from '../../../protocol/api/audit-log.ts';
 import { verifyAuditLog } from '../../../protocol/audit/walk.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { AuditRoom, LATE, linesOf, NODE, temporaryDirectory, use } from './audit-room.ts';
 
 const directory = await temporaryDirectory();

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -19,6 +18,7 @@ import { EXAMPLE_HASH, EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts'
 import { isSha256Hash } from '../../../protocol/hash.ts';
 import { nodeId, recordId } from '../../../protocol/ids.ts';
 import { isConsensusTimestamp, timestampOf } from '../../../protocol/time.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const keyId = EXAMPLE_HASH;
 const consensusTimestamp = '1795253411.204817003';

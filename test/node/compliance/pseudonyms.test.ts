@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Pseudonyms } from '../../../node/compliance/pseudonyms.ts';
 import { PSEUDONYM_PATTERN } from '../../../protocol/statement/record.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const pseudonyms = new Pseudonyms(new Uint8Array(32).fill(7));
 const elsewhere = new Pseudonyms(new Uint8Array(32).fill(8));

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { Store } from '../../../node/store/store.ts';
 import { numberCodec, Table } from '../../../node/store/table.ts';
 import { recordId } from '../../../protocol/ids.ts';
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { recordOf } from './records.ts';
 
 const scratch = await mkdtemp(join(tmpdir(), 'meridian-counter-'));

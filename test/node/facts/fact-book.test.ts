@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,6 +9,7 @@ import { FactError } from '../../../node/facts/fact-error.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { entityId } from '../../../protocol/ids.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const TOPIC = entityId('0.0.5001');
 const NOW = Date.parse('2026-11-21T09:30:00.000Z');

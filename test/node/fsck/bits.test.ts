@@ -1,11 +1,11 @@
 import { closeSync, openSync, readdirSync, readSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Accounts } from '../../../node/accounts/accounts.ts';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { Store } from '../../../node/store/store.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { problemsOf } from './damaged-home.ts';
 import { EU, scratchDirectory, writeHome } from './home.ts';
 

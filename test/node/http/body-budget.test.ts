@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BodyBudget, type BodyShare } from '../../../node/http/body-budget.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 test('the largest body goes when there is no room, and a small one gets through', () => {
   const budget = new BodyBudget(1000);

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseText } from '../../../protocol/json/text.ts';
 import { ItemSplitter, SplitError, type SplitLimits, type SplitText } from '../../../node/http/item-splitter.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const LIMITS: SplitLimits = {
   member: 'records',

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { fc } from '../../fixtures/properties.ts';
 import { codeOf, draftOf, type Fate, IntakeRoom, signer, temporaryDirectory } from './intake-room.ts';
 import { requireWholeStore } from './stored-records.ts';
 

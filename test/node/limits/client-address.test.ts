@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addressKey, clientAddress } from '../../../node/limits/client-address.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 test('without a proxy a forwarded address is not believed', () => {
   assert.is(clientAddress({ remoteAddress: '192.0.2.9', forwardedFor: '198.51.100.1' }, false), '192.0.2.9');

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { DailyDecision } from '../../../node/limits/daily-usage.ts';
 import type { LimitedAccount } from '../../../node/limits/rate-limits.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { temporaryDirectory } from '../intake/intake-room.ts';
 import { UsageRoom, type UsageRoomOptions } from './usage-room.ts';
 

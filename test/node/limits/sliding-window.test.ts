@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MINUTE_MS, SlidingWindow } from '../../../node/limits/sliding-window.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const ROOMY = { windowMs: MINUTE_MS, maxSubjects: 1_000 };
 

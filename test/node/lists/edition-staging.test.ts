@@ -3,7 +3,6 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readEditionEntries } from '../../../node/lists/edition-files.ts';
@@ -24,6 +23,7 @@ import {
   unIndividual,
   zerosInGzip,
 } from '../../fixtures/lists/list-files.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'meridian-staging-'));
 test.after(() => rm(root, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isMailAddress } from '../../../node/mail/mail-address.ts';
 import { createMailer } from '../../../node/mail/mailer.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const LONGEST_DOMAIN = `${'d'.repeat(63)}.${'d'.repeat(63)}.${'d'.repeat(61)}`;
 const GOOD = [

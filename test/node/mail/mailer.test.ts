@@ -1,13 +1,13 @@
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MailConfig } from '../../../node/mail/config.ts';
 import { MailError, type MailErrorCode } from '../../../node/mail/mail-error.ts';
 import { createMailer, MAIL_LIMITS, type Mail, type MailLimits } from '../../../node/mail/mailer.ts';
 import { TestMailSink } from '../../fixtures/mail-sink.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { reply, startStrictServer } from './strict-server.ts';
 
 const HURRIED: MailLimits = { dnsMs: 300, connectMs: 300, greetingMs: 300, silenceMs: 300, wholeMs: 400 };

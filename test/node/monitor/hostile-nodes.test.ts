@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MirrorClient } from '../../../node/anchoring/mirror-client.ts';
 import { FaceError, PublicFace } from '../../../node/monitor/public-face.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { type Change, codes, WatchedWorld } from './watched-world.ts';
 
 /** Stands in for ten seconds. */

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { payloadKeyTable, payloadOperations, payloadTable, readPayload } from '../../../node/payload/payload-tables.ts';
@@ -9,6 +8,7 @@ import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId, type RecordId } from '../../../protocol/ids.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const EU = nodeId('eu');
 const ROW_BYTES = 256 << 10;

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PayloadDamagedError, PayloadVault, type SealedPayload } from '../../../node/payload/payload-vault.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { nodeId, type RecordId } from '../../../protocol/ids.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const EU = nodeId('eu');
 const vault = new PayloadVault(new Uint8Array(32).fill(3));

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { unpaidRecordTable } from '../../../node/payments/payment-tables.ts';
@@ -7,6 +6,7 @@ import { addSettlement } from '../../../node/payments/wallet-summary.ts';
 import type { WalletSummary } from '../../../node/payments/settlement-tables.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { beginSettlements, followSettlements, type Settlement } from '../../../protocol/payments/settlement.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { type Behaviour, HONEST } from './fake-chain.ts';
 import { callOf, type CallOptions, type Fate, NODE, nonceOf, PAYER, PaymentRoom, recordsOf } from './payment-room.ts';
 

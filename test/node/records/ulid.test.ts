@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { ULID_RANDOM_BYTES, ulid } from '../../../node/records/ulid.ts';
 import { isRecordId, nodeId, nodeOfRecord } from '../../../protocol/ids.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const LAST_MS = 2 ** 48 - 1;
 const NO_RANDOM = new Uint8Array(ULID_RANDOM_BYTES);

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { plainText } from '../../../node/regwatch/plain-text.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 test('tags go, entities are decoded once, white space is one space', () => {
   assert.is(plainText('<p>AT&amp;T\n<b>says</b>&nbsp; &lt;no&gt; &amp;lt;</p>', 100), 'AT&T says <no> &lt;');

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ListedEntry } from '../../../node/lists/contract.ts';
@@ -6,6 +5,7 @@ import { EditionSearch, MAX_MATCHES, MIN_SUBSTRING } from '../../../node/screeni
 import { packEdition } from '../../../node/screening/pack-edition.ts';
 import { nameKey } from '../../../protocol/screening/name-key.ts';
 import { editionOf, listedEntry } from '../../fixtures/listed-entries.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 async function searchOf(...entries: ListedEntry[]): Promise<EditionSearch> {
   return new EditionSearch(editionOf('us-ofac-sdn', entries), await packEdition(entries));

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourceKey, sourceRecordTable } from '../../../node/intake/sources.ts';
@@ -6,6 +5,7 @@ import { bodyTable } from '../../../node/records/record-tables.ts';
 import { MAX_LOOKS, type Place, type RecordFilter } from '../../../node/sources/record-page.ts';
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { draftOf, IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { SourceRoom } from './source-room.ts';
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { joinFrames, splitFrames } from '../../../node/store/frames.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const frames = fc.array(fc.uint8Array({ maxLength: 400 }), { maxLength: 20 });
 const bytesOf = (all: readonly Uint8Array[]): number[][] => all.map((bytes) => [...bytes]);

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Store } from '../../../node/store/store.ts';
 import { bytesCodec, jsonCodec, numberCodec, Table, textCodec } from '../../../node/store/table.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'meridian-table-'));
 const store = await Store.open(directory);

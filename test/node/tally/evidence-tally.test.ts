@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_FACETS_OF_ACCOUNT, MAX_FACETS_OF_SOURCE } from '../../../node/tally/day-tally.ts';
 import { TALLY_VERSION, tallyEndTable, tallyTable } from '../../../node/tally/tally-table.ts';
 import { TELLING_FIELDS } from '../../../protocol/frameworks/evidence-kinds.ts';
 import { RETENTION_STEPS } from '../../../protocol/frameworks/fields-shown.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { codeOf, NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { countedDraft, naiveRows, recordsOf, rowsOf, sorted, TallyRoom } from './tally-room.ts';
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { agentAddress } from '../../../protocol/agents/did.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 /** `idchar` of DID Core §3.1, and the colons between the parts. */
 const DID = /^did:web(?::(?:[A-Za-z0-9._-]|%[0-9A-F]{2})+)+$/;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -15,6 +14,7 @@ import { verifyAuditLog } from '../../../protocol/audit/walk.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const NAME: AuditChainName = { node: nodeId('eu'), account: 'acme' };
 const START = Date.UTC(2026, 10, 19, 22);

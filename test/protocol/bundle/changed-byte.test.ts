@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -8,6 +7,7 @@ import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import { withLinked } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { reviewer } from '../evidence/case.ts';
 import { cachedSuite } from './cached-suite.ts';
 import { replaceAt, stringsOf } from './json-places.ts';

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -17,6 +16,7 @@ import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { JsonError, type JsonValue } from '../../../protocol/json/value.ts';
 import { withLinked } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { reviewer, shown } from '../evidence/case.ts';
 import { cachedSuite } from './cached-suite.ts';
 import { placesOf, replaceAt, stringsOf } from './json-places.ts';

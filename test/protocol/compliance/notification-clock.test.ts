@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -10,6 +9,7 @@ import {
 } from '../../../protocol/compliance/notification-clock.ts';
 import { SEVERITIES, type Severity } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const DAY_MS = 86_400_000;
 /** By the interface specification. */

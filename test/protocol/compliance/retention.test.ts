@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../../protocol/compliance/retention.ts';
 import { calendarWarnings, namedBases, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
 import { LOCK_SCOPES, type LockScope, RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const DAY_MS = 86_400_000;
 const NONE: LongestPeriods = { until: null, days: null };

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LinkedRecord } from '../../../protocol/evidence/linked-record.ts';
@@ -6,6 +5,7 @@ import { CLAUSES, evaluate } from '../../../protocol/evidence/rules.ts';
 import type { AttestationRecord } from '../../../protocol/statement/record.ts';
 import { RECORD_KINDS, REVIEW_OUTCOMES } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { AT, EU, made, overrideOf, reviewer, shown, shows, US } from './case.ts';
 
 const START = made({ kind: 'session_start' }, 5);

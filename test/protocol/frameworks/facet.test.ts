@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { coarseFacetText, facetText, NOT_KEPT_APART, readFacet } from '../../../protocol/frameworks/facet.ts';
@@ -7,6 +6,7 @@ import type { AttestationRecord, Claims } from '../../../protocol/statement/reco
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { RecordChain } from '../../fixtures/federation-record.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const { record } = new RecordChain('facet', nodeId('eu')).append({}, timestampOf(0));
 const linked = recordId('att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ');

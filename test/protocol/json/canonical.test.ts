@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeHex, utf8 } from '../../../protocol/bytes.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { parseCanonical, parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonErrorCode, type JsonValue } from '../../../protocol/json/value.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 interface Fixture {
   readonly numbers: readonly { readonly ieee754: string; readonly text: string }[];

@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonErrorCode, type JsonValue } from '../../../protocol/json/value.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const DEEP = { maxDepth: 64 };
 const anyJson = fc.jsonValue({ stringUnit: 'binary', maxDepth: 5 }) as fc.Arbitrary<JsonValue>;

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseText } from '../../../protocol/json/text.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 /** A text, and its value by its own making: JSON.parse is not believed here. */
 const key = fc.constantFrom(

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -13,6 +12,7 @@ import { nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { isConsensusTimestamp, timestampOf } from '../../../protocol/time.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 /** Consensus times lie this far around the compromise, to the nanosecond. In nanoseconds. */
 const AROUND_NANOS = 2_500_000n;

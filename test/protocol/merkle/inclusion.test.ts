@@ -1,10 +1,10 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { equalBytes } from '../../../protocol/bytes.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { inclusionPath, merkleRoot } from '../../../protocol/merkle/tree.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { numberedLeaves } from './reference-tree.ts';
 
 const MAX_SIZE = 300;

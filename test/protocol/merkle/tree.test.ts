@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -8,6 +7,7 @@ import { Frontier } from '../../../protocol/merkle/frontier.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { inclusionPath, merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { numberedLeaves, referencePath, referenceRoot } from './reference-tree.ts';
 
 interface Fixture {

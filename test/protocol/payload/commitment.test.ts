@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concatBytes, utf8 } from '../../../protocol/bytes.ts';
@@ -12,6 +11,7 @@ import {
   payloadMatches,
 } from '../../../protocol/payload/commitment.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const salt = Uint8Array.from({ length: 32 }, (_, i) => i);
 const otherSalt = Uint8Array.from({ length: 32 }, (_, i) => i + 1);

@@ -1,10 +1,10 @@
 import { encodePaymentSignatureHeader } from '@x402/core/http';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { parsePayment, PaymentFormatError, wireAuthorization } from '../../../protocol/payments/payment.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const FROM = `0x${'Ab'.repeat(20)}`;
 const TO = `0x${'Cd'.repeat(20)}`;

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nameKey } from '../../../protocol/screening/name-key.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 /** Whatever Unicode has, and often what names are made of. */
 const anyText = fc.string({

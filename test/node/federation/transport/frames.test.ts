@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -8,6 +7,7 @@ import {
   lastFrame,
   parseHeader,
 } from '../../../../node/federation/transport/frames.ts';
+import { fc } from '../../../fixtures/properties.ts';
 
 const MOST = 1000;
 

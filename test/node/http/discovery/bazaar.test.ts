@@ -1,5 +1,4 @@
 import { bazaarResourceServerExtension, declareDiscoveryExtension, validateDiscoveryExtension } from '@x402/extensions';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bazaarDeclaration, discoveryExtensions } from '../../../../node/http/discovery/bazaar.ts';
@@ -8,6 +7,7 @@ import { outline } from '../../../../node/http/discovery/outline.ts';
 import { encodeHeader } from '../../../../protocol/payments/header.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import { paymentRequired } from '../../../../protocol/payments/terms.ts';
+import { fc } from '../../../fixtures/properties.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import { factRoute, noteRoute, routeWithAnswer } from './shelf.ts';
 

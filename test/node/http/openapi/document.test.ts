@@ -38,6 +38,17 @@ test('the document is OpenAPI 3.1', async () => {
   assert.is(new Set(document.operations.map(({ id }) => id)).size, document.operations.length);
 });
 
+test('a path calls one operation, the most literal of those that take it', () => {
+  const called = (path: string) => document.operationAt('GET', path)?.template;
+  const facts = '/v1/x402/hedera-facts';
+  assert.equal([`${facts}/all`, `${facts}/all;v=1`, `${facts}/`, `${facts}/all/x`].map(called), [
+    `${facts}/all`,
+    `${facts}/{fact}`,
+    undefined,
+    undefined,
+  ]);
+});
+
 test('an operation says who may call it, and with a key how often it was called', () => {
   every(({ keyed, scope, answers }) => {
     const faults: string[] = [];

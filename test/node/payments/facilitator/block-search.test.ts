@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import { firstBlockSince, firstBlockThat } from '../../../../node/payments/facilitator/block-search.ts';
 import { openChainClient } from '../../../../node/payments/facilitator/chain-client.ts';
+import { fc } from '../../../fixtures/properties.ts';
 
 test('finds the first block of a time, whatever the times of blocks', async () => {
   const gaps = fc.array(fc.nat({ max: 5 }), { minLength: 1, maxLength: 60 });

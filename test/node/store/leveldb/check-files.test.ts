@@ -13,7 +13,6 @@ import { appendFileSync, cpSync, renameSync, unlinkSync, writeFileSync, writeSyn
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { Level } from 'level';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,6 +20,7 @@ import { checkLevelDbFiles, type FileFinding } from '../../../../node/store/leve
 import { crc32c, maskCrc } from '../../../../node/store/leveldb/crc32c.ts';
 import { FormatReader } from '../../../../node/store/leveldb/format-reader.ts';
 import { scanTable } from '../../../../node/store/leveldb/table-file.ts';
+import { fc } from '../../../fixtures/properties.ts';
 
 const UNCHECKED = ['LOG', 'LOG.old', 'LOCK'];
 const scratch = mkdtempSync(join(tmpdir(), 'meridian-leveldb-'));
