@@ -29,7 +29,7 @@ export interface LinkedMessage extends TopicMessage {
   readonly previousRunningHash: TopicHead['runningHash'];
 }
 
-export type LinkFault = 'sequence' | 'time' | 'running-hash';
+export type LinkFault = 'sequence' | 'time' | 'running-hash' | 'length';
 
 /** A mirror's messages do not follow from what was read before: it lies, or the ledger is not the one that it was. */
 export class LinkError extends Error {

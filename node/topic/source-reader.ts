@@ -1,0 +1,144 @@
+import type { Logger } from 'pino';
+import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
+import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
+import { backOff } from '../anchoring/pace.ts';
+import { LinkError } from '../anchoring/topic-links.ts';
+import { Wake } from '../anchoring/wake.ts';
+import type { Agreement } from './agreement.ts';
+import type { MessageSource } from './message-source.ts';
+
+export interface SourceReaderPort {
+  readonly agreement: Agreement;
+  readonly source: MessageSource;
+  readonly now: () => number;
+  /** In [0, 1), for the jitter of the back-off. */
+  readonly random: () => number;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** Pause between two readings when nobody waits for a message, in milliseconds. */
+  readonly intervalMs: number;
+  /** Whether a message is awaited. */
+  readonly isFast: () => boolean;
+  /** The source answered, and what is agreed on may have changed. */
+  readonly onAnswer: () => void;
+}
+
+/** Where a source says that the topic ends. */
+export interface TopicEnd {
+  /** Epoch milliseconds at which it was asked. */
+  readonly askedAt: number;
+  readonly sequence: number;
+}
+
+/** Pause between two readings while a message is awaited, in milliseconds. */
+const FAST_INTERVAL_MS = 250;
+
+type Outcome = 'more' | 'end' | 'paused' | 'failed';
+
+/** Reads one mirror source from its own position, at its own pace: none waits for another. */
+export class SourceReader {
+  readonly name: string;
+  readonly #port: SourceReaderPort;
+  readonly #wake = new Wake();
+  #failures = 0;
+  #failure: string | null = null;
+  #lastAnswerAt: number | null = null;
+  #end: TopicEnd | null = null;
+  #isPaused = false;
+
+  constructor(port: SourceReaderPort) {
+    this.#port = port;
+    this.name = port.source.name;
+  }
+
+  /** Epoch milliseconds of the last answer that linked. */
+  get lastAnswerAt(): number | null {
+    return this.#lastAnswerAt;
+  }
+
+  /** Why the last reading failed; null where it did not. */
+  get failure(): string | null {
+    return this.#failure;
+  }
+
+  /** By its last answer that linked and was not full. */
+  get end(): TopicEnd | null {
+    return this.#end;
+  }
+
+  /** Whether it is as far ahead as may be held. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  /** Reads now, but no faster than the fast pace, and no sooner where the source failed. */
+  wake(): void {
+    this.#wake.ring();
+  }
+
+  /** Until the signal ends. */
+  async run(): Promise<void> {
+    const { signal } = this.#port;
+    while (!signal.aborted) {
+      const outcome = await this.#read();
+      this.#isPaused = outcome === 'paused';
+      if (outcome !== 'more') await this.#rest(outcome);
+    }
+  }
+
+  async #read(): Promise<Outcome> {
+    const { agreement, source, signal, now, onAnswer } = this.#port;
+    const after = agreement.nextRead(this.name);
+    if (after === null) return 'paused';
+    const askedAt = now();
+    let page: readonly TopicMessage[];
+    let taken: number;
+    try {
+      page = (await source.messages(after, signal)).slice(0, PAGE_MESSAGES);
+      if (signal.aborted) return 'failed';
+      taken = agreement.takePage(this.name, after, page);
+    } catch (error) {
+      if (!signal.aborted) this.#noteFailure(error);
+      return 'failed';
+    }
+    this.#lastAnswerAt = now();
+    this.#failure = null;
+    const isEnd = page.length < PAGE_MESSAGES;
+    if (isEnd) this.#end = { askedAt, sequence: after + page.length };
+    this.#noteContradiction();
+    onAnswer();
+    return isEnd || taken === 0 ? 'end' : 'more';
+  }
+
+  /** A source that is contradicted is asked last: never at the fast pace, and more and more rarely. */
+  async #rest(outcome: Outcome): Promise<void> {
+    const { signal, intervalMs, random, isFast } = this.#port;
+    if (outcome === 'paused') {
+      await this.#wake.wait(intervalMs, signal);
+    } else if (this.#failures > 0) {
+      await new Wake().wait(backOff(this.#failures, random()), signal);
+    } else {
+      await new Wake().wait(Math.min(FAST_INTERVAL_MS, intervalMs), signal);
+      if (!isFast()) await this.#wake.wait(Math.max(0, intervalMs - FAST_INTERVAL_MS), signal);
+    }
+  }
+
+  #noteContradiction(): void {
+    if (this.#port.agreement.contradictionOf(this.name) === null) this.#failures = 0;
+    else this.#failures++;
+  }
+
+  #noteFailure(error: unknown): void {
+    const failure = error instanceof Error ? error.message : String(error);
+    const isNew = failure !== this.#failure;
+    this.#failures++;
+    this.#failure = failure;
+    const fields = { mirror: this.name, err: error };
+    if (error instanceof LinkError) {
+      if (isNew) this.#port.log.error(fields, 'a mirror gave messages that do not link; dropped');
+      this.#port.onAnswer();
+    } else if (isNew) {
+      this.#port.log.warn(fields, 'a mirror could not be read');
+    }
+  }
+}

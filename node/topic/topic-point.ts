@@ -1,0 +1,18 @@
+import type { Sha384Hash } from '../../protocol/hash.ts';
+import type { EntityId } from '../../protocol/ids.ts';
+import type { ConsensusTimestamp } from '../../protocol/time.ts';
+
+/** A place on the topic and its running hash after it, which covers every message up to there. */
+export interface TopicPoint {
+  /** Sequence number of the message; 0 before the first. */
+  readonly sequence: number;
+  readonly runningHash: Sha384Hash;
+}
+
+/** A message of the topic whose place is final (TRUST §3): no honest member has another one there. */
+export interface FinalMessage extends TopicPoint {
+  readonly consensusTimestamp: ConsensusTimestamp;
+  /** Ledger account that paid for it; the running hash covers it. */
+  readonly payer: EntityId;
+  readonly message: Uint8Array;
+}
