@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { MAX_ANCHOR_BYTES } from '../../protocol/ledger/anchor-message.ts';
 import type { AnchoringConfig } from './config.ts';
+import { bounded, networkClient } from './hedera-network.ts';
 import { type Client, loadSdk, type Sdk } from './hedera-sdk.ts';
 import {
   LedgerError,
@@ -24,19 +25,8 @@ const MIN_VALID_SECONDS = 15;
 const MAX_VALID_SECONDS = 180;
 /** Transactions start to be valid a little in the past, so that a clock ahead of the network's does no harm. In seconds. */
 const BACKDATE_SECONDS = 4;
-/** The bytes are signed for so many nodes, each of which may be asked in turn. */
-const NODES_PER_TRANSACTION = 3;
 /** A submit costs $0.0008; this stops a mispriced one. In hbar. */
 const MAX_FEE_HBAR = 0.5;
-const GRPC_DEADLINE_MS = 2_500;
-const REQUEST_TIMEOUT_MS = 8_000;
-/** Above the SDK's own, in case it does not keep it. */
-const CALL_DEADLINE_MS = 10_000;
-const ATTEMPTS = 3;
-const MIN_BACKOFF_MS = 50;
-const MAX_BACKOFF_MS = 400;
-/** The SDK shuns a node that failed for up to an hour; an outage of all would then outlast itself. */
-const NODE_BACKOFF_MS = 1_000;
 
 /** The node did not take the transaction now, and may have before or may later. */
 const PASSING = new Set([
@@ -105,7 +95,7 @@ export class HederaClient implements LedgerClient {
     const { sdk, client } = await this.#connect();
     const transaction = readTransaction(sdk, prepared.bytes);
     try {
-      await this.#bounded(transaction.execute(client), signal);
+      await bounded(transaction.execute(client), [this.#closing.signal, signal]);
       return 'accepted';
     } catch (error) {
       const status = statusOf(sdk, error);
@@ -121,7 +111,7 @@ export class HederaClient implements LedgerClient {
       const query = new sdk.TransactionReceiptQuery()
         .setTransactionId(sdk.TransactionId.fromString(id))
         .setValidateStatus(false);
-      const status = (await this.#bounded(query.execute(client), signal)).status.toString();
+      const status = (await bounded(query.execute(client), [this.#closing.signal, signal])).status.toString();
       if (status === 'SUCCESS') return 'success';
       return PASSING.has(status) && status !== 'TRANSACTION_EXPIRED' ? 'unknown' : { failed: status };
     } catch {
@@ -143,47 +133,13 @@ export class HederaClient implements LedgerClient {
     });
     return this.#connection;
   }
-
-  /** The SDK cannot be interrupted: a call that outlasts the deadline or the signal goes on unheard. */
-  async #bounded<Result>(call: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    const ends = [
-      AbortSignal.timeout(CALL_DEADLINE_MS),
-      this.#closing.signal,
-      ...(signal === undefined ? [] : [signal]),
-    ];
-    const end = AbortSignal.any(ends);
-    const ended = Promise.withResolvers<never>();
-    const giveUp = (): void => ended.reject(end.reason);
-    end.addEventListener('abort', giveUp, { once: true });
-    try {
-      if (end.aborted) giveUp();
-      return await Promise.race([call, ended.promise]);
-    } finally {
-      end.removeEventListener('abort', giveUp);
-    }
-  }
 }
 
 async function openConnection(config: HederaClientConfig): Promise<Connection> {
   const sdk = await loadSdk();
   const operator = readLedgerKey(sdk, config.operatorKey);
   const submitter = config.submitKey === undefined ? null : readLedgerKey(sdk, config.submitKey);
-  const settings = { scheduleNetworkUpdate: false, grpcDeadline: GRPC_DEADLINE_MS, requestTimeout: REQUEST_TIMEOUT_MS };
-  const client =
-    config.nodes === undefined
-      ? sdk.Client.forName(config.network, settings)
-      : sdk.Client.forNetwork({ ...config.nodes }, settings);
-  client
-    .setMaxAttempts(ATTEMPTS)
-    .setMaxNodesPerTransaction(NODES_PER_TRANSACTION)
-    .setMinBackoff(MIN_BACKOFF_MS)
-    .setMaxBackoff(MAX_BACKOFF_MS)
-    .setNodeMinBackoff(MIN_BACKOFF_MS)
-    .setNodeMaxBackoff(NODE_BACKOFF_MS)
-    .setNodeMinReadmitPeriod(MIN_BACKOFF_MS)
-    .setNodeMaxReadmitPeriod(NODE_BACKOFF_MS);
-  // The mirror's gRPC is not used, and an address book update would call it.
-  client.setMirrorNetwork([]);
+  const client = networkClient(sdk, config);
   const isSame = submitter?.publicKey.toStringRaw() === operator.publicKey.toStringRaw();
   return { sdk, client, operator, submitter: isSame ? null : submitter };
 }

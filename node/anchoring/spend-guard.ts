@@ -54,7 +54,7 @@ const SpentShape = Closed({
 type Spent = Static<typeof SpentShape>;
 
 const compiled = Compile(SpentShape);
-/** One row: what was spent in the windows in force. */
+/** What is paid for → what was spent on it in the windows in force. */
 export const spendTable = new Table(
   'spend',
   jsonCodec((value: unknown): value is Spent => compiled.Check(value)),
@@ -70,16 +70,19 @@ const NOTHING: Spent = { hour: 0, inHour: 0, day: 0, inDay: 0, tinybars: 0 };
  */
 export class SpendGuard {
   readonly limits: SpendLimits;
+  readonly #row: string;
   #spent: Spent;
 
-  private constructor(limits: SpendLimits, spent: Spent) {
+  private constructor(limits: SpendLimits, row: string, spent: Spent) {
     this.limits = limits;
+    this.#row = row;
     this.#spent = spent;
   }
 
-  static async open(store: Store, limits: Partial<SpendLimits> = {}): Promise<SpendGuard> {
-    const spent = (await spendTable.get(store, SPEND_ROW)) ?? NOTHING;
-    return new SpendGuard({ ...DEFAULT_SPEND_LIMITS, ...limits }, spent);
+  /** `row`: what is paid for. Each row has windows of its own. */
+  static async open(store: Store, limits: Partial<SpendLimits> = {}, row = SPEND_ROW): Promise<SpendGuard> {
+    const spent = (await spendTable.get(store, row)) ?? NOTHING;
+    return new SpendGuard({ ...DEFAULT_SPEND_LIMITS, ...limits }, row, spent);
   }
 
   /** Asks for one transaction, at a time in epoch milliseconds. Counts nothing yet. A clock that goes back stays in the later window. */
@@ -96,7 +99,7 @@ export class SpendGuard {
       inDay: spent.inDay + 1,
       tinybars: spent.tinybars + feeTinybars,
     };
-    return { kind: 'granted', spent: next, record: spendTable.put([SPEND_ROW], next) };
+    return { kind: 'granted', spent: next, record: spendTable.put([this.#row], next) };
   }
 
   /** Counts a grant whose record is on the disk. */

@@ -164,8 +164,8 @@ export class Agreement {
   /** Final messages after the position, in order, as many as are held and at most `limit`. */
   nextFinal(limit: number): readonly FinalMessage[] {
     for (const trail of this.#trails.values()) {
-      const upTo = this.#heldFinal(trail);
-      if (upTo !== null) return trail.messages.slice(0, Math.min(limit, upTo - this.position.sequence));
+      const upTo = this.#final.within(trail);
+      if (upTo !== null) return trail.messages.slice(0, Math.min(limit, upTo.sequence - this.position.sequence));
     }
     return [];
   }
@@ -259,15 +259,10 @@ export class Agreement {
     this.#contradictions.note({ who, kind, sequence });
   }
 
-  /** Sequence number up to which a trail holds messages that are final; null for none. */
-  #heldFinal(trail: Trail): number | null {
-    return this.#final.within(trail)?.sequence ?? null;
-  }
-
   /** Whether there are final messages that nobody holds. */
   #isStarved(): boolean {
     const isBehind = this.position.sequence < this.final().sequence;
-    return isBehind && [...this.#trails.values()].every((trail) => this.#heldFinal(trail) === null);
+    return isBehind && [...this.#trails.values()].every((trail) => this.#final.within(trail) === null);
   }
 
   /**
@@ -277,7 +272,7 @@ export class Agreement {
    */
   #mayPassWindow(source: string): boolean {
     const trail = this.#trail(source);
-    if (trail.isWhole && this.#heldFinal(trail) !== null) return false;
+    if (trail.isWhole && this.#final.within(trail) !== null) return false;
     const others = [...this.#trails].filter(([other]) => other !== source).map(([, { head }]) => head.sequence);
     const reach = Math.max(
       trail.isWhole ? 0 : this.final().sequence + WINDOW_MESSAGES,

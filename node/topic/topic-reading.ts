@@ -4,7 +4,7 @@ import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
 import { backOff } from '../anchoring/pace.ts';
 import type { TopicHead } from '../anchoring/topic-links.ts';
 import { Wake } from '../anchoring/wake.ts';
-import { Agreement } from './agreement.ts';
+import { Agreement, CONSENSUS } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 import { type TopicReadingState, stateOf } from './reading-state.ts';
 import { SecondSource } from './second-source.ts';
@@ -126,18 +126,21 @@ export class TopicReading implements AsyncDisposable {
    * there was nothing past the position.
    */
   reachedEnd(since: number): boolean {
-    const ends: (TopicEnd | null)[] = this.#readers
-      .filter(({ name }) => this.#agreement.contradictionOf(name) === null)
-      .map(({ end }) => end);
-    ends.push(this.#second?.end ?? null);
+    const ends = new Map<string, TopicEnd | null>(this.#readers.map(({ name, end }) => [name, end]));
+    ends.set(CONSENSUS, this.#second?.end ?? null);
     const { sequence } = this.#agreement.position;
-    return ends.filter((end) => end !== null && end.askedAt >= since && end.sequence <= sequence).length >= 2;
+    const isReached = ([name, end]: [string, TopicEnd | null]): boolean =>
+      end !== null &&
+      end.askedAt >= since &&
+      end.sequence <= sequence &&
+      this.#agreement.contradictionOf(name) === null;
+    return [...ends].filter(isReached).length >= 2;
   }
 
   /** Resolves once the topic was processed to what was its end at the call, or later. Rejects when the signal ends. */
   async readToEnd(signal: AbortSignal): Promise<void> {
     const since = this.#options.now();
-    const { waitMs } = { waitMs: this.#options.secondSourceMs ?? SECOND_SOURCE_MS };
+    const waitMs = this.#options.secondSourceMs ?? SECOND_SOURCE_MS;
     // Where two mirrors can answer, consensus nodes are asked only when they do not.
     this.#second?.wantEnd(this.#readers.length < 2 ? since : since + waitMs);
     this.poke();
