@@ -15,6 +15,8 @@ export const QUORUM = 3;
 /** A batch a second: a demonstration should not keep anyone waiting, and the local ledger costs nothing. */
 export const BATCH_INTERVAL_SECONDS = 1;
 export const LEDGER_READ_INTERVAL_SECONDS = 1;
+/** The local ledger has one mirror, and its consensus nodes answer for nothing. */
+export const LEDGER_SECOND_SOURCE_SECONDS = 0.2;
 const FIRST_OPERATOR = 1001;
 
 export interface PlannedNode {

@@ -17,6 +17,7 @@ import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
+import { logRoutes } from './http/routes/log.ts';
 import { metricsRoute } from './http/routes/metrics.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
@@ -60,6 +61,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
       faults: () => federation.faults.all(),
     }),
     ...publicRecordRoutes(context),
+    ...logRoutes(context),
     metricsRoute(metrics),
     frameworksRoute(),
     frameworkRoute(),

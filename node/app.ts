@@ -30,10 +30,12 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
   await federation.start();
+  context.follower.start();
   {
     await using _face = await recoveringFace(context, monitor);
     await context.resumeChain(signal);
   }
+  context.follower.startSigning();
   await context.lists.start();
   context.searches.start();
   intake.start();

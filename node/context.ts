@@ -27,6 +27,9 @@ import type { Inference } from './inference/inference.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
+import type { CheckpointBook } from './log/checkpoint-book.ts';
+import type { FederationLog } from './log/federation-log.ts';
+import { LogFollower } from './log/log-follower.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -84,6 +87,10 @@ export interface NodeContext
   readonly equivocations: Equivocations;
   readonly transport: Transport;
   readonly federation: Federation;
+  /** The federation's log, built from the ledger. */
+  readonly follower: LogFollower;
+  readonly federationLog: FederationLog;
+  readonly checkpointBook: CheckpointBook;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
   readonly confirmations: Confirmations;
@@ -145,6 +152,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           log.warn({ err: error, batch }, 'a confirmation was not passed on');
         });
       },
+      onTransaction: (id) => follower.noteTransaction(id),
       onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
@@ -167,7 +175,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log: log.child({ room: 'transport' }),
     limits: FEDERATION_LIMITS,
   });
-  const federation = opening.use(
+  const federation: Federation = opening.use(
     new Federation({
       ...rooms,
       self,
@@ -176,6 +184,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       transport,
       askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
       ownChainWaitMs: config.peerWaitMs,
+      onTold: (from, point) => follower.noteTold(from, point),
+      onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       besidesOwn: {
         group: (records) => rowsOfOwn(records, counters, governance),
         batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
@@ -184,6 +194,18 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         intake.halt();
         sealer.halt();
       },
+    }),
+  );
+  const follower: LogFollower = opening.use(
+    await LogFollower.open({
+      ...rooms,
+      self,
+      ...signing.terms(now),
+      config: rosterLedger(config, keys.rosters.current),
+      transport,
+      faults: federation.faults,
+      vouched: () => new Map(),
+      random,
     }),
   );
   const sealer = opening.use(
@@ -262,6 +284,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     equivocations,
     transport,
     federation,
+    follower,
+    federationLog: follower.federationLog,
+    checkpointBook: follower.book,
     rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
     ownKeys,
     ...ownChain,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { TOY_LABEL } from '../../node/inference/config.ts';
 import { addressOfKey, type ChainWallets } from '../chain/chain-wallets.ts';
-import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
+import { BATCH_INTERVAL_SECONDS, LEDGER_READ_INTERVAL_SECONDS, LEDGER_SECOND_SOURCE_SECONDS, type Plan, type PlannedNode } from '../plan.ts';
 
 const FIRST_LEDGER_ACCOUNT = 3;
 /** Room for a batch every second all day: the local ledger's money is free. */
@@ -32,6 +32,8 @@ export function nodeVariables(
     LEDGER_OPERATOR_ID: node.operatorId,
     LEDGER_OPERATOR_KEY: operatorKey,
     LEDGER_READ_INTERVAL: String(LEDGER_READ_INTERVAL_SECONDS),
+    LEDGER_SECOND_SOURCE: String(LEDGER_SECOND_SOURCE_SECONDS),
+    LEDGER_QUERIES_PER_HOUR: String(ANCHORS_PER_DAY),
     LEDGER_MAX_PER_HOUR: String(ANCHORS_PER_DAY),
     LEDGER_MAX_PER_DAY: String(ANCHORS_PER_DAY),
     LEDGER_MAX_HBAR_PER_DAY: String(HBAR_PER_DAY),

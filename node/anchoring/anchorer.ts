@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
 import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
 import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
-import type { LedgerClient } from './ledger-client.ts';
+import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import type { MirrorClient } from './mirror-client.ts';
 import {
   freeze,
@@ -36,6 +36,8 @@ export interface AnchorerOptions {
   readonly log: Logger;
   /** A ledger node has the batch's transaction. Must not throw, like the next one. */
   readonly onSubmitted?: (batch: number) => void;
+  /** A ledger node has this transaction. */
+  readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
 }
@@ -180,7 +182,7 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #port(): TripPort {
-    const { node, store, ledger, mirror, reader, now, random, log, onSubmitted, onConfirmed } = this.#options;
+    const { node, store, ledger, mirror, reader, now, random, log, onSubmitted, onTransaction, onConfirmed } = this.#options;
     return {
       node,
       store,
@@ -195,6 +197,7 @@ export class Anchorer implements AsyncDisposable {
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
       onSubmitted: (row) => {
         if (isBatchRow(row)) onSubmitted?.(row.batch);
+        if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
       },
       onConfirmed: (row, anchor) => {
         if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);

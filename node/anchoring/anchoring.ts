@@ -16,7 +16,7 @@ import { anchorOfBatch, type AnchorRow, readAnchor, readStatementAnchor, type St
 import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
-import type { LedgerClient } from './ledger-client.ts';
+import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
 import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry, statementOutboxTable } from './outbox.ts';
 import { contradictsReading } from './own-reading.ts';
@@ -40,6 +40,8 @@ export interface AnchoringOptions {
   readonly ledger?: LedgerClient;
   /** A ledger node has the batch's transaction. None of these may throw. */
   readonly onSubmitted?: (batch: number) => void;
+  /** A ledger node has this transaction. */
+  readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */

@@ -21,6 +21,10 @@ export interface AnchoringConfig {
   /** Pause between two readings of the topic when nothing of ours is under way, in milliseconds. */
   readonly readIntervalMs?: number;
   readonly spend?: Partial<SpendLimits>;
+  /** How long something waits for a second source before consensus nodes are asked, in milliseconds. */
+  readonly secondSourceMs?: number;
+  /** Paid queries to consensus nodes an hour at most. */
+  readonly queriesPerHour?: number;
 }
 
 /** Public mirrors of the public networks. */

@@ -124,6 +124,12 @@ function ledgerConfig(environment: Environment): NodeConfig['ledger'] {
     ...(LEDGER_READ_INTERVAL === undefined
       ? {}
       : { readIntervalMs: positive(environment, 'LEDGER_READ_INTERVAL', 1) * 1000 }),
+    ...(environment.LEDGER_SECOND_SOURCE === undefined
+      ? {}
+      : { secondSourceMs: positive(environment, 'LEDGER_SECOND_SOURCE', 1) * 1000 }),
+    ...(environment.LEDGER_QUERIES_PER_HOUR === undefined
+      ? {}
+      : { queriesPerHour: positive(environment, 'LEDGER_QUERIES_PER_HOUR', 1) }),
     ...(LEDGER_VALID_SECONDS === undefined ? {} : { validSeconds: positive(environment, 'LEDGER_VALID_SECONDS', 1) }),
     spend: {
       ...(perHour === undefined ? {} : { transactionsPerHour: positive(environment, 'LEDGER_MAX_PER_HOUR', 1) }),

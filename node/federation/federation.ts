@@ -3,11 +3,13 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/statement/envelope.ts';
 import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import type { TopicPoint } from '../topic/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
@@ -54,6 +56,10 @@ export interface FederationOptions {
   /** How long a start waits to hear of the own chain, in milliseconds. */
   readonly ownChainWaitMs?: number;
   readonly log: Logger;
+  /** A member says how far its own sources agree on the ledger's topic. */
+  readonly onTold: (from: NodeId, point: TopicPoint) => void;
+  /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
+  readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
   readonly besidesOwn: ChainBesides;
   /** This node must sign no record and no batch any more. */

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { TopicPointShape } from '../topic/topic-point.ts';
 import { EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Topic } from './transport/contract.ts';
@@ -15,6 +17,9 @@ const MessageShape = Type.Union([
   Closed({ type: Type.Literal('revocation'), signed: SignedStatementShape }),
   /** There is a roster of this hash. The roster itself may be larger than a message: it is pulled. */
   Closed({ type: Type.Literal('roster'), hash: Sha256Shape }),
+  /** How far the sender's own sources agree on the ledger's topic. */
+  Closed({ type: Type.Literal('told'), point: TopicPointShape }),
+  Closed({ type: Type.Literal('checkpoint'), signed: SignedCheckpointShape }),
 ]);
 export type GossipMessage = Static<typeof MessageShape>;
 
@@ -26,6 +31,8 @@ export const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
   certificate: 'keys',
   revocation: 'keys',
   roster: 'keys',
+  told: 'batch',
+  checkpoint: 'cosign',
 };
 
 const compiled = Compile(MessageShape);

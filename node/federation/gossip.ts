@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Cosignature } from '../../protocol/statement/cosignature.ts';
+import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
+import type { TopicPoint } from '../topic/topic-point.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import type { Cosignatures } from './cosignatures.ts';
@@ -33,6 +35,10 @@ export interface GossipOptions {
   readonly onEquivocation: (proof: Equivocation) => void;
   /** A peer says that there is a roster that is not known here. */
   readonly onNewRoster: (peer: NodeId) => void;
+  /** A member says how far its own sources agree on the ledger's topic. */
+  readonly onTold: (from: NodeId, point: TopicPoint) => void;
+  /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
+  readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   /** A statement came by a key that nobody has certified here yet. */
   readonly onUnknownKey: (peer: NodeId) => void;
 }
@@ -116,6 +122,12 @@ export class Gossip {
         return;
       case 'roster':
         if (!keys.book.knows(message.hash)) onNewRoster(from);
+        return;
+      case 'told':
+        this.#options.onTold(from, message.point);
+        return;
+      case 'checkpoint':
+        await this.#options.onCheckpoint(message.signed);
     }
   }
 }

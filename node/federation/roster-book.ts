@@ -88,6 +88,12 @@ export class RosterBook {
     }));
   }
 
+  /** Text of a roster that is in force, or that a quorum signed beside it. */
+  textOf(hash: Sha256Hash): string | undefined {
+    const place = this.#chain.hashes.indexOf(hash);
+    return (this.#chain.signed[place] ?? this.#rivals.get(hash))?.statement;
+  }
+
   knows(hash: Sha256Hash): boolean {
     return this.#rivals.has(hash) || this.#chain.hashes.includes(hash);
   }

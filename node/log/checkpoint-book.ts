@@ -88,6 +88,11 @@ export class CheckpointBook {
     return this.#counted.get(node) ?? [];
   }
 
+  /** All that are kept: what another member is to be shown. */
+  shown(): readonly SignedCheckpoint[] {
+    return [...this.#counted.values()].flat().map(({ signed }) => signed);
+  }
+
   /** The last that a member is known to have signed, by any key, whether this node's tree has reached them or not. */
   signedBy(node: NodeId): readonly Checkpoint[] {
     const waiting = this.#ahead.get(node);

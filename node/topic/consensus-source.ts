@@ -31,7 +31,7 @@ const MAX_QUERY_HBAR = 0.01;
 const QUERY_ATTEMPTS = 2;
 
 /** A query every ten seconds, and 100 hbar a day. */
-const DEFAULT_QUERY_LIMITS: SpendLimits = {
+export const DEFAULT_QUERY_LIMITS: SpendLimits = {
   transactionsPerHour: 360,
   transactionsPerDay: 8_640,
   tinybarsPerDay: 10_000_000_000,

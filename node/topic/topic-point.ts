@@ -1,13 +1,15 @@
-import type { Sha384Hash } from '../../protocol/hash.ts';
+import type { Static } from 'typebox';
 import type { EntityId } from '../../protocol/ids.ts';
+import { Closed, CountShape, Sha384Shape } from '../../protocol/shapes.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
 
 /** A place on the topic and its running hash after it, which covers every message up to there. */
-export interface TopicPoint {
+export const TopicPointShape = Closed({
   /** Sequence number of the message; 0 before the first. */
-  readonly sequence: number;
-  readonly runningHash: Sha384Hash;
-}
+  sequence: CountShape,
+  runningHash: Sha384Shape,
+});
+export type TopicPoint = Readonly<Static<typeof TopicPointShape>>;
 
 /** A message of the topic whose place is final (TRUST §3): no honest member has another one there. */
 export interface FinalMessage extends TopicPoint {

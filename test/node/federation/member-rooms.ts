@@ -95,6 +95,8 @@ export class MemberRooms implements AsyncDisposable {
       ownChainWaitMs: 200,
       besidesOwn: NO_ROWS,
       onHalt: () => {},
+      onTold: () => {},
+      onCheckpoint: async () => {},
       ...options,
     });
     return new MemberRooms(parts, federation);

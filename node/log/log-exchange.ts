@@ -1,0 +1,124 @@
+import type { Logger } from 'pino';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { encodeGossip, type GossipMessage, TOPIC_OF } from '../federation/gossip-forms.ts';
+import type { PeerFaults } from '../federation/peer-faults.ts';
+import { PeerStatementError } from '../federation/peer-statement-error.ts';
+import type { Transport } from '../federation/transport/contract.ts';
+import type { TopicReading } from '../topic/topic-reading.ts';
+import type { TopicPoint } from '../topic/topic-point.ts';
+import type { CheckpointBook } from './checkpoint-book.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import { LOG_REQUEST, logFrames, readLogAnswer } from './log-forms.ts';
+
+/** Gossip has no history, so members ask each other this often besides on every connection. In milliseconds. */
+const EXCHANGE_MS = 30_000;
+/** And so long after each connection: what is said meanwhile goes out before gossip is meshed. In milliseconds. */
+const SETTLING_MS = [1_000, 3_000] as const;
+/** What is told goes out at most this often; a later point says all that an earlier one did. In milliseconds. */
+const TELL_INTERVAL_MS = 200;
+
+export interface LogExchangeOptions {
+  readonly transport: Pick<Transport, 'serve' | 'request' | 'publish' | 'onConnect' | 'peers'>;
+  readonly reading: Pick<TopicReading, 'tell' | 'noteTold'>;
+  readonly book: Pick<CheckpointBook, 'shown'>;
+  readonly checkpoints: Pick<Checkpoints, 'learn'>;
+  readonly faults: PeerFaults;
+  readonly log: Logger;
+}
+
+/** Tells the other members how far this node's sources agree on the topic, and exchanges checkpoints with them. */
+export class LogExchange implements AsyncDisposable {
+  readonly #options: LogExchangeOptions;
+  readonly #closing = new AbortController();
+  readonly #asking = new Map<NodeId, Promise<void>>();
+  #stopListening: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #telling: NodeJS.Timeout | undefined;
+
+  constructor(options: LogExchangeOptions) {
+    this.#options = options;
+    const { transport, reading, book } = options;
+    transport.serve('log', async function* () {
+      yield* logFrames({ told: reading.tell(), checkpoints: [...book.shown()] });
+    });
+  }
+
+  start(): void {
+    const { transport } = this.#options;
+    this.#stopListening = transport.onConnect((peer) => this.#meet(nodeId(peer)));
+    for (const { node, connected } of transport.peers()) if (connected) this.#meet(nodeId(node));
+    this.#timer = setInterval(() => {
+      for (const { node, connected } of transport.peers()) if (connected) this.#ask(nodeId(node));
+    }, EXCHANGE_MS);
+  }
+
+  /** The own sources agree on more: every member is told, soon. */
+  tell(): void {
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      void this.#publish({ type: 'told', point: this.#options.reading.tell() });
+    }, TELL_INTERVAL_MS);
+  }
+
+  /** Sends a checkpoint of this node to every member. */
+  publish(signed: SignedCheckpoint): Promise<void> {
+    return this.#publish({ type: 'checkpoint', signed });
+  }
+
+  /** Takes what a member told. */
+  noteTold(from: NodeId, point: TopicPoint): void {
+    this.#options.reading.noteTold(from, point);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#timer);
+    clearTimeout(this.#telling);
+    this.#stopListening?.();
+    await Promise.allSettled(this.#asking.values());
+  }
+
+  #meet(peer: NodeId): void {
+    this.#ask(peer);
+    for (const delay of SETTLING_MS) setTimeout(() => this.#ask(peer), delay).unref();
+  }
+
+  #ask(peer: NodeId): void {
+    if (this.#asking.has(peer) || this.#closing.signal.aborted) return;
+    const asking = this.#exchange(peer)
+      .catch((error: unknown) => {
+        this.#options.faults.noteError(peer, error);
+        this.#options.log.debug({ err: error, peer }, 'a member does not say how its log stands');
+      })
+      .finally(() => this.#asking.delete(peer));
+    this.#asking.set(peer, asking);
+  }
+
+  async #exchange(peer: NodeId): Promise<void> {
+    const { transport, reading, checkpoints, faults, log } = this.#options;
+    const options = { signal: this.#closing.signal };
+    const frames = await Array.fromAsync(transport.request(peer, 'log', LOG_REQUEST, options));
+    const answer = readLogAnswer(frames);
+    reading.noteTold(peer, answer.told);
+    for (const signed of answer.checkpoints) {
+      try {
+        await checkpoints.learn(signed);
+      } catch (error) {
+        // One that does not hold, or not yet, must not hide the others.
+        if (!(error instanceof PeerStatementError)) throw error;
+        faults.noteError(peer, error);
+        log.debug({ err: error, peer }, 'a member holds a checkpoint that is refused here');
+      }
+    }
+  }
+
+  async #publish(message: GossipMessage): Promise<void> {
+    try {
+      await this.#options.transport.publish(TOPIC_OF[message.type], encodeGossip(message));
+    } catch (error) {
+      // Members that missed it learn of it when they ask.
+      this.#options.log.debug({ err: error, type: message.type }, 'gossip was not sent');
+    }
+  }
+}

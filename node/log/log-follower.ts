@@ -1,0 +1,196 @@
+import type { Logger } from 'pino';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import type { Rival } from '../../protocol/log/decide.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
+import type { AnchoringConfig } from '../anchoring/config.ts';
+import type { TransactionId } from '../anchoring/ledger-client.ts';
+import type { SpendLimits } from '../anchoring/spend-guard.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { PeerFaults } from '../federation/peer-faults.ts';
+import type { Transport } from '../federation/transport/contract.ts';
+import type { Store } from '../store/store.ts';
+import { ConsensusSource, DEFAULT_QUERY_LIMITS } from '../topic/consensus-source.ts';
+import { mirrorSources } from '../topic/message-source.ts';
+import type { TopicReadingState } from '../topic/reading-state.ts';
+import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
+import { TopicReading } from '../topic/topic-reading.ts';
+import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { FederationLog, type LoggedDecision } from './federation-log.ts';
+import { LogExchange } from './log-exchange.ts';
+import { Receipts } from './receipts.ts';
+
+const HOURS_A_DAY = 24;
+
+export interface LogFollowerOptions {
+  readonly self: NodeId;
+  readonly store: Store;
+  readonly config: AnchoringConfig;
+  readonly keys: FederationKeys;
+  /** The key that signs at the moment. */
+  readonly signer: () => Signer;
+  readonly transport: Transport;
+  readonly faults: PeerFaults;
+  /** Of each node, the last batch up to which this member has derived everything. */
+  readonly vouched: () => ReadonlyMap<NodeId, number>;
+  /** Told of decisions, in order, once they are on the disk. Must not throw. */
+  readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
+  /** Told of names that their node signed beside the one that was decided. Must not throw. */
+  readonly onRivals?: (rivals: readonly Rival[]) => void;
+  /** Told of checkpoints that count from now on. Must not throw. */
+  readonly onCounted?: (known: KnownCheckpoint) => void;
+  readonly now: () => number;
+  /** In [0, 1), for the jitter of the back-off. */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** The text of a roster that is to come into force is not here. */
+class RosterLackingError extends Error {
+  override readonly name = 'RosterLackingError';
+}
+
+/**
+ * Builds the federation's log from what is final on the ledger's topic, and signs and gathers checkpoints of it: the way
+ * from the ledger to a word that other members share.
+ */
+export class LogFollower implements AsyncDisposable {
+  readonly federationLog: FederationLog;
+  readonly book: CheckpointBook;
+  readonly #options: LogFollowerOptions;
+  readonly #consensus: ConsensusSource;
+  readonly #receipts: Receipts;
+  readonly #reading: TopicReading;
+  readonly #checkpoints: Checkpoints;
+  readonly #exchange: LogExchange;
+  readonly #stopListening: () => void;
+
+  private constructor(
+    options: LogFollowerOptions,
+    federationLog: FederationLog,
+    book: CheckpointBook,
+    consensus: ConsensusSource,
+  ) {
+    this.#options = options;
+    this.federationLog = federationLog;
+    this.book = book;
+    this.#consensus = consensus;
+    const { keys, config, now } = options;
+    this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
+    const { sequence, runningHash, federation } = federationLog.state;
+    this.#reading = new TopicReading({
+      ...options,
+      topicId: config.topicId,
+      head: { sequence, runningHash, consensusTimestamp: null },
+      sources: mirrorSources(config.mirrors, config.topicId),
+      topicInfo: (signal) => consensus.topicInfo(now(), signal),
+      members: keys.rosters.current.members.map(({ node }) => node),
+      onFinal: (messages) => this.#take(messages),
+      onAgreed: () => this.#exchange.tell(),
+      ...(config.readIntervalMs === undefined ? {} : { intervalMs: config.readIntervalMs }),
+      ...(config.secondSourceMs === undefined ? {} : { secondSourceMs: config.secondSourceMs }),
+    });
+    this.#checkpoints = new Checkpoints({
+      ...options,
+      federation,
+      book,
+      tree: federationLog,
+      publish: (signed) => this.#exchange.publish(signed),
+    });
+    this.#exchange = new LogExchange({
+      ...options,
+      reading: this.#reading,
+      book,
+      checkpoints: this.#checkpoints,
+    });
+    this.#stopListening = keys.book.onRoster(({ members }) =>
+      this.#reading.setMembers(members.map(({ node }) => node)),
+    );
+  }
+
+  /** Reads the store only: nothing is asked before `start`. Throws `LogDamagedError`. */
+  static async open(options: LogFollowerOptions): Promise<LogFollower> {
+    const { store, keys, config } = options;
+    const federationLog = await FederationLog.open(store, keys.rosters.signed[0]?.statement ?? '');
+    const book = await CheckpointBook.open(store, federationLog);
+    const consensus = await ConsensusSource.open(config, store, queryLimits(config));
+    return new LogFollower(options, federationLog, book, consensus);
+  }
+
+  start(): void {
+    this.#reading.start();
+    this.#exchange.start();
+  }
+
+  /** Signs checkpoints from now on: this node knows how far its own chain goes. */
+  startSigning(): void {
+    this.#checkpoints.start();
+  }
+
+  /** A consensus node has taken a transaction of this node. */
+  noteTransaction(id: TransactionId): void {
+    this.#receipts.expect(id);
+    this.#reading.poke();
+  }
+
+  /** More is vouched for. */
+  noteVouched(): void {
+    this.#checkpoints.noteGrowth();
+  }
+
+  /** A member says how far its own sources agree on the topic. */
+  noteTold(from: NodeId, point: TopicPoint): void {
+    this.#reading.noteTold(from, point);
+  }
+
+  /** Takes a checkpoint. Throws `PeerStatementError` where it does not hold. */
+  async learnCheckpoint(signed: SignedCheckpoint): Promise<void> {
+    await this.#checkpoints.learn(signed);
+  }
+
+  /** How the reading of the topic stands. */
+  readingState(): TopicReadingState {
+    return this.#reading.state();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening();
+    await this.#receipts[Symbol.asyncDispose]();
+    await this.#reading[Symbol.asyncDispose]();
+    await this.#exchange[Symbol.asyncDispose]();
+    await this.#checkpoints[Symbol.asyncDispose]();
+    await this.#consensus[Symbol.asyncDispose]();
+  }
+
+  /** Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause. */
+  async #take(messages: readonly FinalMessage[]): Promise<void> {
+    const { keys, onDecided, onRivals } = this.#options;
+    for (let rest = messages; rest.length > 0;) {
+      const before = this.federationLog.state.sequence;
+      const { decided, rivals, needs } = await this.federationLog.take(rest);
+      rest = rest.slice(this.federationLog.state.sequence - before);
+      if (decided.length > 0) {
+        onDecided?.(decided);
+        await this.#checkpoints.reconsider();
+        this.#checkpoints.noteGrowth();
+      }
+      if (rivals.length > 0) onRivals?.(rivals);
+      if (needs === null) continue;
+      const text = keys.book.textOf(needs);
+      if (text === undefined) throw new RosterLackingError(`the ledger puts roster ${needs} in force, which is not here`);
+      await this.federationLog.keepRoster(text);
+    }
+  }
+}
+
+/** What the operator allows an hour holds of the day as well. */
+function queryLimits({ queriesPerHour }: AnchoringConfig): Partial<SpendLimits> {
+  if (queriesPerHour === undefined) return {};
+  const perDay = queriesPerHour * HOURS_A_DAY;
+  return {
+    transactionsPerHour: queriesPerHour,
+    transactionsPerDay: perDay,
+    tinybarsPerDay: perDay * DEFAULT_QUERY_LIMITS.feeTinybars,
+  };
+}
