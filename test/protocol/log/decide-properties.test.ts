@@ -126,7 +126,7 @@ test('decides what a naive reading of everything that was said decides', () => {
     RUNS,
   );
   console.log(`decided: ${JSON.stringify(seen)}`);
-  for (const [what, times] of Object.entries(seen)) assert.ok(times > 30, `${what} ${times}`);
+  for (const [what, times] of Object.entries(seen)) assert.ok(times > 15, `${what} ${times}`);
 });
 
 test('goes on from a state that was written and read back, at any place, and changes none that it was given', () => {
