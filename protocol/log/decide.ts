@@ -104,6 +104,9 @@ interface Counted<Named extends LedgerMessage> {
  * Turns the next final message of the topic into at most one decision (TRUST §2). Depends on its arguments alone; costs
  * the members of the roster in force at most. The state that is given stays as it is.
  *
+ * A name that can decide nothing where it stands (another number than the next, a revoked key, another roster than that
+ * in force as the one before) leaves nothing: it neither waits nor takes the place of what its member named before.
+ *
  * A roster text is asked for only where a majority names that roster, so that the log waits for no other; what the text
  * says depends on its hash alone, so when it comes to hand changes no decision. A majority that names a roster which
  * breaks a rule decides nothing, and its names of that roster fall.
@@ -177,7 +180,10 @@ function rivalOf({ named, message }: Counted<BatchMessage>, { last }: NodeState)
   return { node, batch, envelope, keyId, sequence, consensusTimestamp, decided };
 }
 
-/** By others, also of a node that the roster in force names no more: a majority that names the next number alike. */
+/**
+ * By others, also of a node that the roster in force names no more: a majority that names the next number alike. What a
+ * removed node's own accounts pay for counts no more, so this is how its last batches are decided, one after another.
+ */
 function rescuedBatch(counted: Counted<BatchMessage>): DecideOutcome {
   const { state, named, member } = counted;
   const origin = knownNode(state, named.node);

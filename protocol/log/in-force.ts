@@ -12,7 +12,7 @@ import {
   type NodeState,
   type OpenRevocation,
 } from './decision-state.ts';
-import { isSameRevocation, withoutKey, withoutRevocations } from './open-names.ts';
+import { withoutKey, withoutRevocations } from './open-names.ts';
 import { hashOfRoster, majorityOf, type Roster } from './roster.ts';
 import { identityKeyId, judgeGenesis } from './roster-rules.ts';
 
@@ -78,8 +78,8 @@ export function mayRevoke(state: DecisionState, { node, keyId, statement }: Open
 }
 
 /**
- * The state once a revocation is in force at that place of the log. Open names of batches of the key fall, for they can
- * decide nothing any more.
+ * The state once a revocation is in force at that place of the log. Open names that can decide nothing any more fall: of
+ * batches by the key, of this revocation, and of such as there is no room for.
  */
 export function withRevocation(
   state: DecisionState,
@@ -93,9 +93,6 @@ export function withRevocation(
   const revoked = { ...state.revoked, [node]: { ...keys, [keyId]: revocations } };
   const next = { ...state, revoked };
   const batches = isRevoked(state, node, keyId) ? state.open : withoutKey(state.open, node, keyId);
-  const open = withoutRevocations(
-    batches,
-    (other) => isSameRevocation(other, name) || (other.node === node && !mayRevoke(next, other)),
-  );
+  const open = withoutRevocations(batches, (other) => other.node === node && !mayRevoke(next, other));
   return { ...next, open };
 }

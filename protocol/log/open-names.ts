@@ -67,7 +67,7 @@ export function withoutRoster(open: Open, statement: Sha256Hash): Open {
   return change(open, (names) => (names.roster === statement ? { ...names, roster: null } : names));
 }
 
-export function isSameRevocation(a: OpenRevocation, b: OpenRevocation): boolean {
+function isSameRevocation(a: OpenRevocation, b: OpenRevocation): boolean {
   return a.node === b.node && a.keyId === b.keyId && a.statement === b.statement;
 }
 

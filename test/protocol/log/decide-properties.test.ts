@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -15,15 +14,16 @@ import {
 import { initialState } from '../../../protocol/log/in-force.ts';
 import { type LedgerMessage, parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { referenceDecisions } from './reference-decisions.ts';
 import { accountOf, FOUNDERS, genesisOf, memberOf, STRANGER, Topic } from './topic.ts';
 
-const RUNS = { seed: 20_260_921, numRuns: 200 };
+const RUNS = { numRuns: 200 };
 /** What the open names of one member take at most in a state's text. */
 const OPEN_NAMES_CHARACTERS = 26_000;
 const NODES = [...FOUNDERS, 'za'];
 
-/** What one or several say, one after another; which batch number and which roster that is depends on what was before. */
+/** What one or several say, one after another. Which batch number and which roster that is depends on what was before. */
 interface Chorus {
   readonly names: readonly string[];
   readonly what: 'batch' | 'own-batch' | 'revocation' | 'roster' | 'noise';
@@ -66,6 +66,7 @@ function speak(topic: Topic, { names, what, node, ahead, envelope, keyId, roster
     const batch = Math.max(1, (state === undefined ? 1 : nextBatch(state)) + ahead);
     return topic.batch(origin, batch, envelope, keyId);
   };
+  const next = what === 'roster' ? topic.next(changeOf(topic, roster)) : 'no roster';
   const said = {
     batch: () => of(node),
     'own-batch': (name: string) => of(name === 'stranger' ? node : name),
@@ -73,7 +74,6 @@ function speak(topic: Topic, { names, what, node, ahead, envelope, keyId, roster
     roster: () => next,
     noise: () => `noise ${envelope}`,
   }[what];
-  const next = topic.next(changeOf(topic, roster));
   for (const name of names) {
     topic.pay(name === 'stranger' ? STRANGER : accountOf(name, 1 + (ahead & 1)), said(name));
   }
@@ -125,7 +125,8 @@ test('decides what a naive reading of everything that was said decides', () => {
     }),
     RUNS,
   );
-  for (const [what, times] of Object.entries(seen)) assert.ok(times > 30, `${what} ${times}`);
+  console.log(`decided: ${JSON.stringify(seen)}`);
+  for (const [what, times] of Object.entries(seen)) assert.ok(times > 15, `${what} ${times}`);
 });
 
 test('goes on from a state that was written and read back, at any place, and changes none that it was given', () => {
@@ -218,7 +219,8 @@ test('a rival never takes the place of what was decided, and is told of', () => 
 });
 
 test(`whatever its members say, a state keeps at most ${OPEN_NAMES_CHARACTERS} characters of each`, () => {
-  const names = Array.from({ length: 90 }, (_, i) => `a${String.fromCharCode(97 + (i % 26))}${10 + Math.floor(i / 26)}`);
+  const letter = (i: number) => String.fromCharCode(97 + (i % 26));
+  const names = Array.from({ length: 90 }, (_, i) => `a${letter(i)}${10 + Math.floor(i / 26)}`);
   const topic = new Topic(genesisOf(names));
   const nothing = decisionStateText.write(topic.state).length;
   const liars = names.slice(0, 3);

@@ -5,7 +5,7 @@ import { utf8 } from '../../../protocol/bytes.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { decide, DecideError } from '../../../protocol/log/decide.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
-import { knownNode, MAX_OPEN_NAMES, MAX_REVOCATIONS_OF_KEY } from '../../../protocol/log/decision-state.ts';
+import { knownNode, MAX_OPEN_NAMES, MAX_REVOCATIONS_OF_KEY, MAX_REVOKED_KEYS } from '../../../protocol/log/decision-state.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { accountOf, FOUNDERS, genesisOf, hashOf, memberOf, messageAt, STRANGER, Topic } from './topic.ts';
 
@@ -122,9 +122,11 @@ test('a key whose revocation is in force decides nothing, and names by it fall',
   const topic = new Topic();
   topic.say(['us', 'ca'], topic.batch('eu', 1));
   topic.say('jp', topic.batch('eu', 1, 'resigned', 'new'));
+  topic.say('jp', topic.batch('ca', 1, 'ca-1', 'key-eu'));
   assert.not(topic.say(['us', 'ca'], topic.revocation('eu')));
   assert.ok(topic.say('sg', topic.revocation('eu')));
   assert.equal(Object.keys(topic.state.open), ['jp']);
+  assert.is(topic.state.open['jp']?.batches.length, 2);
   assert.not(topic.say('eu', topic.batch('eu', 1)));
   assert.not(topic.say(['us', 'ca', 'sg'], topic.batch('eu', 1)));
   assert.equal(Object.keys(topic.state.open), ['jp']);
@@ -154,13 +156,30 @@ test('a revocation is decided once, and a key that was rotated can be said to be
   assert.not(topic.say(FOUNDERS, topic.revocation('eu', 'key-eu', 'one too many')));
 });
 
-test('of a member the newest names are kept', () => {
+test('a node that has revoked as many keys as there is room for revokes no other', () => {
   const topic = new Topic();
-  for (let i = 0; i <= MAX_OPEN_NAMES; i++) topic.say('us', topic.revocation('eu', `${i}`));
-  topic.say('ca', topic.revocation('eu', '0'));
-  assert.not(topic.say('sg', topic.revocation('eu', '0')));
-  topic.say('ca', topic.revocation('eu', '1'));
-  assert.ok(topic.say('sg', topic.revocation('eu', '1')));
+  const { consensusTimestamp } = messageAt(1, STRANGER, utf8(''));
+  const revocation = { statement: hashOf('x'), index: 0, consensusTimestamp };
+  const keys = Array.from({ length: MAX_REVOKED_KEYS - 1 }, (_, i) => [hashOf(`${i}`), [revocation]]);
+  topic.state = { ...topic.state, revoked: { eu: Object.fromEntries(keys) } };
+  topic.say(['us', 'ca'], topic.revocation('eu', 'one too many'));
+  assert.ok(topic.say(['us', 'ca', 'sg'], topic.revocation('eu', 'last')));
+  assert.equal(topic.state.open, {});
+  assert.not(topic.say(FOUNDERS, topic.revocation('eu', 'one too many')));
+  assert.ok(topic.say(['us', 'ca', 'sg'], topic.revocation('eu', 'last', 'stolen')));
+  assert.ok(topic.say(['us', 'ca', 'sg'], topic.revocation('us', 'one too many')));
+});
+
+test('of a member the newest names are kept, and one that is named again is one', () => {
+  const topic = new Topic();
+  topic.say('jp', topic.revocation('eu', '0'));
+  for (let i = 0; i <= MAX_OPEN_NAMES; i++) topic.say('jp', topic.revocation('eu', '1'));
+  assert.is(topic.state.open['jp']?.revocations.length, 2);
+  for (let i = 0; i <= MAX_OPEN_NAMES; i++) topic.say('us', topic.revocation('us', `${i}`));
+  topic.say('ca', topic.revocation('us', '0'));
+  assert.not(topic.say('sg', topic.revocation('us', '0')));
+  topic.say('ca', topic.revocation('us', '1'));
+  assert.ok(topic.say('sg', topic.revocation('us', '1')));
 });
 
 test('a roster comes into force where a majority of the one before names it, and open names fall', () => {
@@ -179,7 +198,8 @@ test('a roster comes into force where a majority of the one before names it, and
   assert.not(topic.say('sg', topic.batch('eu', 1)));
   assert.not(topic.say('sg', topic.revocation('eu')));
   assert.ok(topic.say('za', topic.batch('za', 1)));
-  assert.not(topic.say(FOUNDERS, grown), 'its previous is not in force any more');
+  assert.not(topic.say('us', grown), 'its previous is not in force any more');
+  assert.is(topic.state.open['us'], undefined);
 });
 
 test('a tie of two rosters is left by a member that changes its mind', () => {

@@ -27,7 +27,8 @@ test('a genesis roster has version 1, none before it, and may go on from a lost 
   assert.throws(() => judgeGenesis('{}'), isFault('malformed'));
   assert.throws(() => judgeGenesis(`${rosterStatement.write(genesis)} `), isFault('malformed'));
   assert.throws(() => judgeGenesis(' '.repeat(MAX_ROSTER_CHARACTERS + 1)), isFault('too-long'));
-  assert.throws(() => initialState(nativeSuite, rosterStatement.write(genesisOf(['us'], { quorum: 1 }))), isFault('quorum'));
+  const unfit = rosterStatement.write(genesisOf(['us'], { quorum: 1 }));
+  assert.throws(() => initialState(nativeSuite, unfit), isFault('quorum'));
 });
 
 test('a quorum fits besides the origin, and is zero for one member alone', () => {
@@ -103,7 +104,7 @@ test('rosters name no more nodes in all than a checkpoint can vouch for', () => 
   const topic = new Topic();
   const past = Object.fromEntries(
     Array.from({ length: MAX_VOUCHED - FOUNDERS.length - 1 }, (_, i) => [
-      `${String.fromCharCode(97 + (i % 26))}${String.fromCharCode(97 + (Math.floor(i / 26) % 26))}${Math.floor(i / 676)}`,
+      `${letter(i)}${letter(Math.floor(i / 26))}${Math.floor(i / 676)}`,
       { accounts: [], identityKey: hashOf('x'), last: null },
     ]),
   );
@@ -115,10 +116,14 @@ test('rosters name no more nodes in all than a checkpoint can vouch for', () => 
 });
 
 test('a roster of as many members as there may be fits', () => {
-  const names = Array.from({ length: MAX_MEMBERS }, (_, i) => `a${String.fromCharCode(97 + (i % 26))}${Math.floor(i / 26)}`);
+  const names = Array.from({ length: MAX_MEMBERS }, (_, i) => `a${letter(i)}${Math.floor(i / 26)}`);
   const genesis = genesisOf(names);
   assert.is(Object.keys(initialState(nativeSuite, rosterStatement.write(genesis)).members).length, MAX_MEMBERS);
 });
+
+function letter(i: number): string {
+  return String.fromCharCode(97 + (i % 26));
+}
 
 function withEu(change: Partial<Member>): Member[] {
   return FOUNDERS.map((name) => memberOf(name, name === 'eu' ? change : {}));
