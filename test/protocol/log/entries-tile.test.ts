@@ -24,7 +24,10 @@ test('an entry has at most 65,535 bytes', () => {
   const longest = new Uint8Array(MAX_ENTRY_BYTES).fill(1);
   const tile = encodeEntries([longest, longest]);
   assert.is(tile.length, 2 * (2 + 65_535));
-  assert.equal(decodeEntries(tile, 2).map((entry) => entry.length), [65_535, 65_535]);
+  assert.equal(
+    decodeEntries(tile, 2).map((entry) => entry.length),
+    [65_535, 65_535],
+  );
   assert.throws(() => encodeEntries([new Uint8Array(MAX_ENTRY_BYTES + 1)]), isEntriesTileError);
 });
 
