@@ -7,7 +7,7 @@ import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Envelope } from './envelope.ts';
 import { MAX_STATEMENT_LENGTH, requireSignature } from './member-signature.ts';
-import { type AttestationRecord, readBody, readHead, recordLeaf, type RecordTexts } from './record.ts';
+import { type AttestationRecord, readBody, readHead, type RecordHead, recordLeaf, type RecordTexts } from './record.ts';
 import { ChainRefusal } from './refusal.ts';
 import { type ChainHistory, type MovedSource, SourceWalk } from './sources.ts';
 
@@ -167,14 +167,17 @@ function leafOf(suite: Suite, head: string, seq: number): Uint8Array {
 }
 
 function readRecord(suite: Suite, seq: number, headText: string, bodyText: string | null): AttestationRecord {
+  let head: RecordHead;
   try {
-    const head = readHead(headText);
-    if (bodyText === null || !bodyText.isWellFormed() || hashText(suite, bodyText) !== head.body) {
-      throw new ChainRefusal('body-mismatch', 'the body is not the one that the head names', seq);
-    }
+    head = readHead(headText);
+  } catch (error) {
+    throw ChainRefusal.because('record-malformed', error, seq);
+  }
+  if (bodyText === null) throw new ChainRefusal('body-mismatch', 'the body is withheld', seq);
+  try {
     return { ...head, ...readBody(suite, head, bodyText) };
   } catch (error) {
-    if (error instanceof ChainRefusal) throw error;
-    throw ChainRefusal.because('record-malformed', error, seq);
+    const isNamed = bodyText.isWellFormed() && hashText(suite, bodyText) === head.body;
+    throw ChainRefusal.because(isNamed ? 'record-malformed' : 'body-mismatch', error, seq);
   }
 }

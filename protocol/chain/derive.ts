@@ -52,8 +52,7 @@ export class BatchDeriver {
     const envelope = readDecided(context, decided, signed.statement);
     if (envelope.node !== decided.node) throw new ChainRefusal('node-mismatch', `decided for ${decided.node}`);
     if (envelope.batch !== decided.batch) throw new ChainRefusal('batch-mismatch', `decided as ${decided.batch}`);
-    if (envelope.keyId !== decided.keyId)
-      throw new ChainRefusal('key-not-decided', 'names another key than was decided');
+    if (envelope.keyId !== decided.keyId) throw new ChainRefusal('key-not-decided', 'another key was decided');
     const misfit = envelopeFits(before, envelope);
     if (misfit !== null) throw misfit;
     requireSignature(context, envelopeStatement, signed, envelope);

@@ -17,7 +17,6 @@ export function envelopeFits(state: ChainState, envelope: Envelope): ChainRefusa
   if (first !== state.next) return new ChainRefusal('range-gap', `begins at ${first} in place of ${state.next}`);
   if (prev !== state.prev) return new ChainRefusal('prev-mismatch', 'names another envelope before it');
   if (sealedAt < from) return new ChainRefusal('sealed-before-from', `sealed at ${sealedAt}, before ${from}`);
-  if (Date.parse(from) < leastFrom(state))
-    return new ChainRefusal('from-too-early', `from ${from}, after ${state.since}`);
+  if (Date.parse(from) < leastFrom(state)) return new ChainRefusal('from-too-early', `${from}, after ${state.since}`);
   return null;
 }

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -10,6 +9,7 @@ import type { Base64url } from '../../../protocol/shapes.ts';
 import { encodeSignature, isBase64url, type SignedStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { certify, testSigner } from '../../fixtures/member-chain.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const EU = nodeId('eu');
 const US = nodeId('us');
@@ -66,8 +66,7 @@ test('whatever the order of certificates, the same ones are kept, and all that a
   const all: SignedStatement[] = [];
   for (const identity of [FIRST, SECOND]) {
     for (const seqFrom of [3, 1, 7]) {
-      for (const day of [0, 1])
-        all.push(await certificate({ seqFrom, validFrom: timestampOf(day * 86_400_000) }, identity));
+      for (const validFrom of [AT, timestampOf(0)]) all.push(await certificate({ seqFrom, validFrom }, identity));
     }
   }
   fc.assert(
@@ -96,7 +95,7 @@ test('whatever the order of certificates, the same ones are kept, and all that a
           .toSorted(),
       );
     }),
-    { numRuns: 30, seed: 1 },
+    { numRuns: 30 },
   );
 });
 

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -9,6 +8,7 @@ import { consistencyHolds } from '../../../protocol/merkle/consistency.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { HASH_BYTES } from '../../../protocol/merkle/tiles.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { numberedLeaves, referencePath, referenceRoot } from '../merkle/reference-tree.ts';
 import { TileStore } from './tile-store.ts';
 
@@ -50,7 +50,7 @@ test('at any size it had, a log gives the root and the path of the naive tree', 
         referencePath(nativeSuite, index, part).map(encodeHex),
       );
     }),
-    { numRuns: 150, seed: 1 },
+    { numRuns: 150 },
   );
 });
 
@@ -65,7 +65,7 @@ test('a proof of consistency holds between any two sizes, and for no other root'
       assert.not(consistencyHolds(nativeSuite, other, second, proof));
       assert.not(consistencyHolds(nativeSuite, first, { size: to, root: other.root }, proof));
     }),
-    { numRuns: 150, seed: 2 },
+    { numRuns: 150 },
   );
 });
 
@@ -84,7 +84,7 @@ test('a log that grows in runs of any length keeps the tiles and the root of one
       assert.is(encodeHex(tree.root()), encodeHex(merkleRoot(nativeSuite, leaves.slice(0, tree.size))));
       assert.equal(shown(store), shown(once.store));
     }),
-    { numRuns: 40, seed: 3 },
+    { numRuns: 40 },
   );
 });
 
@@ -149,7 +149,7 @@ test('a proof reads at most two tiles a level, each once', async () => {
       await rootAt(nativeSuite, size, store.read);
       assert.ok(store.reads.length <= 3);
     }),
-    { numRuns: 200, seed: 4 },
+    { numRuns: 200 },
   );
 });
 
@@ -180,7 +180,7 @@ test('no tile, however false, makes more than a typed error or a proof that does
         assert.instance(error, LogTileError);
       }
     }),
-    { numRuns: 300, seed: 5 },
+    { numRuns: 300 },
   );
 });
 
