@@ -32,7 +32,8 @@ export function encodeEntries(entries: readonly Uint8Array[]): Uint8Array {
  * these entries exactly, with nothing after them.
  */
 export function decodeEntries(tile: Uint8Array, width: number): Uint8Array[] {
-  if (!Number.isInteger(width) || width < 1 || width > TILE_WIDTH) throw new EntriesTileError('a tile has 1 to 256 entries');
+  const isWidth = Number.isInteger(width) && width >= 1 && width <= TILE_WIDTH;
+  if (!isWidth) throw new EntriesTileError('a tile has 1 to 256 entries');
   const entries: Uint8Array[] = [];
   let at = 0;
   while (entries.length < width) {

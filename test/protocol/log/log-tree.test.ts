@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -9,6 +8,7 @@ import { consistencyHolds } from '../../../protocol/merkle/consistency.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { HASH_BYTES } from '../../../protocol/merkle/tiles.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { numberedLeaves, referencePath, referenceRoot } from '../merkle/reference-tree.ts';
 import { TileStore } from './tile-store.ts';
 
@@ -17,7 +17,11 @@ const EDGES = [1, 2, 3, 5, 127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 65_
 
 const leaves = numberedLeaves(nativeSuite, LARGEST);
 const grown = growBy(LARGEST);
-const sizes = fc.oneof(fc.integer({ min: 1, max: 1100 }), fc.constantFrom(...EDGES), fc.integer({ min: 1, max: LARGEST }));
+const sizes = fc.oneof(
+  fc.integer({ min: 1, max: 1100 }),
+  fc.constantFrom(...EDGES),
+  fc.integer({ min: 1, max: LARGEST }),
+);
 
 for (const size of EDGES) {
   test(`a log of ${size} has the root of the whole tree, and proves its entries`, async () => {
@@ -46,7 +50,7 @@ test('at any size it had, a log gives the root and the path of the naive tree', 
         referencePath(nativeSuite, index, part).map(encodeHex),
       );
     }),
-    { numRuns: 150, seed: 1 },
+    { numRuns: 150 },
   );
 });
 
@@ -61,7 +65,7 @@ test('a proof of consistency holds between any two sizes, and for no other root'
       assert.not(consistencyHolds(nativeSuite, other, second, proof));
       assert.not(consistencyHolds(nativeSuite, first, { size: to, root: other.root }, proof));
     }),
-    { numRuns: 150, seed: 2 },
+    { numRuns: 150 },
   );
 });
 
@@ -80,7 +84,7 @@ test('a log that grows in runs of any length keeps the tiles and the root of one
       assert.is(encodeHex(tree.root()), encodeHex(merkleRoot(nativeSuite, leaves.slice(0, tree.size))));
       assert.equal(shown(store), shown(once.store));
     }),
-    { numRuns: 40, seed: 3 },
+    { numRuns: 40 },
   );
 });
 
@@ -109,9 +113,15 @@ test('growing leaves the log before as it was', () => {
 
 test('a run of leaves changes the tiles that it falls into alone', () => {
   const { tiles } = growBy(300).tree.grow(leaves.slice(300, 301));
-  assert.equal(tiles.map(({ level, index }) => `${level}/${index}`), ['0/1']);
+  assert.equal(
+    tiles.map(({ level, index }) => `${level}/${index}`),
+    ['0/1'],
+  );
   const filled = growBy(511).tree.grow(leaves.slice(511, 513));
-  assert.equal(filled.tiles.map(({ level, index }) => `${level}/${index}`), ['0/1', '0/2', '1/0']);
+  assert.equal(
+    filled.tiles.map(({ level, index }) => `${level}/${index}`),
+    ['0/1', '0/2', '1/0'],
+  );
   assert.equal(growBy(511).tree.grow([]).tiles, []);
 });
 
@@ -139,7 +149,7 @@ test('a proof reads at most two tiles a level, each once', async () => {
       await rootAt(nativeSuite, size, store.read);
       assert.ok(store.reads.length <= 3);
     }),
-    { numRuns: 200, seed: 4 },
+    { numRuns: 200 },
   );
 });
 
@@ -160,7 +170,8 @@ test('no tile, however false, makes more than a typed error or a proof that does
       const index = at % size;
       try {
         const path = await pathAt(nativeSuite, index, size, read);
-        const isTrue = path.map(encodeHex).join() === (await pathAt(nativeSuite, index, size, store.read)).map(encodeHex).join();
+        const isTrue =
+          path.map(encodeHex).join() === (await pathAt(nativeSuite, index, size, store.read)).map(encodeHex).join();
         assert.is(encodeHex(walk(index, size, path)) === encodeHex((await headAt(size)).root), isTrue);
         await rootAt(nativeSuite, size, read);
         await consistencyAt(nativeSuite, index, size, read);
@@ -169,12 +180,15 @@ test('no tile, however false, makes more than a typed error or a proof that does
         assert.instance(error, LogTileError);
       }
     }),
-    { numRuns: 300, seed: 5 },
+    { numRuns: 300 },
   );
 });
 
 test('short and malformed tiles are told apart, and what is not in the log is refused', async () => {
-  const give = (length: number): ReadTile => async () => new Uint8Array(length);
+  const give =
+    (length: number): ReadTile =>
+    async () =>
+      new Uint8Array(length);
   await refuses('tile-short', rootAt(nativeSuite, 300, give(HASH_BYTES)));
   await refuses('tile-short', rootAt(nativeSuite, 300, give(0)));
   await refuses('tile-malformed', rootAt(nativeSuite, 300, give(45 * HASH_BYTES + 1)));
@@ -190,7 +204,10 @@ test('short and malformed tiles are told apart, and what is not in the log is re
   await refuses('not-in-log', pathAt(nativeSuite, 0, 0, grown.store.read));
   await refuses('not-in-log', consistencyAt(nativeSuite, 301, 300, grown.store.read));
   await refuses('tile-short', rootAt(nativeSuite, 2 ** 53 - 1, grown.store.read));
-  assert.throws(() => LogTree.empty(nativeSuite).grow([new Uint8Array(31)]), (error: unknown) => error instanceof LogTileError);
+  assert.throws(
+    () => LogTree.empty(nativeSuite).grow([new Uint8Array(31)]),
+    (error: unknown) => error instanceof LogTileError,
+  );
 });
 
 test('a log without entries has the hash of nothing as its root', async () => {
