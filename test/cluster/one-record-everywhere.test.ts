@@ -49,14 +49,13 @@ travels('a sending that was killed half-way goes on, and the node holds each rec
   const file = join(cluster.home, 'killed.jsonl');
   const bodies = Array.from({ length: KILLED }, (_, i) => JSON.stringify({ sourceId: 'killed', data: { input: i } }));
   await writeFile(file, `${bodies.join('\n')}\n`);
-  const before = await recordsMade('ca');
   const sending = spawn(process.execPath, attestArguments('ca', file), { stdio: 'ignore' });
-  while ((await recordsMade('ca')) < before + KILLED / 4) await sleep(20);
+  while ((await recordsOf('ca', 'killed')) < KILLED / 4) await sleep(20);
   sending.kill('SIGKILL');
   const resumed = attestFile('ca', file);
   assert.is(resumed.status, 0, resumed.output);
   assert.match(resumed.output, /, [1-9]\d* before, 0 refused/);
-  assert.is(await recordsMade('ca'), before + KILLED);
+  assert.is(await recordsOf('ca', 'killed'), KILLED);
 });
 
 travels('a random sample holds all five checks on each of the five nodes', async () => {
@@ -110,7 +109,7 @@ travels(`a node that was down for ${MISSED} records catches up within seconds of
   await settle(async () => ((await recordsHeld('jp', 'us')) >= target ? [] : ['behind']));
   const seconds = (performance.now() - started) / 1000;
   console.log(`${MISSED} missed records were caught up ${seconds.toFixed(1)} s after the node was ready again`);
-  assert.is(await recordsHeld('jp', 'us'), target);
+  assert.ok((await recordsHeld('jp', 'us')) <= (await recordsHeld('us', 'us')), 'more than there are');
 });
 
 travels.run();
@@ -135,10 +134,12 @@ function stateFile(node: string, file: string): string {
   return join(cluster.home, `${basename(file)}-${node}.state`);
 }
 
-/** Records that a node has made, from its own metrics. */
-async function recordsMade(node: string): Promise<number> {
-  const text = await (await fetch(`${cluster.node(node).baseUrl}/metrics`)).text();
-  return Number(/^meridian_records\{[^}]*\} (\d+)$/m.exec(text)?.[1] ?? 0);
+/** Records that a node has made of a source; beside them it makes some for itself after midnight. */
+async function recordsOf(node: string, source: string): Promise<number> {
+  const headers = { 'x-api-key': cluster.demoKeys.bench };
+  const response = await fetch(`${cluster.node(node).baseUrl}/v1/sources/${source}/continuity`, { headers });
+  const body: { lastSeq?: number } = await response.json();
+  return body.lastSeq ?? 0;
 }
 
 async function acceptedIds(node: string): Promise<string[]> {

@@ -10,7 +10,7 @@ import { parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 
 const NODES = ['us', 'eu', 'ca', 'sg', 'jp'];
-/** Records of a node's life before it lost its store. */
+/** Records of a node's life before it lost its store, beside those that it makes for itself after midnight. */
 const JP_RECORDS = 40;
 const CALLERS = 20;
 /** Records verified at each node. */
@@ -122,16 +122,16 @@ test('killed, it comes back and is as before', async () => {
 
 test('a node that was away for 2,000 records has them within five seconds of its return', async () => {
   await record('jp', JP_RECORDS);
-  await until('sg to hold them', async () => (await recordsAt('sg', 'jp')) === JP_RECORDS);
+  await until('sg to hold them', async () => (await recordsAt('sg', 'jp')) >= JP_RECORDS);
   await cluster.end('jp');
   const before = await recordsAt('us', 'eu');
   const began = performance.now();
   await record('eu', 2_000);
   const made = performance.now();
-  await until('us to hold them', async () => (await recordsAt('us', 'eu')) === before + 2_000);
+  await until('us to hold them', async () => (await recordsAt('us', 'eu')) >= before + 2_000);
   await cluster.startNode('jp');
   const back = performance.now();
-  await until('jp to hold them', async () => (await recordsAt('jp', 'eu')) === before + 2_000, RETURN_MS);
+  await until('jp to hold them', async () => (await recordsAt('jp', 'eu')) >= before + 2_000, RETURN_MS);
   const caughtUp = performance.now();
   console.log(
     `2,000 records made in ${((made - began) / 1000).toFixed(1)} s, ` +
@@ -143,14 +143,15 @@ test('a node whose store was emptied rebuilds every chain from its peers, its ow
   await cluster.end('jp');
   const heads = new Map<string, number>();
   for (const member of NODES) heads.set(member, await recordsAt('us', member));
-  const { batch } = await memberAt('us', 'jp');
+  const lost = await memberAt('us', 'jp');
+  assert.ok(lost.trusted && lost.records >= JP_RECORDS);
   await rm(join(cluster.nodeHome('jp'), 'store'), { recursive: true });
   const started = performance.now();
   await cluster.startNode('jp', { PEER_WAIT: '5' });
   const ready = performance.now();
-  assert.equal(await memberAt('jp', 'jp'), { batch, records: JP_RECORDS, trusted: true }, 'before it accepts anything');
-  for (const member of NODES) {
-    await until(`jp to hold ${member}`, async () => (await recordsAt('jp', member)) === heads.get(member), PATIENCE_MS);
+  assert.equal(await memberAt('jp', 'jp'), lost, 'before it accepts anything');
+  for (const [member, records] of heads) {
+    await until(`jp to hold ${member}`, async () => (await recordsAt('jp', member)) >= records, PATIENCE_MS);
   }
   console.log(
     `store emptied: ready after ${((ready - started) / 1000).toFixed(1)} s, ` +
@@ -164,7 +165,7 @@ test('a node whose store was emptied rebuilds every chain from its peers, its ow
       async () => (await get(node, `/v1/verify/${next}`)).verified === true,
       PATIENCE_MS,
     );
-    assert.is(await recordsAt(node, 'jp'), JP_RECORDS + 1);
+    assert.ok((await recordsAt(node, 'jp')) > lost.records);
     assert.equal((await get(node, '/v1/federation')).equivocations, []);
   }
   for (const id of sampleOf(ids)) assert.is((await get('jp', `/v1/verify/${id}`)).verified, true);

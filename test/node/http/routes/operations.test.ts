@@ -21,7 +21,9 @@ const MembersShape = Type.Array(
 );
 const compiled = Compile(MembersShape);
 
-const network = await TestNetwork.start({ nodes: ['eu', 'us'] });
+/** It stands still: after midnight there would be records of the day before. */
+const clock = Date.now();
+const network = await TestNetwork.start({ nodes: ['eu', 'us'], overrides: { now: () => clock } });
 const node = network.node('eu');
 test.after(() => network[Symbol.asyncDispose]());
 
