@@ -4,7 +4,7 @@ import { requireStanding } from '../../../node/federation/chain-end.ts';
 import type { LedgerView } from '../../../node/federation/ledger-view.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { rosterHash } from '../../../protocol/keys/roster.ts';
+import { hashOfRoster } from '../../../protocol/log/roster.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
 import { fastFederation } from './member-rooms.ts';
@@ -17,7 +17,7 @@ const dropping = await federation.addRoster({ members: founders.filter(({ node }
   'eu',
   'ca',
 ]);
-const drop = rosterHash(nativeSuite, dropping);
+const drop = hashOfRoster(nativeSuite, dropping.statement);
 const after = await federation.sealBatch('jp', [{}], { witnesses: [] });
 
 /** A ledger on which the batch, and the roster that drops its node, have these sequence numbers. */

@@ -5,7 +5,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import type { Store } from '../../../node/store/store.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import { rosterHash, rosterStatement } from '../../../protocol/keys/roster.ts';
+import { hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { statementMessage } from './home-anchors.ts';
 
@@ -20,7 +20,7 @@ export async function addRosters(store: Store, keys: FederationKeys, node: NodeI
     const roster = { ...current, version: 2, previous: hash, name };
     const { statement, signature } = await signStatement(rosterStatement, roster, own.identity);
     await book.learn({ statement, signatures: [{ node, signature }] });
-    const shown = rosterHash(nativeSuite, { statement });
+    const shown = hashOfRoster(nativeSuite, statement);
     const message = statementMessage(keys, 'roster', node, shown);
     await store.write([statementOutboxEntry(shown, message, current.issuedAt)]);
     if (name === 'second') await store.write([rosterVoteTable.put([2], { statement, signature })]);

@@ -14,7 +14,7 @@ import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { hashBytes, hashText, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { entityParts } from '../../../protocol/ledger/entity.ts';
 import { nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';

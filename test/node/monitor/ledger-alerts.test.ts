@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { type Roster, rosterHash } from '../../../protocol/keys/roster.ts';
+import { type Roster, hashOfRoster } from '../../../protocol/log/roster.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
@@ -189,7 +189,7 @@ test('of two rosters that a quorum signed the first on the ledger is in force, a
   assert.equal(monitor.proofs, ['double-roster-us']);
   assert.ok(codes(events).includes('proof double-roster'));
 
-  const statement = rosterHash(nobleSuite, rival);
+  const statement = hashOfRoster(nobleSuite, rival.statement);
   const { federation: digest } = federation.chain;
   world.submit(
     writeAnchorMessage({ v: 1, type: 'roster', federation: digest, node: federation.member('us').node, statement }),

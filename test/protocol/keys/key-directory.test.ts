@@ -7,7 +7,7 @@ import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
 import { KeyDirectory, KeyError, type KeyFault, MAX_KEYS } from '../../../protocol/keys/key-directory.ts';
-import { type Revocation, revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { type Revocation, revocationStatement } from '../../../protocol/log/revocation.ts';
 import { encodeSignature, type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';

@@ -3,14 +3,10 @@ import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { RosterChain, RosterError } from '../../../protocol/keys/roster-chain.ts';
-import {
-  federationDigest,
-  type Roster,
-  rosterHash,
-  rosterStatement,
-  type SignedRoster,
-} from '../../../protocol/keys/roster.ts';
+import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { federationDigest, type Roster, hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 
@@ -20,11 +16,11 @@ const federation = await TestFederation.create({ signerOf: nativeSigner });
 const [genesis] = federation.rosters;
 assert.ok(genesis);
 const founding = rosterStatement.parse(genesis.statement);
-const next: Roster = { ...founding, version: 2, previous: rosterHash(nativeSuite, genesis), name: 'second' };
+const next: Roster = { ...founding, version: 2, previous: hashOfRoster(nativeSuite, genesis.statement), name: 'second' };
 
 test('a genesis roster signed by all its members opens, and names the federation', () => {
   const chain = RosterChain.open(nativeSuite, federation.rosters);
-  assert.is(chain.genesis, rosterHash(nativeSuite, genesis));
+  assert.is(chain.genesis, hashOfRoster(nativeSuite, genesis.statement));
   assert.is(chain.federation, federationDigest(chain.genesis));
   assert.is(`sha256:${chain.federation}`, chain.genesis.slice(0, 'sha256:'.length + 8));
   assert.is(chain.current.version, 1);
@@ -91,7 +87,7 @@ test('versions follow each other without gap, each naming the one before', async
   assertRefused('broken-chain', [genesis, genesis]);
   assertRefused('broken-chain', [genesis, await signed({ version: 3 })]);
   assertRefused('broken-chain', [genesis, await signed({ previous: null })]);
-  assertRefused('broken-chain', [genesis, await signed({ previous: rosterHash(nativeSuite, { statement: 'x' }) })]);
+  assertRefused('broken-chain', [genesis, await signed({ previous: hashOfRoster(nativeSuite, 'x') })]);
   assertRefused('broken-chain', [await signed({ version: 1 })]);
 });
 

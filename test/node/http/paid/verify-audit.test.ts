@@ -16,7 +16,7 @@ import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { hashText } from '../../../../protocol/hash.ts';
 import { nodeId, type RecordId, recordId } from '../../../../protocol/ids.ts';
 import { isJsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
-import { revocationStatement } from '../../../../protocol/keys/revocation.ts';
+import { revocationStatement } from '../../../../protocol/log/revocation.ts';
 import { commit } from '../../../../protocol/payload/commitment.ts';
 import { priceOf } from '../../../../protocol/payments/prices.ts';
 import { signStatement } from '../../../../protocol/statement/statement.ts';
