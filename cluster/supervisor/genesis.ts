@@ -54,7 +54,7 @@ export async function ensureRoster(home: string, plan: Plan, createTopic: () => 
     name: FEDERATION_NAME,
     version: 1,
     previous: null,
-    quorum: QUORUM,
+    quorum: Math.min(QUORUM, plan.nodes.length - 1),
     members: identities.map(({ node, signer, peerId }) => ({
       node: node.id,
       region: node.region,

@@ -78,7 +78,7 @@ export interface Anchoring extends AsyncDisposable {
   readonly statementAnchor: (statement: NamedStatement) => Promise<BundleAnchor | undefined>;
   /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
   readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<BundleAnchor | undefined>;
-  /** Whether an anchor that somebody brought is none by this node's own reading of the topic. Throws on no ledger message. */
+  /** Whether an anchor that somebody brought is none by this node's own reading. Throws on no ledger message. */
   readonly contradicts: (anchor: BundleAnchor) => Promise<boolean>;
   /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
   readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;

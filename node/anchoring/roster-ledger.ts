@@ -9,8 +9,8 @@ export class LedgerConfigError extends Error {
 
 /**
  * The ledger that a node anchors on: the roster names network and topic; the operator's configuration says how to reach
- * them and who pays. Throws `LedgerConfigError` where the two do not go together: what another account paid for would not
- * be this node's word.
+ * them and who pays. Throws `LedgerConfigError` where the two do not go together: what another account paid for is not
+ * this node's word.
  */
 export function rosterLedger(
   { id, ledger, production }: Pick<NodeConfig, 'id' | 'ledger' | 'production'>,
@@ -29,9 +29,13 @@ export function rosterLedger(
   return { ...ledger, mirrors, network, topicId };
 }
 
-function requireOwnAccount(id: NodeId, { operatorId }: NodeConfig['ledger'], { members }: Pick<Roster, 'members'>): void {
+function requireOwnAccount(
+  id: NodeId,
+  { operatorId }: NodeConfig['ledger'],
+  { members }: Pick<Roster, 'members'>,
+): void {
   const accounts = members.find(({ node }) => node === id)?.accounts ?? [];
   if (accounts.includes(operatorId)) return;
   const named = accounts.length === 0 ? 'none' : accounts.join(', ');
-  throw new LedgerConfigError(`LEDGER_OPERATOR_ID ${operatorId} is no account of ${id} in the roster, which names ${named}`);
+  throw new LedgerConfigError(`LEDGER_OPERATOR_ID ${operatorId} is no account of ${id}: the roster names ${named}`);
 }

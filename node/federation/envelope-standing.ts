@@ -3,8 +3,8 @@ import type { Envelope } from '../../protocol/statement/envelope.ts';
 import type { LedgerView } from './ledger-view.ts';
 
 /**
- * Whether the key of an envelope speaks for its node: nobody else may have held it, or the ledger showed this very envelope
- * before the key was compromised. What the ledger has not shown yet does not stand, and may later.
+ * Whether the key of an envelope speaks for its node: nobody else may have held it, or the ledger showed this very
+ * envelope before the key was compromised. What the ledger has not shown yet does not stand, and may later.
  */
 export async function envelopeStands(
   directory: Pick<KeyDirectory, 'compromisedSince' | 'standsAt'>,

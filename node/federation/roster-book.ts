@@ -158,7 +158,9 @@ export class RosterBook {
     const losers = this.#chain.signed.slice(version - 1);
     await this.#store.write([
       ...losers.map((_, i) => rosterTable.del(version + i)),
-      ...losers.map((loser, i) => rivalRosterTable.put([version + i, hashOfRoster(nativeSuite, loser.statement)], loser)),
+      ...losers.map((loser, i) =>
+        rivalRosterTable.put([version + i, hashOfRoster(nativeSuite, loser.statement)], loser),
+      ),
       rosterTable.put([version], winner),
       rivalRosterTable.del(version, chain.hash),
     ]);

@@ -86,7 +86,7 @@ async function checkVotes(source: RowSource, rosters: RosterChain): Promise<void
       if (rosterVoteTable.key(version) !== key) throw new RangeError('stands under another key');
       const isSigned = rosters.nodes
         .flatMap((node) => rosters.identityKeys(node))
-        .some((key) => signatureHolds(nativeSuite, rosterStatement, value, decodeBase64url(key)));
+        .some((identity) => signatureHolds(nativeSuite, rosterStatement, value, decodeBase64url(identity)));
       if (!isSigned) throw new RangeError('is signed by no member');
     } catch (error) {
       source.report.problem(rosterVoteTable.name, key, reasonOf(error));

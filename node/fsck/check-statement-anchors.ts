@@ -67,7 +67,7 @@ async function rowFaults(
   return faults;
 }
 
-/** Of two revocations of one key one stands, and the store keeps it alone; that the other was anchored stays on record. */
+/** Of two revocations of one key the store keeps the one that stands; that the other was anchored stays on record. */
 function isSuperseded(known: NamingMessages, { message, statement }: StatementRow): boolean {
   try {
     const said = parseLedgerMessage(message);

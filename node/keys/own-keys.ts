@@ -52,7 +52,8 @@ const LANE = 'keys';
  * The signing keys of this node: certified by its identity key before they sign, replaced while it runs, revoked when
  * they leaked. A key that somebody revoked elsewhere, with this node's identity key, is replaced at once.
  *
- * Crash order of a rotation: key file, certificate, file in the place of the old one, use. Of a revocation: the rotation first, so that at no moment the node is without a key that counts.
+ * Crash order of a rotation: key file, certificate, file in the place of the old one, use. Of a revocation: the rotation
+ * first, so that at no moment the node is without a key that counts.
  */
 export class OwnKeys implements AsyncDisposable {
   readonly #options: OwnKeysOptions;
@@ -103,7 +104,9 @@ export class OwnKeys implements AsyncDisposable {
       if (keys.directory.get(node, keyId) === undefined) {
         throw new OwnKeyError('unknown-key', `${node} has certified no key ${keyId}`);
       }
-      if (compromisedSince !== null && compromisedSince > issuedAt) throw new OwnKeyError('in-future', 'a key is not compromised in the future');
+      if (compromisedSince !== null && compromisedSince > issuedAt) {
+        throw new OwnKeyError('in-future', 'a key is not compromised in the future');
+      }
       const replacedBy = keyId === signing.keyId ? (await this.#rotate()).keyId : null;
       const reason = compromisedSince === null ? 'rotated' : 'compromised';
       const revocation: Revocation = { v: 2, type: 'revocation', node, keyId, compromisedSince, reason, issuedAt };
@@ -164,7 +167,8 @@ export class OwnKeys implements AsyncDisposable {
   async #certify(signer: Signer): Promise<void> {
     const { node, identity, keys, unsealedFrom, onStatement, now } = this.#options;
     const standing = keys.directory.get(node, signer.keyId)?.signed;
-    const signed = standing ?? (await certifySigningKey(node, { identity, signer }, timestampOf(now()), unsealedFrom()));
+    const certify = () => certifySigningKey(node, { identity, signer }, timestampOf(now()), unsealedFrom());
+    const signed = standing ?? (await certify());
     if (await keys.learnCertificate(signed)) onStatement('certificate', signed);
   }
 

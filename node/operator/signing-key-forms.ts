@@ -32,7 +32,12 @@ export const SigningKeysAnswerShape = Closed({
       validFrom: TimestampShape,
       seqFrom: OrdinalShape,
       revoked: Type.Union([
-        Closed({ compromisedSince: sinceOrNull, reason: Type.Enum([...REVOCATION_REASONS]), issuedAt: TimestampShape, anchored }),
+        Closed({
+          compromisedSince: sinceOrNull,
+          reason: Type.Enum([...REVOCATION_REASONS]),
+          issuedAt: TimestampShape,
+          anchored,
+        }),
         Type.Null(),
       ]),
     }),

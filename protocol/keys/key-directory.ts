@@ -88,8 +88,8 @@ export class KeyDirectory {
 
   /**
    * Checks a revocation against its member's identity keys. Of several for one key it keeps that of the earliest
-   * compromise, before any that only rotates the key. Throws `KeyError`, also where the member has revoked too many keys
-   * that it never certified.
+   * compromise, before any that only rotates the key. Throws `KeyError`, also where the member has revoked too many
+   * keys that it never certified.
    */
   addRevocation(signed: SignedStatement): Revocation {
     const revocation = parse(revocationStatement.parse, signed.statement, 'revocation-malformed');

@@ -31,7 +31,7 @@ export function nameEnvelope(
   return { v: 2, type: 'batch', federation, node, batch, envelope: hashText(suite, text), keyId };
 }
 
-/** The message that names a roster or a revocation. Throws `StatementError` on another text, and on a genesis roster. */
+/** The message that names a roster or revocation. Throws `StatementError` on another text, and on a genesis roster. */
 export function nameStatement(
   suite: Hasher,
   federation: Sha256Hash,

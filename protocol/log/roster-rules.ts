@@ -29,8 +29,8 @@ export function judgeGenesis(text: string): Roster {
 
 /**
  * The roster of a text that may follow the last one of `history`, whoever signed or named it (TRUST §2): a federation
- * keeps its ledger topic, an account and an identity key their node for ever, and a node its identity key or one account
- * from the last roster that named it. Pure. Throws `RosterError` `malformed`, `broken-chain`.
+ * keeps its ledger topic, an account and an identity key keep their node for ever, and a node keeps its identity key or
+ * one account from the last roster that named it. Throws `RosterError` `malformed`, `broken-chain`.
  */
 export function judgeNext(history: RosterHistory, text: string): Roster {
   const current = history.rosters.at(-1);

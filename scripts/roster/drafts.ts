@@ -33,7 +33,7 @@ export async function memberOf(
   node: string,
   place: Pick<Member, 'region' | 'baseUrl' | 'multiaddrs'> & { readonly accounts: readonly string[] },
 ): Promise<Member> {
-  if (place.accounts.length === 0) throw new UsageError('--account is missing: the ledger account that pays for the node');
+  if (place.accounts.length === 0) throw new UsageError('--account is missing');
   const accounts = place.accounts.map((account) => orUsage(() => entityId(account)));
   const directory = join(home, 'keys');
   const passphrase = await homePassphrase();

@@ -48,9 +48,9 @@ function inForce(name: string): Promise<void> {
 }
 
 function anchored(roster: SignedRoster): Promise<void> {
-  const hash = hashOfRoster(nativeSuite, roster.statement);
+  const naming = { type: 'roster', text: roster.statement } as const;
   return until('the ledger to name it', async () => {
-    const anchors = await Promise.all(nodes.map(({ context }) => context.anchoring.statementAnchor(hash)));
+    const anchors = await Promise.all(nodes.map(({ context }) => context.anchoring.statementAnchor(naming)));
     return anchors.every((anchor) => anchor !== undefined);
   });
 }
@@ -67,7 +67,7 @@ const seen = await nextRoster({ name: 'seen first' });
 test('a roster published at one node is in force at all of them, and anchored once', async () => {
   // Somebody has the ledger name a roster that nobody has seen yet: that changes nothing.
   const { anchoring, store } = jp.context;
-  await store.write([anchoring.statementEntry('roster', hashOfRoster(nativeSuite, named.statement), timestampOf(Date.now()))]);
+  await store.write([anchoring.statementEntry({ type: 'roster', text: named.statement }, timestampOf(Date.now()))]);
   anchoring.noteSealed();
   await anchored(named);
   assert.equal(await publish(eu, seen), {

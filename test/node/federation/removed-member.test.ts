@@ -33,9 +33,9 @@ class TestLedger implements LedgerView {
     });
   }
 
-  readonly statementAnchor: LedgerView['statementAnchor'] = async (roster) => {
+  readonly statementAnchor: LedgerView['statementAnchor'] = async ({ text }) => {
     const [any] = this.#batches.values();
-    const place = this.#named.indexOf(roster);
+    const place = this.#named.indexOf(hashOfRoster(nativeSuite, text));
     return any === undefined || place < 0 ? undefined : { ...any.batch.anchor, sequence: String(place + 1) };
   };
 

@@ -40,8 +40,8 @@ function hashOf(roster: SignedRoster): Sha256Hash {
 
 /** A ledger that names rosters in this order. */
 function ledgerOf(...named: readonly SignedRoster[]): RosterPlace {
-  return async (roster) => {
-    const place = named.findIndex((one) => hashOf(one) === roster);
+  return async (text) => {
+    const place = named.findIndex(({ statement }) => statement === text);
     return place < 0 ? undefined : BigInt(place + 1);
   };
 }

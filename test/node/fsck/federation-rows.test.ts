@@ -128,7 +128,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'an outbox row has another message',
-    mutate: edit('outbox-closed/', 0, (s) => s.replace(/root\\":\\"sha256:..../, 'root\\":\\"sha256:0000')),
+    mutate: edit('outbox-closed/', 0, (s) => s.replace(/envelope\\":\\"sha256:..../, 'envelope\\":\\"sha256:0000')),
     found: ['outbox-closed', /message is not that of the batch/],
   },
   {

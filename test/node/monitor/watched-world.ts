@@ -151,7 +151,7 @@ export class WatchedWorld implements AsyncDisposable {
     const { chain, members } = this.federation;
     return {
       node,
-      federation: chain.federation,
+      federation: chain.digest,
       fingerprint: chain.genesis,
       name: 'test',
       roster: { version: chain.current.version, hash: chain.hash, quorum: chain.current.quorum },

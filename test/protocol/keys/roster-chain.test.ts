@@ -6,7 +6,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { RosterError } from '../../../protocol/log/roster-error.ts';
 import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
-import { federationDigest, type Roster, hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
+import { federationDigest, hashOfRoster, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 
@@ -21,8 +21,8 @@ const next: Roster = { ...founding, version: 2, previous: hashOfRoster(nativeSui
 test('a genesis roster signed by all its members opens, and names the federation', () => {
   const chain = RosterChain.open(nativeSuite, federation.rosters);
   assert.is(chain.genesis, hashOfRoster(nativeSuite, genesis.statement));
-  assert.is(chain.federation, federationDigest(chain.genesis));
-  assert.is(`sha256:${chain.federation}`, chain.genesis.slice(0, 'sha256:'.length + 8));
+  assert.is(chain.digest, federationDigest(chain.genesis));
+  assert.is(`sha256:${chain.digest}`, chain.genesis.slice(0, 'sha256:'.length + 8));
   assert.is(chain.current.version, 1);
   assert.is(chain.member(nodeId('eu'))?.node, 'eu');
   assert.is(chain.member(nodeId('zz')), undefined);
@@ -100,6 +100,7 @@ test('a roster that could be outvoted by one, or never witnessed, is malformed',
     { members: [...founding.members, { ...us, node: nodeId('za') }] },
     { members: [us, { ...eu, identityKey: short }] },
     { quorum: 5 },
+    { quorum: 0 },
   ];
   for (const change of wrong) {
     assertRefused('malformed', [await federation.signRoster({ ...founding, ...change }, ALL)]);
