@@ -143,7 +143,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     await openAnchoring({
       ...ledgerless,
       node: self,
-      federation: keys.rosters.federation,
+      federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
       random,
       onConfirmed: (batch) => {
@@ -168,7 +168,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     self,
     seed: own.peerSeed,
     listen: config.peerListen,
-    digest: keys.rosters.federation,
+    digest: keys.rosters.digest,
     members,
     receive: (_topic, data, from) => federation.receive(data, from),
     onFault: (node, fault) => federation.faults.note(nodeId(node), fault),

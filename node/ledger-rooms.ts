@@ -25,7 +25,7 @@ export function openLedgerRooms(options: LedgerRoomsOptions): LedgerRooms {
     ...options,
     self: config.id,
     mirror,
-    federation: keys.rosters.federation,
+    federation: keys.rosters.genesis,
     members: () => keys.rosters.current.members,
   });
   return { facts, auditor, [Symbol.asyncDispose]: () => facts[Symbol.asyncDispose]() };

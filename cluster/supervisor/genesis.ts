@@ -5,7 +5,8 @@ import { encodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { entityId } from '../../protocol/ids.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { type Roster, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
@@ -48,21 +49,23 @@ export async function ensureRoster(home: string, plan: Plan, createTopic: () => 
     })),
   );
   const roster: Roster = {
-    v: 1,
+    v: 2,
     type: 'roster',
     name: FEDERATION_NAME,
     version: 1,
     previous: null,
-    quorum: QUORUM,
+    quorum: Math.min(QUORUM, plan.nodes.length - 1),
     members: identities.map(({ node, signer, peerId }) => ({
       node: node.id,
       region: node.region,
       baseUrl: node.baseUrl,
       peerId,
       multiaddrs: [node.peerAddress],
+      accounts: [entityId(node.operatorId)],
       identityKey: encodeSignature(signer.publicKey),
     })),
     ledger: { network: LEDGER_NAME, topicId: entityId(await createTopic()) },
+    revocationReach: DEFAULT_REVOCATION_REACH,
     issuedAt: timestampOf(Date.now()),
   };
   const signed = await signRoster(

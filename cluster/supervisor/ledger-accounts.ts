@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeHex, encodeHex } from '../../protocol/bytes.ts';
-import type { Plan } from '../plan.ts';
 
 /** 100,000 hbar each: over a hundred million anchors. In tinybars. */
 const OPENING_TINYBARS = '10000000000000';
@@ -20,14 +19,14 @@ const compiled = Compile(OperatorsShape);
 /** Keys of the accounts that pay for anchors, made at the first start, and the file that the ledger opens them from. */
 export async function ensureLedgerAccounts(
   home: string,
-  plan: Plan,
+  operatorIds: readonly string[],
 ): Promise<{ readonly operators: Operators; readonly accountsFile: string }> {
   const directory = join(home, 'ledger');
   const operatorsFile = join(directory, 'operators.json');
   const accountsFile = join(directory, 'accounts.json');
   await mkdir(directory, { recursive: true, mode: 0o700 });
   if (!existsSync(operatorsFile)) {
-    const operators = Object.fromEntries(plan.nodes.map(({ operatorId }) => [operatorId, encodeHex(randomBytes(32))]));
+    const operators = Object.fromEntries(operatorIds.map((account) => [account, encodeHex(randomBytes(32))]));
     await writeWhole(accountsFile, Object.entries(operators).map(openingAccount));
     await writeWhole(operatorsFile, operators);
   }

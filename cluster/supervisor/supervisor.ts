@@ -50,7 +50,10 @@ export class Supervisor implements AsyncDisposable {
     this.#lock = await lockHome(home);
     if (fresh) await this.#forget();
     await ensureKeys(home, plan);
-    const { operators, accountsFile } = await ensureLedgerAccounts(home, plan);
+    const { operators, accountsFile } = await ensureLedgerAccounts(
+      home,
+      plan.nodes.map(({ operatorId }) => operatorId),
+    );
     const wallets = await ensureChainWallets(
       chainDirectory(home),
       plan.nodes.map((node) => node.id),

@@ -1,12 +1,13 @@
 import { decodeUtf8 } from '../../protocol/bytes.ts';
-import { writeSha384 } from '../../protocol/hash.ts';
+import { type Sha256Hash, writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
 import {
-  type AnchorMessage,
-  type BatchAnchor,
-  parseAnchorMessage,
-  type StatementAnchor,
-} from '../../protocol/ledger/anchor-message.ts';
+  type BatchMessage,
+  type LedgerMessage,
+  parseLedgerMessage,
+  type RevocationMessage,
+  type RosterMessage,
+} from '../../protocol/log/message.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -24,8 +25,8 @@ import type { LinkedMessage } from './topic-links.ts';
 export interface TopicIdentity {
   readonly network: string;
   readonly topicId: EntityId;
-  /** Eight hex digits of the federation's digest. */
-  readonly federation: string;
+  /** Hash of the genesis roster. */
+  readonly federation: Sha256Hash;
 }
 
 /** What a page of linked messages adds to the store. */
@@ -35,7 +36,7 @@ export interface AnchorIntake {
   readonly anchors: AnchorRow[];
   /** Those of them for a batch that another message anchored before: an equivocation, or a stranger's. */
   readonly rivals: AnchorRow[];
-  /** Messages that name statements, as far as they are kept. */
+  /** First occurrences of messages that name statements. */
   readonly statements: StatementAnchorRow[];
   /** Messages that are no anchor of this federation. */
   readonly skipped: number;
@@ -50,7 +51,7 @@ export async function takeAnchors(
   const rows = new Map<string, AnchorRow>();
   const anchors: AnchorRow[] = [];
   const rivals: AnchorRow[] = [];
-  const statements: StatementAnchorRow[] = [];
+  const statements = new Map<string, StatementAnchorRow>();
   let skipped = 0;
   for (const message of messages) {
     const found = parseOwn(topic, message);
@@ -60,7 +61,8 @@ export async function takeAnchors(
     }
     if (found.anchor.type !== 'batch') {
       const row = statementRowOf(topic, message, found.text, found.anchor);
-      if (await isKept(store, statements, row)) statements.push(row);
+      const key = statementAnchorTable.key(...statementKey(row));
+      if (!statements.has(key) && (await store.get(key)) === undefined) statements.set(key, row);
       continue;
     }
     const row = rowOf(topic, message, found.text, found.anchor);
@@ -76,30 +78,33 @@ export async function takeAnchors(
   }
   const operations = [...rows.values()].map((row) => anchorTable.put(keyOf(row), row));
   operations.push(...rivals.map((row) => rivalAnchorTable.put(keyOf(row), row)));
-  operations.push(
-    ...statements.map((row) => statementAnchorTable.put([row.statement, Number(row.anchor.sequence)], row)),
-  );
-  return { operations, anchors, rivals, statements, skipped };
+  const named = [...statements.values()];
+  operations.push(...named.map((row) => statementAnchorTable.put(statementKey(row), row)));
+  return { operations, anchors, rivals, statements: named, skipped };
 }
 
 function keyOf({ node, batch, anchor }: AnchorRow): [string, number, string] {
   return [node, batch, messageHash(anchor.message)];
 }
 
+function statementKey({ statement, anchor }: StatementAnchorRow): [string, string] {
+  return [statement, messageHash(anchor.message)];
+}
+
 function parseOwn(
   { federation }: TopicIdentity,
   { message }: LinkedMessage,
-): { readonly text: string; readonly anchor: AnchorMessage } | null {
+): { readonly text: string; readonly anchor: LedgerMessage } | null {
   try {
     const text = decodeUtf8(message);
-    const anchor = parseAnchorMessage(text);
+    const anchor = parseLedgerMessage(text);
     return anchor.federation === federation ? { text, anchor } : null;
   } catch {
     return null;
   }
 }
 
-function rowOf(topic: TopicIdentity, message: LinkedMessage, text: string, anchor: BatchAnchor): AnchorRow {
+function rowOf(topic: TopicIdentity, message: LinkedMessage, text: string, anchor: BatchMessage): AnchorRow {
   const { node, batch, envelope } = anchor;
   return { node, batch, envelope, anchor: placeOf(topic, message, text), alsoAnchoredAt: [] };
 }
@@ -108,9 +113,9 @@ function statementRowOf(
   topic: TopicIdentity,
   message: LinkedMessage,
   text: string,
-  { type, node, statement }: StatementAnchor,
+  { type, statement }: RosterMessage | RevocationMessage,
 ): StatementAnchorRow {
-  return { type, node, statement, anchor: placeOf(topic, message, text) };
+  return { type, statement, anchor: placeOf(topic, message, text) };
 }
 
 function placeOf({ network, topicId }: TopicIdentity, message: LinkedMessage, text: string): AnchorRow['anchor'] {
@@ -125,20 +130,6 @@ function placeOf({ network, topicId }: TopicIdentity, message: LinkedMessage, te
     previousRunningHash: message.previousRunningHash,
     runningHash: writeSha384(message.runningHash),
   };
-}
-
-/**
- * Of the messages that name one statement as what it is, or as what it is not, the earliest are kept: whoever may write
- * to the topic can repeat one, and must not keep out those of its own type.
- */
-async function isKept(
-  store: Store,
-  page: readonly StatementAnchorRow[],
-  { statement, type }: StatementAnchorRow,
-): Promise<boolean> {
-  let kept = page.filter((row) => row.statement === statement && row.type === type).length;
-  for await (const [, row] of statementAnchorTable.under(store, [statement])) if (row.type === type) kept++;
-  return kept < MAX_SIGHTINGS;
 }
 
 function sighted(row: AnchorRow, { sequence, consensusTimestamp }: LinkedMessage): AnchorRow {

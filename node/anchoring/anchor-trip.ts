@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
-import { parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
+import { type AnchorRow, messageHash, readAnchor, type StatementAnchorRow, statementAnchorTable } from './anchors.ts';
 import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger-client.ts';
 import type { MirrorClient } from './mirror-client.ts';
 import { closeOperations, isBatchRow, noteSubmitted, type OutboxRow, requeue, rowOperation } from './outbox.ts';
@@ -91,16 +90,12 @@ export class AnchorTrip {
     return true;
   }
 
-  /**
-   * A statement is anchored by whatever message names it as what it is: one of another type, which a stranger may have
-   * written first, tells nobody who reads the topic for this one. A batch is anchored by the message that says all of it.
-   */
+  /** What is named is anchored by the message that says all of it, and by no other that a stranger may have written. */
   #readAnchor(): Promise<AnchorRow | StatementAnchorRow | undefined> {
     const row = this.#row;
     const { node, store } = this.#port;
     if (isBatchRow(row)) return readAnchor(store, node, row.batch, row.message);
-    const said = parseAnchorMessage(row.message);
-    return readStatementAnchor(store, row.statement, said.type === 'batch' ? undefined : said.type);
+    return statementAnchorTable.get(store, row.statement, messageHash(row.message));
   }
 
   async #freeze(): Promise<void> {

@@ -4,7 +4,8 @@ import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Envelope } from '../../protocol/statement/envelope.ts';
-import { batchAnchor, type StatementAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
@@ -30,8 +31,8 @@ export interface AnchoringOptions {
   readonly config: AnchoringConfig;
   /** This node, whose batches are anchored. */
   readonly node: NodeId;
-  /** Eight hex digits of the federation's digest. */
-  readonly federation: string;
+  /** Hash of the genesis roster. */
+  readonly federation: Sha256Hash;
   readonly store: Store;
   readonly now: () => number;
   readonly random: () => number;
@@ -64,10 +65,10 @@ export interface Anchoring extends AsyncDisposable {
   readonly topicRead: () => boolean;
   /** The row that must land in the write that seals a batch of this node. */
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
-  /** The row that must land in the write that keeps a certificate, revocation or roster which this node brings in. */
-  readonly statementEntry: (type: StatementAnchor['type'], statement: Sha256Hash, at: Timestamp) => Operation;
+  /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
+  readonly statementEntry: (statement: NamedStatement, at: Timestamp) => Operation;
   /** Has a statement anchored that was kept without that row, unless it is on the ledger, or on its way there. */
-  readonly ensureStatement: (type: StatementAnchor['type'], statement: Sha256Hash, at: Timestamp) => Promise<void>;
+  readonly ensureStatement: (statement: NamedStatement, at: Timestamp) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
@@ -75,11 +76,11 @@ export interface Anchoring extends AsyncDisposable {
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
   readonly status: (batch: number) => Promise<BatchStatus | undefined>;
   readonly state: () => Promise<AnchoringState>;
-  /** The first message on the topic that names a statement. */
-  readonly statementAnchor: (statement: Sha256Hash) => Promise<BundleAnchor | undefined>;
+  /** The first message on the topic that names a statement, and is the one to; none names a genesis roster. */
+  readonly statementAnchor: (statement: NamedStatement) => Promise<BundleAnchor | undefined>;
   /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
   readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<BundleAnchor | undefined>;
-  /** Whether an anchor that somebody brought is none by this node's own reading of the topic. Throws on no anchor message. */
+  /** Whether an anchor that somebody brought is none by this node's own reading. Throws on no ledger message. */
   readonly contradicts: (anchor: BundleAnchor) => Promise<boolean>;
   /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
   readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
@@ -103,8 +104,11 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   });
   const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
   const lanes = new Lanes<Sha256Hash>();
-  const statementEntry: Anchoring['statementEntry'] = (type, statement, at) =>
-    statementOutboxEntry(statement, writeAnchorMessage({ v: 1, type, federation, node: options.node, statement }), at);
+  const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
+  const statementEntry: Anchoring['statementEntry'] = (named, at) => {
+    const message = messageOf(named);
+    return statementOutboxEntry(message.statement, writeLedgerMessage(message), at);
+  };
   return {
     start() {
       reader.start();
@@ -117,26 +121,28 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     },
     topicRead: () => reader.reachedEnd,
     outboxEntry({ envelope, signed }, at) {
-      const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement));
-      return outboxEntry(envelope.batch, message, at);
+      const message = nameEnvelope(nativeSuite, federation, envelope, signed.statement);
+      return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
     },
     statementEntry,
-    ensureStatement: (type, statement, at) =>
-      lanes.exclusive(statement, async () => {
+    ensureStatement(named, at) {
+      const message = messageOf(named);
+      return lanes.exclusive(message.statement, async () => {
         // The row goes only once the anchor is there.
-        const isUnderWay = (await statementOutboxTable.get(store, statement)) !== undefined;
-        if (isUnderWay || (await readStatementAnchor(store, statement, type)) !== undefined) return;
-        await store.write([statementEntry(type, statement, at)]);
+        const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
+        if (isUnderWay || (await readStatementAnchor(store, message)) !== undefined) return;
+        await store.write([statementEntry(named, at)]);
         anchorer.noteSealed();
-      }),
+      });
+    },
     noteSealed: () => anchorer.noteSealed(),
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),
     state: () => anchorer.state(),
-    statementAnchor: async (statement) => (await readStatementAnchor(store, statement))?.anchor,
+    statementAnchor: async (named) => (await readStatementAnchor(store, messageOf(named)))?.anchor,
     async envelopeAnchor(envelope, text) {
-      const message = writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, text));
-      return (await readAnchor(store, envelope.node, envelope.batch, message))?.anchor;
+      const message = nameEnvelope(nativeSuite, federation, envelope, text);
+      return (await readAnchor(store, envelope.node, envelope.batch, writeLedgerMessage(message)))?.anchor;
     },
     contradicts: (anchor) => contradictsReading(store, reader.state().head, anchor),
     anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),

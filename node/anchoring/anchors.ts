@@ -3,7 +3,8 @@ import { Compile } from 'typebox/compile';
 import { type BundleAnchor, BundleAnchorShape } from '../../protocol/bundle/bundle.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { type RevocationMessage, type RosterMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope } from '../../protocol/log/naming.ts';
 import { Closed, ConsensusTimestampShape, NodeIdShape, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
@@ -32,42 +33,37 @@ export const MAX_SIGHTINGS = 8;
 
 /**
  * (node, batch, message hash) → the first occurrence of that message. The ledger does not say who may anchor for a
- * node, so a row counts only for the envelope whose anchor message is this very text: a stranger who writes first, with
- * another envelope or with the right one and a wrong root, takes no place away.
+ * node, so a row counts only for the envelope that is named by this very text: a stranger who writes first, with another
+ * envelope or with the right one and a wrong key, takes no place away.
  */
 export const anchorTable = new Table('anchor', anchorCodec);
 /** (node, batch, message hash) → a message for a batch that another message had anchored before. */
 export const rivalAnchorTable = new Table('rival-anchor', anchorCodec);
 
 const StatementAnchorRowShape = Closed({
-  type: Type.Enum(['key', 'revocation', 'roster']),
-  node: NodeIdShape,
+  type: Type.Enum(['revocation', 'roster']),
   statement: Sha256Shape,
   anchor: BundleAnchorShape,
 });
-/** A message that names a statement by its hash: whoever wrote it, the statement existed then. */
+/** A message that names a roster or a revocation by its hash: whoever wrote it, the text existed then. */
 export type StatementAnchorRow = Static<typeof StatementAnchorRowShape>;
 const compiledStatement = Compile(StatementAnchorRowShape);
 
-/** (statement hash, sequence) → a message that names the statement, the earliest of them only. */
+/**
+ * (statement hash, message hash) → the first occurrence of that message. Two names are the same only where their whole
+ * texts are: a stranger who names a roster after another one, or a revocation of another key, takes no place away.
+ */
 export const statementAnchorTable = new Table(
   'statement-anchor',
   jsonCodec((value: unknown): value is StatementAnchorRow => compiledStatement.Check(value)),
 );
 
-/**
- * The first message on the topic that names a statement, as what `type` says if given; undefined while the ledger has not
- * been seen to show one. The rows of a statement are few: some of each type.
- */
-export async function readStatementAnchor(
+/** The first occurrence of exactly this message; undefined while the ledger has not been seen to show it. */
+export function readStatementAnchor(
   store: Store,
-  statement: Sha256Hash,
-  type?: StatementAnchorRow['type'],
+  message: RosterMessage | RevocationMessage,
 ): Promise<StatementAnchorRow | undefined> {
-  for await (const [, row] of statementAnchorTable.under(store, [statement])) {
-    if (type === undefined || row.type === type) return row;
-  }
-  return undefined;
+  return statementAnchorTable.get(store, message.statement, messageHash(writeLedgerMessage(message)));
 }
 
 export function messageHash(message: string): Sha256Hash {
@@ -82,13 +78,13 @@ export function readAnchor(store: Store, node: NodeId, batch: number, message: s
 /** The anchor of an envelope that this store holds; undefined while the ledger has not been seen to show it. */
 export async function anchorOfBatch(
   store: Store,
-  federation: string,
+  federation: Sha256Hash,
   node: NodeId,
   batch: number,
   envelope: Sha256Hash,
 ): Promise<BundleAnchor | undefined> {
   const stored = await readBatch(store, node, batch);
   if (stored === undefined || hashText(nativeSuite, stored.signed.statement) !== envelope) return undefined;
-  const expected = batchAnchor(nativeSuite, federation, stored.envelope, stored.signed.statement);
-  return (await readAnchor(store, node, batch, writeAnchorMessage(expected)))?.anchor;
+  const expected = nameEnvelope(nativeSuite, federation, stored.envelope, stored.signed.statement);
+  return (await readAnchor(store, node, batch, writeLedgerMessage(expected)))?.anchor;
 }

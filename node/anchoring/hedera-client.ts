@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { MAX_ANCHOR_BYTES } from '../../protocol/ledger/anchor-message.ts';
+import { MAX_MESSAGE_BYTES } from '../../protocol/log/message.ts';
 import type { AnchoringConfig } from './config.ts';
 import { bounded, networkClient } from './hedera-network.ts';
 import { type Client, loadSdk, type Sdk } from './hedera-sdk.ts';
@@ -67,8 +67,8 @@ export class HederaClient implements LedgerClient {
   }
 
   async prepare(message: string): Promise<PreparedTransaction> {
-    if (Buffer.byteLength(message) > MAX_ANCHOR_BYTES) {
-      throw new LedgerError('MESSAGE_SIZE_TOO_LARGE', `an anchor message has at most ${MAX_ANCHOR_BYTES} bytes`);
+    if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
+      throw new LedgerError('MESSAGE_SIZE_TOO_LARGE', `a ledger message has at most ${MAX_MESSAGE_BYTES} bytes`);
     }
     const { sdk, client, operator, submitter } = await this.#connect();
     const { operatorId, topicId } = this.#config;

@@ -18,7 +18,7 @@ export type OutboxStatus = 'queued' | 'prepared' | 'submitted' | 'confirmed';
 const StatusShape = Type.Enum(['queued', 'prepared', 'submitted', 'confirmed']);
 const TransactionIdShape = Type.Unsafe<TransactionId>(Type.String());
 const STEPS = {
-  /** The anchor message, to the byte. */
+  /** The ledger message, to the byte. */
   message: Type.String(),
   status: StatusShape,
   /** Transactions prepared so far. */
@@ -32,7 +32,7 @@ const STEPS = {
   ),
 };
 const BatchRowShape = Closed({ batch: OrdinalShape, ...STEPS });
-/** `statement`: hash of the key certificate, revocation or roster. */
+/** `statement`: hash of the revocation or roster. */
 const StatementRowShape = Closed({ statement: Sha256Shape, ...STEPS });
 export type BatchRow = Static<typeof BatchRowShape>;
 export type StatementRow = Static<typeof StatementRowShape>;

@@ -1,5 +1,5 @@
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
-import { parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import { type AnchorRow, MAX_SIGHTINGS, readAnchor } from './anchors.ts';
@@ -23,7 +23,7 @@ function isPassed({ sequence, consensusTimestamp }: TopicHead, anchor: BundleAnc
 }
 
 async function readRow(store: Store, message: string): Promise<AnchorRow | undefined> {
-  const parsed = parseAnchorMessage(message);
+  const parsed = parseLedgerMessage(message);
   return parsed.type === 'batch' ? readAnchor(store, parsed.node, parsed.batch, message) : undefined;
 }
 

@@ -1,4 +1,5 @@
-import type { Roster } from '../../protocol/keys/roster.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { Roster } from '../../protocol/log/roster.ts';
 import type { NodeConfig } from '../config/config.ts';
 import { type AnchoringConfig, PUBLIC_MIRRORS } from './config.ts';
 
@@ -8,12 +9,14 @@ export class LedgerConfigError extends Error {
 
 /**
  * The ledger that a node anchors on: the roster names network and topic; the operator's configuration says how to reach
- * them and who pays. Throws `LedgerConfigError` where the two do not go together.
+ * them and who pays. Throws `LedgerConfigError` where the two do not go together: what another account paid for is not
+ * this node's word.
  */
 export function rosterLedger(
-  { ledger, production }: Pick<NodeConfig, 'ledger' | 'production'>,
-  roster: Pick<Roster, 'ledger'>,
+  { id, ledger, production }: Pick<NodeConfig, 'id' | 'ledger' | 'production'>,
+  roster: Pick<Roster, 'ledger' | 'members'>,
 ): AnchoringConfig {
+  requireOwnAccount(id, ledger, roster);
   const { network, topicId } = roster.ledger;
   const publicMirror = PUBLIC_MIRRORS[network];
   if (production && publicMirror === undefined) {
@@ -24,4 +27,15 @@ export function rosterLedger(
   }
   const mirrors = ledger.mirrors.length === 0 && publicMirror !== undefined ? [publicMirror] : ledger.mirrors;
   return { ...ledger, mirrors, network, topicId };
+}
+
+function requireOwnAccount(
+  id: NodeId,
+  { operatorId }: NodeConfig['ledger'],
+  { members }: Pick<Roster, 'members'>,
+): void {
+  const accounts = members.find(({ node }) => node === id)?.accounts ?? [];
+  if (accounts.includes(operatorId)) return;
+  const named = accounts.length === 0 ? 'none' : accounts.join(', ');
+  throw new LedgerConfigError(`LEDGER_OPERATOR_ID ${operatorId} is no account of ${id}: the roster names ${named}`);
 }

@@ -1,6 +1,7 @@
 import { utf8, equalBytes } from '../../protocol/bytes.ts';
-import { writeSha384 } from '../../protocol/hash.ts';
-import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { type Sha256Hash, writeSha384 } from '../../protocol/hash.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope } from '../../protocol/log/naming.ts';
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import { type ConsensusTimestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { MirrorClient } from '../anchoring/mirror-client.ts';
@@ -12,8 +13,8 @@ import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
 export interface LedgerMessageSources {
   readonly mirror: Pick<MirrorClient, 'mirrors' | 'messageAt'>;
-  /** Eight hex digits of the federation's digest. */
-  readonly federation: string;
+  /** Hash of the genesis roster. */
+  readonly federation: Sha256Hash;
 }
 
 export interface LedgerReading {
@@ -33,7 +34,7 @@ const LONG_DELAY_MS = 24 * 3_600_000;
 
 /**
  * M2: the message is read again from every mirror, not from what this node has stored, and must be, byte for byte, what
- * anchors the signed envelope, with a running hash that follows from the message before. Mirrors that contradict each
+ * names the signed envelope, with a running hash that follows from the message before. Mirrors that contradict each
  * other leave it open: it is not known which of them lies.
  */
 export async function readLedgerMessage(
@@ -43,7 +44,7 @@ export async function readLedgerMessage(
 ): Promise<LedgerReading> {
   if (batch === undefined || anchor === null) return open('it is not confirmed on the ledger yet');
   const { envelope, signed } = batch;
-  const expected = utf8(writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, signed.statement)));
+  const expected = utf8(writeLedgerMessage(nameEnvelope(nativeSuite, federation, envelope, signed.statement)));
   const sights = await Promise.all(
     mirror.mirrors.map((url) => lookAt(mirror, url, anchor, expected, signal).catch((): Sight => ({ kind: 'none' }))),
   );

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { ANCHORING_STATUSES } from '../../protocol/bundle/verdict.ts';
-import type { Member } from '../../protocol/keys/roster.ts';
+import type { Member } from '../../protocol/log/roster.ts';
 import { ConsensusTimestampShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import { cappedBytes } from '../capped-body.ts';

@@ -25,9 +25,10 @@ export async function requireStanding(
   const names = ({ members }: typeof named) => members.some((member) => member.node === node);
   if (!names(named)) throw new PeerStatementError('late', `roster ${envelope.roster} does not name ${node}`);
   const dropping = rosters.rosters.findIndex((roster) => roster.version > envelope.roster && !names(roster));
-  const dropped = rosters.hashes[dropping];
+  const dropped = rosters.signed[dropping];
   if (dropped === undefined) return;
-  const [anchor, end] = [await ledger.envelopeAnchor(envelope, text), await ledger.statementAnchor(dropped)];
+  const anchor = await ledger.envelopeAnchor(envelope, text);
+  const end = await ledger.statementAnchor({ type: 'roster', text: dropped.statement });
   if (anchor === undefined && end === undefined) {
     throw new PeerStatementError('unknown-member', `batch ${node}/${batch} of a removed node is not on the ledger yet`);
   }

@@ -96,9 +96,9 @@ export class Equivocations {
     const { node, batch } = first;
     if (!this.wants(node, batch)) return false;
     const { directory } = this.#keys;
-    const unrevoked = [first, second].every(({ keyId }) => directory.revocation(node, keyId) === undefined);
+    const isOwn = [first, second].every(({ keyId }) => directory.compromisedSince(node, keyId) === null);
     // Remembered at once, so that a batch with two stories is not cosigned while the proof is on its way to the disk.
-    const stands = unrevoked || (await this.#stands(proof));
+    const stands = isOwn || (await this.#stands(proof));
     if (!this.wants(node, batch) || (!stands && (this.knows(node, batch) || this.#isFull(node)))) return false;
     const dropped = !this.knows(node, batch) && this.#isFull(node) ? this.#drop(node) : undefined;
     this.#remember({ node, batch, stands });

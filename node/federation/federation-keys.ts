@@ -1,7 +1,7 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
-import type { Revocation } from '../../protocol/keys/revocation.ts';
-import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { Revocation } from '../../protocol/log/revocation.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/statement/envelope.ts';
-import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';

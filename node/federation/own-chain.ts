@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { neededWitnesses } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { CatchUp } from './catch-up.ts';
@@ -191,7 +192,7 @@ export class OwnChain {
     if (await vouchers.search(peer, self, this.#claims.get(peer) ?? 0)) return true;
     const holders = this.#holders.get(signed.statement) ?? new Set<NodeId>();
     this.#holders.set(signed.statement, holders.add(peer));
-    if (holders.size >= quorum()) {
+    if (holders.size >= neededWitnesses({ quorum: quorum() })) {
       vouchers.vouch(self, envelope.batch, hashText(nativeSuite, signed.statement));
       return true;
     }

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
-import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
+import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './peer-statement-error.ts';

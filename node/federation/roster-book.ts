@@ -1,13 +1,9 @@
 import { Compile } from 'typebox/compile';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
-import {
-  type Roster,
-  rosterHash,
-  rosterStatement,
-  type SignedRoster,
-  SignedRosterShape,
-} from '../../protocol/keys/roster.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
+import { type Roster, hashOfRoster, rosterStatement } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
@@ -29,8 +25,8 @@ export const rivalRosterTable = new Table('rival-roster', rosterCodec);
 /** What came of a roster that a peer or an operator showed. `rival`: a quorum signed it beside the one that is in force. */
 export type RosterOutcome = 'added' | 'known' | 'rival';
 
-/** Place on the ledger topic of the first message that names a roster; undefined while none was read. */
-export type RosterPlace = (roster: Sha256Hash) => Promise<bigint | undefined>;
+/** Place on the ledger topic of the first message that names the roster of a text; undefined while none was read. */
+export type RosterPlace = (text: string) => Promise<bigint | undefined>;
 
 const LANE = 'rosters';
 
@@ -67,7 +63,7 @@ export class RosterBook {
     if (stored.length === 0) await store.write(chain.signed.map((roster, i) => rosterTable.put([i + 1], roster)));
     const book = new RosterBook(store, chain);
     for await (const [, rival] of rivalRosterTable.under(store, [])) {
-      book.#rivals.set(rosterHash(nativeSuite, rival), rival);
+      book.#rivals.set(hashOfRoster(nativeSuite, rival.statement), rival);
     }
     for (const roster of given.signed) {
       // What follows a rival is not to be judged before the ledger has decided.
@@ -128,7 +124,7 @@ export class RosterBook {
 
   async #learn(signed: SignedRoster, besides: readonly Operation[]): Promise<RosterOutcome> {
     const { version, previous } = rosterFault(() => rosterStatement.parse(signed.statement));
-    const hash = rosterHash(nativeSuite, signed);
+    const hash = hashOfRoster(nativeSuite, signed.statement);
     if (this.#chain.signed[version - 1]?.statement === signed.statement) return 'known';
     if (this.#rivals.has(hash)) return 'rival';
     if (version === 1) throw new PeerStatementError('forged', 'the genesis roster of another federation');
@@ -149,13 +145,13 @@ export class RosterBook {
 
   /** A rival that the ledger names before the roster in whose place it would stand. */
   async #earlier(placeOf: RosterPlace): Promise<SignedRoster | undefined> {
-    for (const [hash, rival] of this.#rivals) {
+    for (const rival of this.#rivals.values()) {
       const { version, previous } = rosterStatement.parse(rival.statement);
-      const held = this.#chain.hashes[version - 1];
+      const held = this.#chain.signed[version - 1];
       if (held === undefined || this.#chain.hashes[version - 2] !== previous) continue;
-      const place = await placeOf(hash);
+      const place = await placeOf(rival.statement);
       if (place === undefined) continue;
-      const heldPlace = await placeOf(held);
+      const heldPlace = await placeOf(held.statement);
       if (heldPlace === undefined || place < heldPlace) return rival;
     }
     return undefined;
@@ -168,12 +164,14 @@ export class RosterBook {
     const losers = this.#chain.signed.slice(version - 1);
     await this.#store.write([
       ...losers.map((_, i) => rosterTable.del(version + i)),
-      ...losers.map((loser, i) => rivalRosterTable.put([version + i, rosterHash(nativeSuite, loser)], loser)),
+      ...losers.map((loser, i) =>
+        rivalRosterTable.put([version + i, hashOfRoster(nativeSuite, loser.statement)], loser),
+      ),
       rosterTable.put([version], winner),
       rivalRosterTable.del(version, chain.hash),
     ]);
     this.#rivals.delete(chain.hash);
-    for (const loser of losers) this.#rivals.set(rosterHash(nativeSuite, loser), loser);
+    for (const loser of losers) this.#rivals.set(hashOfRoster(nativeSuite, loser.statement), loser);
     this.#chain = chain;
   }
 
@@ -182,12 +180,15 @@ export class RosterBook {
   }
 }
 
+/** Faults of whoever put the roster together under the signatures; all others its signers signed themselves. */
+const FORGED: ReadonlySet<RosterError['code']> = new Set(['broken-chain', 'too-few-signatures', 'empty']);
+
 /** What the chain refuses, in the words that peers are judged by. */
 function rosterFault<Result>(check: () => Result): Result {
   try {
     return check();
   } catch (error) {
-    const isForged = error instanceof RosterError && error.code !== 'malformed';
+    const isForged = error instanceof RosterError && FORGED.has(error.code);
     throw new PeerStatementError(isForged ? 'forged' : 'malformed', error instanceof Error ? error.message : 'roster');
   }
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Roster, SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import type { Roster } from '../../protocol/log/roster.ts';
 import type { Operation } from '../store/operation.ts';
 import type { LedgerView } from './ledger-view.ts';
 import type { RosterBook, RosterOutcome } from './roster-book.ts';
@@ -60,8 +61,8 @@ export class RosterExchange implements AsyncDisposable {
   async settle(): Promise<void> {
     const { book, ledger, log } = this.#options;
     if (book.rivals.length === 0) return;
-    const changed = await book.settle(async (roster) => {
-      const anchor = await ledger.statementAnchor(roster);
+    const changed = await book.settle(async (text) => {
+      const anchor = await ledger.statementAnchor({ type: 'roster', text });
       return anchor && BigInt(anchor.sequence);
     });
     if (changed) log.error({ version: book.chain.current.version }, 'the ledger named another roster first; it holds');

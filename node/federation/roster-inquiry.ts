@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Member, SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import type { Member } from '../../protocol/log/roster.ts';
 import type { RosterBook, RosterOutcome } from './roster-book.ts';
 
 /** The signed rosters from a version on that a member shows to anyone at its public address. */

@@ -1,7 +1,8 @@
 import { utf8 } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { RosterError } from '../../protocol/keys/roster-chain.ts';
-import { type Roster, rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { hashOfRoster, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -49,7 +50,7 @@ export class RosterVotes {
       const { version } = this.#judge(statement);
       const earlier = await rosterVoteTable.get(this.#store, version);
       if (earlier !== undefined && earlier.statement !== statement && !insists) {
-        const hash = rosterHash(nativeSuite, earlier);
+        const hash = hashOfRoster(nativeSuite, earlier.statement);
         throw new RosterVoteError(`${this.#self} signed another roster of version ${version} (${hash})`);
       }
       const signature = encodeSignature(await this.#identity.sign(utf8(statement), rosterStatement.context));
@@ -64,7 +65,7 @@ export class RosterVotes {
       throw new RosterVoteError(`${this.#self} is not in the roster in force, and has no vote on the next`);
     }
     try {
-      const roster = chain.judgeNext(statement);
+      const roster = chain.judgeNext(nativeSuite, statement);
       // Addresses that no transport can read would keep the roster from being applied.
       requireReadable(roster.members);
       return roster;

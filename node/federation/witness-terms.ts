@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import type { Roster } from '../../protocol/keys/roster.ts';
+import type { Roster } from '../../protocol/log/roster.ts';
 import { readBatch, readHead } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 

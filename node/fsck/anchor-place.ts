@@ -1,6 +1,6 @@
 import { utf8 } from '../../protocol/bytes.ts';
 import { hashBytes } from '../../protocol/hash.ts';
-import { parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { AnchorRow } from '../anchoring/anchors.ts';
 import { linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
 import type { Check } from './check.ts';
@@ -12,8 +12,8 @@ type Anchor = AnchorRow['anchor'];
 export function placeFaults({ keys }: Pick<Check, 'keys'>, anchor: Anchor): string[] {
   const faults: string[] = [];
   try {
-    const { federation } = parseAnchorMessage(anchor.message);
-    if (keys !== null && federation !== keys.rosters.federation) faults.push('is of another federation');
+    const { federation } = parseLedgerMessage(anchor.message);
+    if (keys !== null && federation !== keys.rosters.genesis) faults.push('is of another federation');
     requireLink(anchor);
   } catch (error) {
     faults.push(reasonOf(error));

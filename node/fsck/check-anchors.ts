@@ -1,4 +1,5 @@
-import { batchAnchor, parseAnchorMessage, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { parseLedgerMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope } from '../../protocol/log/naming.ts';
 import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from '../anchoring/anchors.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -42,7 +43,7 @@ function checkAnchor(check: Check, table: typeof anchorTable, key: string, row: 
     problem('stands under another key than that of its message');
   }
   try {
-    const said = parseAnchorMessage(anchor.message);
+    const said = parseLedgerMessage(anchor.message);
     if (said.type !== 'batch' || said.node !== node || said.batch !== batch || said.envelope !== envelope) {
       problem('says something else than its message');
     }
@@ -59,8 +60,8 @@ async function countAgainstEnvelope({ store, report, keys }: Check, { node, batc
   if (keys === null) return;
   const held = await heldBatch(store, node, batch);
   if (held === undefined) return report.count('anchorsAhead');
-  const expected = batchAnchor(nativeSuite, keys.rosters.federation, held.envelope, held.signed.statement);
-  report.count(writeAnchorMessage(expected) === anchor.message ? 'anchors' : 'anchorsRival');
+  const expected = nameEnvelope(nativeSuite, keys.rosters.genesis, held.envelope, held.signed.statement);
+  report.count(writeLedgerMessage(expected) === anchor.message ? 'anchors' : 'anchorsRival');
 }
 
 async function checkRivals(check: Check): Promise<void> {

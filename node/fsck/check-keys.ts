@@ -1,6 +1,7 @@
 import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
 import { decodeBase64url } from '../../protocol/bytes.ts';
 import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
 import { certificateTable, revocationTable } from '../federation/federation-keys.ts';
@@ -83,10 +84,9 @@ async function checkVotes(source: RowSource, rosters: RosterChain): Promise<void
     try {
       const { version } = rosterStatement.parse(value.statement);
       if (rosterVoteTable.key(version) !== key) throw new RangeError('stands under another key');
-      const isSigned = rosters.nodes.some((node) => {
-        const identityKey = rosters.member(node)?.identityKey ?? '';
-        return signatureHolds(nativeSuite, rosterStatement, value, decodeBase64url(identityKey));
-      });
+      const isSigned = rosters.nodes
+        .flatMap((node) => rosters.identityKeys(node))
+        .some((identity) => signatureHolds(nativeSuite, rosterStatement, value, decodeBase64url(identity)));
       if (!isSigned) throw new RangeError('is signed by no member');
     } catch (error) {
       source.report.problem(rosterVoteTable.name, key, reasonOf(error));

@@ -1,4 +1,5 @@
-import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope } from '../../protocol/log/naming.ts';
 import { readAnchor } from '../anchoring/anchors.ts';
 import { isTransactionId } from '../anchoring/ledger-client.ts';
 import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
@@ -55,8 +56,8 @@ async function checkRow(check: Check, table: string, key: string, batch: number,
   for (const fault of stateFaults(row, table === outboxClosedTable.name)) report.problem(table, key, fault);
   const held = own === null ? undefined : await heldBatch(store, own, batch);
   if (keys !== null && held !== undefined) {
-    const expected = batchAnchor(nativeSuite, keys.rosters.federation, held.envelope, held.signed.statement);
-    if (writeAnchorMessage(expected) !== row.message) {
+    const expected = nameEnvelope(nativeSuite, keys.rosters.genesis, held.envelope, held.signed.statement);
+    if (writeLedgerMessage(expected) !== row.message) {
       report.problem(table, key, 'its message is not that of the batch');
     }
   }

@@ -1,6 +1,12 @@
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { parseAnchorMessage, type StatementAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
-import { readStatementAnchor, statementAnchorTable } from '../anchoring/anchors.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import {
+  parseLedgerMessage,
+  type RevocationMessage,
+  type RosterMessage,
+  writeLedgerMessage,
+} from '../../protocol/log/message.ts';
+import { type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
+import { messageHash, statementAnchorTable } from '../anchoring/anchors.ts';
 import { type StatementRow, statementOutboxClosedTable, statementOutboxTable } from '../anchoring/outbox.ts';
 import { rivalRosterTable } from '../federation/roster-book.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -10,10 +16,11 @@ import type { Check, ProvenKeys, TableCheck } from './check.ts';
 import { Report } from './report.ts';
 import { readRows, reasonOf } from './rows.ts';
 
-type StatementType = StatementAnchor['type'];
+/** The message that names each statement held here, by the statement's hash. */
+type NamingMessages = ReadonlyMap<Sha256Hash, RosterMessage | RevocationMessage>;
 
 /**
- * Anchors of certificates, revocations and rosters: each message names the statement it stands under; what is on its way
+ * Anchors of revocations and rosters: each message names the statement it stands under; what is on its way
  * names a statement that is held here. Memory grows with members and keys.
  */
 export const statementAnchorCheck: TableCheck = {
@@ -36,18 +43,17 @@ export const statementAnchorCheck: TableCheck = {
 };
 
 async function rowFaults(
-  { store, own, keys }: Check,
-  known: ReadonlyMap<Sha256Hash, StatementType> | null,
+  { store }: Check,
+  known: NamingMessages | null,
   row: StatementRow,
   isClosed: boolean,
 ): Promise<string[]> {
   const faults = stateFaults(row, isClosed);
-  if (known !== null && keys !== null && own !== null) {
-    const type = known.get(row.statement);
-    const { federation } = keys.rosters;
-    if (type === undefined) {
+  if (known !== null) {
+    const expected = known.get(row.statement);
+    if (expected === undefined) {
       if (!isSuperseded(known, row)) faults.push('names a statement that is not in the store');
-    } else if (row.message !== writeAnchorMessage({ v: 1, type, federation, node: own, statement: row.statement })) {
+    } else if (row.message !== writeLedgerMessage(expected)) {
       faults.push('its message is not that of the statement');
     }
   }
@@ -55,20 +61,18 @@ async function rowFaults(
     faults.push('is open and confirmed at once');
   }
   // An anchor row that does not read is reported with the anchors.
-  const anchor = isClosed ? await readStatementAnchor(store, row.statement).catch(() => null) : null;
+  const place = [row.statement, messageHash(row.message)] as const;
+  const anchor = isClosed ? await statementAnchorTable.get(store, ...place).catch(() => null) : null;
   if (anchor === undefined) faults.push('is confirmed, but its anchor is not in the store');
   return faults;
 }
 
-/**
- * Of two certificates or revocations of one key the earlier stands, and the store keeps it alone; that the other was
- * anchored stays on record.
- */
-function isSuperseded(known: ReadonlyMap<Sha256Hash, StatementType>, { message, statement }: StatementRow): boolean {
+/** Of two revocations of one key the store keeps the one that stands; that the other was anchored stays on record. */
+function isSuperseded(known: NamingMessages, { message, statement }: StatementRow): boolean {
   try {
-    const said = parseAnchorMessage(message);
-    if (said.type === 'batch' || said.type === 'roster' || said.statement !== statement) return false;
-    return [...known.values()].includes(said.type);
+    const said = parseLedgerMessage(message);
+    if (said.type !== 'revocation' || said.statement !== statement) return false;
+    return [...known.values()].some((other) => other.type === 'revocation' && other.keyId === said.keyId);
   } catch {
     return false;
   }
@@ -78,14 +82,14 @@ async function checkAnchors(check: Check): Promise<void> {
   const { report } = check;
   for await (const { key, value } of readRows(check, statementAnchorTable)) {
     if (value === undefined) continue;
-    const { type, node, statement, anchor } = value;
-    if (key !== statementAnchorTable.key(statement, Number(anchor.sequence))) {
+    const { type, statement, anchor } = value;
+    if (key !== statementAnchorTable.key(statement, messageHash(anchor.message))) {
       report.problem(statementAnchorTable.name, key, 'stands under another key');
     }
     for (const fault of placeFaults(check, anchor)) report.problem(statementAnchorTable.name, key, fault);
     try {
-      const said = parseAnchorMessage(anchor.message);
-      if (said.type !== type || said.node !== node || said.statement !== statement) {
+      const said = parseLedgerMessage(anchor.message);
+      if (said.type === 'batch' || said.type !== type || said.statement !== statement) {
         report.problem(statementAnchorTable.name, key, 'says something else than its message');
       }
     } catch (error) {
@@ -96,18 +100,20 @@ async function checkAnchors(check: Check): Promise<void> {
 }
 
 /** Rosters that gave way to another among them: each was on its way to the ledger, which decided between the two. */
-async function statementsOf(
-  check: Check,
-  { rosters, directory }: ProvenKeys,
-): Promise<ReadonlyMap<Sha256Hash, StatementType>> {
-  const found = new Map<Sha256Hash, StatementType>();
-  const add = (type: StatementType, statement: string) => found.set(hashText(nativeSuite, statement), type);
-  for (const { statement } of rosters.signed) add('roster', statement);
-  // Those that do not read are reported with the keys.
+async function statementsOf(check: Check, { rosters, directory }: ProvenKeys): Promise<NamingMessages> {
+  const found = new Map<Sha256Hash, RosterMessage | RevocationMessage>();
+  const add = (type: NamedStatement['type'], text: string) => {
+    try {
+      const message = nameStatement(nativeSuite, rosters.genesis, { type, text });
+      found.set(message.statement, message);
+    } catch {
+      // Those that do not read are reported with the keys.
+    }
+  };
+  for (const { statement } of rosters.signed.slice(1)) add('roster', statement);
   const rivals = readRows({ ...check, report: new Report() }, rivalRosterTable);
   for await (const { value } of rivals) if (value !== undefined) add('roster', value.statement);
-  for (const { certificate, signed } of directory.all()) {
-    add('key', signed.statement);
+  for (const { certificate } of directory.all()) {
     const revoked = directory.revocation(certificate.node, certificate.keyId);
     if (revoked !== undefined) add('revocation', revoked.signed.statement);
   }

@@ -94,7 +94,7 @@ async function checkRows(
   const check = { store, report, keys, own, vault, agentKeys, held, signal };
   for (const table of TABLE_CHECKS) await table.run(check);
   await checkEditions(home, check);
-  return { node: own, federation: keys?.rosters.federation ?? null, report };
+  return { node: own, federation: keys?.rosters.digest ?? null, report };
 }
 
 /** Without an identity key: the node whose records have payload keys here; null where there are none. */

@@ -8,7 +8,7 @@ import { readGroup, readRecordTexts } from '../records/record-reader.ts';
 import { readBatchOf } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 
-/** A record of this node that does not count any more, because a key under it was revoked. */
+/** A record of this node that does not count any more, because a key under it was compromised. */
 export interface FallenRecord {
   readonly id: RecordId;
   readonly seq: number;
@@ -79,7 +79,7 @@ export class FallenRecords {
     const seqs = directory
       .all()
       .filter(({ certificate: { node, keyId } }) => node === self && (only ?? keyId) === keyId)
-      .filter(({ certificate: { keyId } }) => directory.revocation(self, keyId) !== undefined)
+      .filter(({ certificate: { keyId } }) => directory.compromisedSince(self, keyId) !== null)
       .map(({ certificate }) => certificate.seqFrom);
     return seqs.length === 0 ? undefined : Math.min(...seqs);
   }
@@ -106,9 +106,8 @@ export class FallenRecords {
     keyId: Sha256Hash,
   ): Promise<readonly FallenRecord[]> {
     const { store, self, directory } = this.#options;
-    const revoked = directory.revocation(self, keyId);
-    if (revoked === undefined) return [];
-    const { compromisedSince } = revoked.revocation;
+    const compromisedSince = directory.compromisedSince(self, keyId);
+    if (compromisedSince === null) return [];
     const texts = await Array.fromAsync(readRecordTexts(store, self, first, size));
     return texts.map((text) => {
       const { id, seq } = recordText.parse(text);

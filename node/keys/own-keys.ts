@@ -1,16 +1,15 @@
 import type { Logger } from 'pino';
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { StatementAnchor } from '../../protocol/ledger/anchor-message.ts';
 import { type KeyCertificate, keyCertificateStatement } from '../../protocol/keys/certificate.ts';
-import { type Revocation, revocationStatement } from '../../protocol/keys/revocation.ts';
+import type { NamedStatement } from '../../protocol/log/naming.ts';
+import { type Revocation, revocationStatement } from '../../protocol/log/revocation.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
-import { nativeSuite } from './native-suite.ts';
 import type { NextKey } from './next-key.ts';
 import { certifySigningKey } from './node-keys.ts';
 import { OwnKeyError } from './own-key-error.ts';
@@ -26,9 +25,9 @@ export interface OwnKeysOptions {
   readonly keys: Pick<FederationKeys, 'directory' | 'learnCertificate' | 'learnRevocation' | 'onRevocation'>;
   /** First record that is in no batch yet: a batch must begin where its key's certificate does, or later. */
   readonly unsealedFrom: () => number;
-  /** The row that has a statement anchored. It lands in the write that keeps the statement. */
-  readonly anchorEntry: (type: StatementAnchor['type'], statement: Sha256Hash, at: Timestamp) => Operation;
-  /** A statement is on the disk: peers and the ledger are to hear of it. May not throw. */
+  /** The row that has a revocation named on the ledger. It lands in the write that keeps the statement. */
+  readonly anchorEntry: (statement: NamedStatement, at: Timestamp) => Operation;
+  /** A statement is on the disk: peers, and of a revocation the ledger, are to hear of it. May not throw. */
   readonly onStatement: (type: 'certificate' | 'revocation', signed: SignedStatement) => void;
   /** Another key signs from now on. */
   readonly onRotated: () => void;
@@ -39,7 +38,7 @@ export interface OwnKeysOptions {
 
 /** What a revocation came to. */
 export interface RevocationOutcome {
-  /** The one that stands: of several for a key the earliest. */
+  /** The one that stands: of several for a key that of the earliest compromise. */
   readonly revocation: Revocation;
   /** The key that signs in its place; null where it was not in use. */
   readonly replacedBy: Sha256Hash | null;
@@ -53,8 +52,8 @@ const LANE = 'keys';
  * The signing keys of this node: certified by its identity key before they sign, replaced while it runs, revoked when
  * they leaked. A key that somebody revoked elsewhere, with this node's identity key, is replaced at once.
  *
- * Crash order of a rotation: key file, certificate with the row that has it anchored, file in the place of the old one,
- * use. Of a revocation: the rotation first, so that at no moment the node is without a key that counts.
+ * Crash order of a rotation: key file, certificate, file in the place of the old one, use. Of a revocation: the rotation
+ * first, so that at no moment the node is without a key that counts.
  */
 export class OwnKeys implements AsyncDisposable {
   readonly #options: OwnKeysOptions;
@@ -95,25 +94,28 @@ export class OwnKeys implements AsyncDisposable {
 
   /**
    * Withdraws one of this node's signing keys: what it signed counts where it reached consensus before
-   * `compromisedSince`. The key in use is replaced first. Throws `OwnKeyError`.
+   * `compromisedSince`, and all of it where that is null: then the key is rotated. The key in use is replaced first.
+   * `note` goes to the log alone. Throws `OwnKeyError`.
    */
-  revoke(keyId: Sha256Hash, compromisedSince: Timestamp, reason: string): Promise<RevocationOutcome> {
+  revoke(keyId: Sha256Hash, compromisedSince: Timestamp | null, note: string): Promise<RevocationOutcome> {
     return this.#lanes.exclusive(LANE, async () => {
-      const { node, identity, signing, keys, anchorEntry, onStatement, now } = this.#options;
+      const { node, identity, signing, keys, anchorEntry, onStatement, now, log } = this.#options;
       const issuedAt = timestampOf(now());
       if (keys.directory.get(node, keyId) === undefined) {
         throw new OwnKeyError('unknown-key', `${node} has certified no key ${keyId}`);
       }
-      if (compromisedSince > issuedAt) throw new OwnKeyError('in-future', 'a key is not compromised in the future');
-      const replacedBy = keyId === signing.keyId ? (await this.#rotate()).keyId : null;
-      const revocation: Revocation = { v: 1, type: 'revocation', node, keyId, compromisedSince, reason, issuedAt };
-      const signed = await signStatement(revocationStatement, revocation, identity);
-      const entry = anchorEntry('revocation', hashText(nativeSuite, signed.statement), issuedAt);
-      const standing = keys.directory.revocation(node, keyId)?.revocation;
-      if (standing !== undefined && standing.compromisedSince <= compromisedSince) {
-        return { revocation: standing, replacedBy };
+      if (compromisedSince !== null && compromisedSince > issuedAt) {
+        throw new OwnKeyError('in-future', 'a key is not compromised in the future');
       }
+      const replacedBy = keyId === signing.keyId ? (await this.#rotate()).keyId : null;
+      const reason = compromisedSince === null ? 'rotated' : 'compromised';
+      const revocation: Revocation = { v: 2, type: 'revocation', node, keyId, compromisedSince, reason, issuedAt };
+      const signed = await signStatement(revocationStatement, revocation, identity);
+      const entry = anchorEntry({ type: 'revocation', text: signed.statement }, issuedAt);
+      const standing = keys.directory.revocation(node, keyId)?.revocation;
+      if (standing !== undefined && saysAsMuch(standing, revocation)) return { revocation: standing, replacedBy };
       await keys.learnRevocation(signed, [entry]);
+      log.warn({ keyId, reason, compromisedSince, note }, 'a signing key was revoked');
       onStatement('revocation', signed);
       return { revocation, replacedBy };
     });
@@ -163,12 +165,11 @@ export class OwnKeys implements AsyncDisposable {
 
   /** The certificate is in the store when this resolves, also where only memory had it after a write that failed. */
   async #certify(signer: Signer): Promise<void> {
-    const { node, identity, keys, unsealedFrom, anchorEntry, onStatement, now } = this.#options;
-    const at = timestampOf(now());
+    const { node, identity, keys, unsealedFrom, onStatement, now } = this.#options;
     const standing = keys.directory.get(node, signer.keyId)?.signed;
-    const signed = standing ?? (await certifySigningKey(node, { identity, signer }, at, unsealedFrom()));
-    const entry = anchorEntry('key', hashText(nativeSuite, signed.statement), at);
-    if (await keys.learnCertificate(signed, [entry])) onStatement('certificate', signed);
+    const certify = () => certifySigningKey(node, { identity, signer }, timestampOf(now()), unsealedFrom());
+    const signed = standing ?? (await certify());
+    if (await keys.learnCertificate(signed)) onStatement('certificate', signed);
   }
 
   #use(signer: Signer): void {
@@ -200,4 +201,9 @@ export class OwnKeys implements AsyncDisposable {
       }
     });
   }
+}
+
+/** Whether one revocation of a key leaves nothing for another to say. */
+function saysAsMuch({ compromisedSince: standing }: Revocation, { compromisedSince: other }: Revocation): boolean {
+  return other === null || (standing !== null && standing <= other);
 }

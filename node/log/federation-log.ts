@@ -66,7 +66,7 @@ export class FederationLog {
   }
 
   /**
-   * Goes on from the store, or begins with the genesis roster. Throws `RosterRuleError` on one that is none, and
+   * Goes on from the store, or begins with the genesis roster. Throws `RosterError` on one that is none, and
    * `LogDamagedError` where the store holds the log of another federation or misses a part of it.
    */
   static async open(store: Store, genesisText: string): Promise<FederationLog> {

@@ -1,7 +1,11 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
-import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
-import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { hashOfRoster, rosterStatement } from '../../protocol/log/roster.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameStatement } from '../../protocol/log/naming.ts';
 import { type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
 import type { Authorities } from '../../protocol/proof/judge.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -41,7 +45,7 @@ export class AuthorityWatch implements Authorities {
     this.#chain = RosterChain.open(nativeSuite, state?.rosters ?? given);
     this.#places = new Map(Object.entries(state?.rosterPlaces ?? {}));
     this.#awaited = [...(state?.awaited ?? [])];
-    for (const rival of state?.rivals ?? []) this.#rivals.set(rosterHash(nativeSuite, rival), rival);
+    for (const rival of state?.rivals ?? []) this.#rivals.set(hashOfRoster(nativeSuite, rival.statement), rival);
     for (const signed of state?.certificates ?? []) this.learnCertificate(signed);
     for (const signed of state?.revocations ?? []) this.learnRevocation(signed);
     if (state !== undefined) for (const signed of given) this.learnRoster(signed);
@@ -76,7 +80,7 @@ export class AuthorityWatch implements Authorities {
 
   /** Takes the next roster, or keeps one that was signed beside. Whether it holds. */
   learnRoster(signed: SignedRoster): boolean {
-    const hash = rosterHash(nativeSuite, signed);
+    const hash = hashOfRoster(nativeSuite, signed.statement);
     if (this.knowsRoster(hash)) return true;
     try {
       const { version, previous } = rosterStatement.parse(signed.statement);
@@ -95,17 +99,18 @@ export class AuthorityWatch implements Authorities {
     }
   }
 
-  /** Takes what the ledger says of certificates, revocations and rosters. */
-  read({ anchor, sequence }: TopicEntry, now: number): void {
+  /** Takes what the ledger says of revocations and rosters. A member's account paid for what somebody must show. */
+  read({ anchor, payer, sequence, seen }: TopicEntry, now: number): void {
     if (anchor.type === 'batch') return;
-    const { statement, type, node } = anchor;
-    if (type === 'roster' && !this.#places.has(statement) && this.#places.size < MAX_PLACES) {
-      this.#places.set(statement, sequence);
+    const { statement, type } = anchor;
+    if (type === 'roster' && !this.#places.has(seen.message) && this.#places.size < MAX_PLACES) {
+      this.#places.set(seen.message, sequence);
       this.#settle();
     }
     const isAwaited = this.#awaited.some((awaited) => awaited.statement === statement);
     if (isAwaited || this.#knows(statement) || this.#awaited.length >= MAX_AWAITED) return;
-    if (this.#chain.member(node) !== undefined) this.#awaited.push({ statement, type, node, sequence, seenAt: now });
+    const by = this.#chain.ownerOf(payer);
+    if (by !== undefined) this.#awaited.push({ statement, type, by, sequence, seenAt: now });
   }
 
   state(): AuthorityState {
@@ -117,6 +122,12 @@ export class AuthorityWatch implements Authorities {
       revocations: [...this.#revocations.values()],
       awaited: this.#awaited,
     };
+  }
+
+  /** Place of the first message that names a roster after the one that it follows. */
+  #placeOf({ statement: text }: SignedRoster): number | undefined {
+    const message = nameStatement(nativeSuite, this.#chain.genesis, { type: 'roster', text });
+    return this.#places.get(hashText(nativeSuite, writeLedgerMessage(message)));
   }
 
   #knows(hash: Sha256Hash): boolean {
@@ -145,14 +156,14 @@ export class AuthorityWatch implements Authorities {
   #settle(): void {
     for (const [hash, rival] of this.#rivals) {
       const { version, previous } = rosterStatement.parse(rival.statement);
-      const held = this.#chain.hashes[version - 1];
-      const place = this.#places.get(hash);
+      const held = this.#chain.signed[version - 1];
+      const place = this.#placeOf(rival);
       if (held === undefined || place === undefined || this.#chain.hashes[version - 2] !== previous) continue;
-      if (place > (this.#places.get(held) ?? Number.POSITIVE_INFINITY)) continue;
+      if (place > (this.#placeOf(held) ?? Number.POSITIVE_INFINITY)) continue;
       const losers = this.#chain.signed.slice(version - 1);
       this.#chain = this.#chain.upTo(version - 1).follow(nativeSuite, rival);
       this.#rivals.delete(hash);
-      for (const loser of losers) this.#rivals.set(rosterHash(nativeSuite, loser), loser);
+      for (const loser of losers) this.#rivals.set(hashOfRoster(nativeSuite, loser.statement), loser);
       this.#settle();
       return;
     }

@@ -1,7 +1,8 @@
 import type { ServedBatch } from '../../protocol/api/public-record.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope } from '../../protocol/log/naming.ts';
 import {
   type Authorities,
   type Finding,
@@ -149,8 +150,8 @@ export class ChainWatch {
 
   #append(authorities: Authorities, signed: SignedStatement, envelope: Envelope, now: number): void {
     const { batch, sealedAt, keyId, roster } = envelope;
-    const expected = batchAnchor(nativeSuite, authorities.rosters.federation, envelope, signed.statement);
-    const message = hashText(nativeSuite, writeAnchorMessage(expected));
+    const expected = nameEnvelope(nativeSuite, authorities.rosters.genesis, envelope, signed.statement);
+    const message = hashText(nativeSuite, writeLedgerMessage(expected));
     this.#open.set(batch, {
       batch,
       envelope: expected.envelope,

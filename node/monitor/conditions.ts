@@ -59,9 +59,9 @@ export function seeChain(
 
 /** Says what nodes keep back that the ledger names, and which rosters compete. */
 export function seeAuthorities(authority: AuthorityWatch, alerts: Alerts, now: number, patience: Patience): void {
-  for (const { statement, type, node, seenAt } of authority.awaited) {
+  for (const { statement, type, by, seenAt } of authority.awaited) {
     if (now - seenAt <= patience.bodyMs) continue;
-    alerts.see('statement-withheld', statement, `the ledger names this ${type} of ${node}; no node shows it`, now);
+    alerts.see('statement-withheld', statement, `the ledger names this ${type}, by ${by}; no node shows it`, now);
   }
   if (authority.rivals.length > 0) {
     const detail = `${authority.rivals.length} signed by a quorum beside those in force`;

@@ -1,4 +1,4 @@
-import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { Misdeed } from '../../protocol/proof/proof.ts';
 import type { MirrorClient } from '../anchoring/mirror-client.ts';
 import type { Alert, ConditionCode, NoticeCode } from './alerts.ts';

@@ -1,6 +1,6 @@
 import type { EquivocationsAnswer } from '../../protocol/api/public-record.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
-import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import { judgedOrNull, judgeEnvelopes } from '../../protocol/proof/judge.ts';
 import { judgeRosters } from '../../protocol/proof/verify.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
@@ -57,7 +57,7 @@ export class Monitor implements Disposable {
     this.#alerts = new Alerts(state?.alerts);
     this.#authority = new AuthorityWatch(options.rosters, state ?? undefined);
     this.#shelf = new ProofShelf(options.proofDirectory, state?.proofs);
-    const { federation, current } = this.#authority.rosters;
+    const { genesis: federation, current } = this.#authority.rosters;
     const { signal } = this.#ending;
     const topic = { mirror, topicId: current.ledger.topicId, federation, alerts: this.#alerts, now, signal };
     this.#topic = new TopicWatch(topic, state?.topic);
@@ -269,6 +269,6 @@ export class Monitor implements Disposable {
     const chains = Object.fromEntries([...this.#chains].map(([node, chain]) => [node, chain.state()]));
     const { genesis } = this.#authority.rosters;
     const shelf = { alerts: [...this.alerts], proofs: [...this.#shelf.names] };
-    return { v: 1, genesis, topic: this.#topic.head, ...this.#authority.state(), chains, ...shelf };
+    return { v: 2, genesis, topic: this.#topic.head, ...this.#authority.state(), chains, ...shelf };
   }
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { Authorities, Finding } from '../../protocol/proof/judge.ts';
 import { type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/proof.ts';
 import { verifyProof } from '../../protocol/proof/verify.ts';

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { readFile } from 'node:fs/promises';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { SignedRosterShape } from '../../protocol/keys/roster.ts';
+import { SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import {
   Closed,
   ConsensusTimestampShape,
@@ -62,8 +62,9 @@ export type ChainState = Static<typeof ChainStateShape>;
 
 const AwaitedStatementShape = Closed({
   statement: Sha256Shape,
-  type: Type.Enum(['key', 'revocation', 'roster']),
-  node: NodeIdShape,
+  type: Type.Enum(['revocation', 'roster']),
+  /** The member whose account paid for the message. */
+  by: NodeIdShape,
   sequence: OrdinalShape,
   /** Epoch milliseconds. */
   seenAt: CountShape,
@@ -72,13 +73,13 @@ const AwaitedStatementShape = Closed({
 export type AwaitedStatement = Static<typeof AwaitedStatementShape>;
 
 const MonitorStateShape = Closed({
-  v: Type.Literal(1),
+  v: Type.Literal(2),
   /** Fingerprint of the federation. */
   genesis: Sha256Shape,
   topic: TopicHeadShape,
   rosters: Type.Array(SignedRosterShape),
   rivals: Type.Array(SignedRosterShape),
-  /** By roster hash: the sequence number of the first message that names it. */
+  /** By the hash of a message that names a roster: the sequence number of the first such message. */
   rosterPlaces: Type.Record(Type.String(), OrdinalShape),
   certificates: Type.Array(SignedStatementShape),
   revocations: Type.Array(SignedStatementShape),

@@ -1,7 +1,7 @@
 import { decodeUtf8, equalBytes } from '../../protocol/bytes.ts';
-import { hashBytes, hashText } from '../../protocol/hash.ts';
+import { hashBytes, hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
-import { type AnchorMessage, parseAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { type LedgerMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { type MirrorClient, MirrorError, PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
 import { MirrorFormatError } from '../anchoring/mirror-shapes.ts';
 import { INITIAL_HEAD, LinkError, type LinkedMessage, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
@@ -12,16 +12,17 @@ import type { SeenAnchor } from './state.ts';
 export interface TopicWatchOptions {
   readonly mirror: MirrorClient;
   readonly topicId: EntityId;
-  /** Eight hex digits of the federation's digest. */
-  readonly federation: string;
+  /** Hash of the genesis roster. */
+  readonly federation: Sha256Hash;
   readonly alerts: Alerts;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
-/** An anchor message of this federation and its place. */
+/** A message of this federation, who paid for it, and its place. */
 export interface TopicEntry {
-  readonly anchor: AnchorMessage;
+  readonly anchor: LedgerMessage;
+  readonly payer: EntityId;
   readonly sequence: number;
   readonly seen: Pick<SeenAnchor, 'message' | 'consensus'>;
 }
@@ -131,12 +132,13 @@ export class TopicWatch {
     return isAgreed;
   }
 
-  #entryOf({ message, sequence, consensusTimestamp }: LinkedMessage): TopicEntry | null {
+  #entryOf({ message, payer, sequence, consensusTimestamp }: LinkedMessage): TopicEntry | null {
     try {
       const text = decodeUtf8(message);
-      const anchor = parseAnchorMessage(text);
+      const anchor = parseLedgerMessage(text);
       if (anchor.federation !== this.#options.federation) return null;
-      return { anchor, sequence, seen: { message: hashText(nativeSuite, text), consensus: consensusTimestamp } };
+      const seen = { message: hashText(nativeSuite, text), consensus: consensusTimestamp };
+      return { anchor, payer, sequence, seen };
     } catch {
       return null;
     }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { SignedRosterShape } from '../../protocol/keys/roster.ts';
+import { SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import {
   Base64urlShape,
   Closed,

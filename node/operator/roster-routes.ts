@@ -2,7 +2,9 @@ import type { Context } from 'koa';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import { rosterHash, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { hashOfRoster, rosterStatement } from '../../protocol/log/roster.ts';
+import { StatementError } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { Federation } from '../federation/federation.ts';
@@ -45,8 +47,10 @@ export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] 
 }
 
 async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promise<JsonObject> {
-  const { signed, hashes } = book.chain;
-  const anchors = await Promise.all(hashes.map((hash) => anchoring.statementAnchor(hash)));
+  const { signed } = book.chain;
+  // Nothing names the genesis roster.
+  const later = signed.slice(1).map(({ statement: text }) => anchoring.statementAnchor({ type: 'roster', text }));
+  const anchors = [undefined, ...(await Promise.all(later))];
   return {
     node: self,
     rosters: signed.map(({ statement, signatures }) => ({
@@ -60,15 +64,17 @@ async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promi
 
 /** Crash order: the row that has the roster anchored lands in the write that puts it in force. */
 async function publish({ federation, anchoring, now }: RosterRouteRooms, signed: SignedRoster): Promise<JsonObject> {
-  const hash: Sha256Hash = rosterHash(nativeSuite, signed);
+  const hash: Sha256Hash = hashOfRoster(nativeSuite, signed.statement);
+  const { version } = await refusable('roster', async () => rosterStatement.parse(signed.statement));
   const at = timestampOf(now());
-  const entry = anchoring.statementEntry('roster', hash, at);
-  const outcome = await refusable('roster', () => federation.learnRoster(signed, [entry]));
+  const named = version === 1 ? null : ({ type: 'roster', text: signed.statement } as const);
+  const entries = named === null ? [] : [anchoring.statementEntry(named, at)];
+  const outcome = await refusable('roster', () => federation.learnRoster(signed, entries));
   if (outcome === 'rival') throw refusal('roster', 'another roster of that version is in force; this is kept as proof');
   anchoring.noteSealed();
   // It may have come from peers or a file, and whoever published it may be gone before the ledger named it.
-  if (outcome === 'known') await anchoring.ensureStatement('roster', hash, at);
-  return { outcome, version: rosterStatement.parse(signed.statement).version, hash };
+  if (outcome === 'known' && named !== null) await anchoring.ensureStatement(named, at);
+  return { outcome, version, hash };
 }
 
 /** What rosters are refused for, in the words of the API. */
@@ -76,9 +82,13 @@ async function refusable<Result>(field: string, work: () => Promise<Result>): Pr
   try {
     return await work();
   } catch (error) {
-    if (error instanceof PeerStatementError || error instanceof RosterVoteError) throw refusal(field, error.message);
+    if (isRefusal(error)) throw refusal(field, error.message);
     throw error;
   }
+}
+
+function isRefusal(error: unknown): error is Error {
+  return error instanceof PeerStatementError || error instanceof RosterVoteError || error instanceof StatementError;
 }
 
 function refusal(field: string, message: string): Problem {

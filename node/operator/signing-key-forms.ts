@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { RevocationShape } from '../../protocol/keys/revocation.ts';
+import { REVOCATION_REASONS } from '../../protocol/log/revocation.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import {
   Closed,
@@ -14,6 +14,10 @@ import {
 /** What an operator asks about the node's signing keys, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);
 const anchored = Type.Union([ConsensusTimestampShape, Type.Null()]);
+/** Null of a key that was rotated. */
+const sinceOrNull = Type.Union([TimestampShape, Type.Null()]);
+/** Longest note for the node's log, in characters. */
+const MAX_NOTE = 256;
 
 /** `GET /signing-keys`. */
 export const SigningKeysAnswerShape = Closed({
@@ -21,15 +25,19 @@ export const SigningKeysAnswerShape = Closed({
   node: NodeIdShape,
   /** The key that signs. */
   inUse: Sha256Shape,
-  /** All keys that the node ever certified. `anchored`: when the ledger named the certificate, or the revocation. */
+  /** All keys that the node ever certified. `anchored`: when the ledger named the revocation. */
   keys: Type.Array(
     Closed({
       keyId: Sha256Shape,
       validFrom: TimestampShape,
       seqFrom: OrdinalShape,
-      anchored,
       revoked: Type.Union([
-        Closed({ compromisedSince: TimestampShape, reason: Type.String(), issuedAt: TimestampShape, anchored }),
+        Closed({
+          compromisedSince: sinceOrNull,
+          reason: Type.Enum([...REVOCATION_REASONS]),
+          issuedAt: TimestampShape,
+          anchored,
+        }),
         Type.Null(),
       ]),
     }),
@@ -64,17 +72,20 @@ export const RotateSigningKeyAnswerShape = Closed({
   before: Sha256Shape,
   keyId: Sha256Shape,
 });
-/** `POST /signing-keys/revoke`. Without `keyId` the key in use; without `compromisedSince` from now on. */
+/**
+ * `POST /signing-keys/revoke`. Without `keyId` the key in use; without `compromisedSince` compromised from now on, with
+ * null rotated. `note` is for the node's log alone.
+ */
 export const RevokeSigningKeyShape = Closed({
   keyId: Type.Optional(Sha256Shape),
-  compromisedSince: Type.Optional(TimestampShape),
-  reason: RevocationShape.properties.reason,
+  compromisedSince: Type.Optional(sinceOrNull),
+  note: Type.String({ maxLength: MAX_NOTE }),
 });
 export const RevokeSigningKeyAnswerShape = Closed({
   success,
   node: NodeIdShape,
   keyId: Sha256Shape,
-  compromisedSince: TimestampShape,
+  compromisedSince: sinceOrNull,
   /** The key that signs in its place; null where it was not in use. */
   replacedBy: Type.Union([Sha256Shape, Type.Null()]),
 });

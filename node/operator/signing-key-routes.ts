@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
+import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import type { CertifiedKey } from '../../protocol/keys/key-directory.ts';
@@ -11,7 +11,6 @@ import { readCursor, writeCursor } from '../http/cursor.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import { type FallenRecord, FallenRecords } from '../keys/fallen-records.ts';
 import { OwnKeyError, type OwnKeyFault } from '../keys/own-key-error.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
@@ -51,8 +50,8 @@ export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute
     }),
     operatorRoute('POST', '/signing-keys/revoke', async (context) => {
       const request = validateRevoke(await bodyOf(context));
-      const { keyId = ownKeys.keyId, compromisedSince = timestampOf(now()), reason } = request;
-      const { revocation, replacedBy } = await refusable(() => ownKeys.revoke(keyId, compromisedSince, reason));
+      const { keyId = ownKeys.keyId, compromisedSince = timestampOf(now()), note } = request;
+      const { revocation, replacedBy } = await refusable(() => ownKeys.revoke(keyId, compromisedSince, note));
       return { node: self, keyId, compromisedSince: revocation.compromisedSince, replacedBy };
     }),
   ];
@@ -94,24 +93,14 @@ async function keysAnswer(rooms: SigningKeyRooms): Promise<JsonObject> {
   };
 }
 
-async function keyAnswer(rooms: SigningKeyRooms, { certificate, signed }: CertifiedKey): Promise<JsonObject> {
+async function keyAnswer(rooms: SigningKeyRooms, { certificate }: CertifiedKey): Promise<JsonObject> {
   const { keyId, validFrom, seqFrom } = certificate;
   const revoked = rooms.keys.directory.revocation(rooms.self, keyId);
-  const anchored = await anchoredAt(rooms, signed.statement);
-  if (revoked === undefined) return { keyId, validFrom, seqFrom, anchored, revoked: null };
+  if (revoked === undefined) return { keyId, validFrom, seqFrom, revoked: null };
   const { compromisedSince, reason, issuedAt } = revoked.revocation;
-  const revocationAnchored = await anchoredAt(rooms, revoked.signed.statement);
-  return {
-    keyId,
-    validFrom,
-    seqFrom,
-    anchored,
-    revoked: { compromisedSince, reason, issuedAt, anchored: revocationAnchored },
-  };
-}
-
-async function anchoredAt({ anchoring }: SigningKeyRooms, statement: string): Promise<string | null> {
-  return (await anchoring.statementAnchor(hashText(nativeSuite, statement)))?.consensusTimestamp ?? null;
+  const anchor = await rooms.anchoring.statementAnchor({ type: 'revocation', text: revoked.signed.statement });
+  const anchored = anchor?.consensusTimestamp ?? null;
+  return { keyId, validFrom, seqFrom, revoked: { compromisedSince, reason, issuedAt, anchored } };
 }
 
 async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -64,13 +64,13 @@ export const BUNDLE_EXAMPLE = {
     sequence: '8812',
     consensusTimestamp: EXAMPLE_CONSENSUS.timestamp,
     transactionId: '0.0.4242@1795253407.511000000',
-    message: '{"type":"batch","v":1}',
+    message: '{"type":"batch","v":2}',
     previousRunningHash: RUNNING_HASH,
     runningHash: RUNNING_HASH,
   },
   keys: [{ statement: '{"type":"key","v":1}', signature: 'c2lnbmF0dXJl' }],
   revocations: [],
-  rosters: [{ statement: '{"type":"roster","v":1}', signatures: [{ node: 'eu', signature: 'c2lnbmF0dXJl' }] }],
+  rosters: [{ statement: '{"type":"roster","v":2}', signatures: [{ node: 'eu', signature: 'c2lnbmF0dXJl' }] }],
 };
 
 export const BUNDLE_VERDICT_EXAMPLE = {

@@ -54,7 +54,7 @@ export const FederationAnswerShape = Closed({
   federation: Type.String(),
   fingerprint: Sha256Shape,
   name: Type.String(),
-  roster: Closed({ version: OrdinalShape, hash: Sha256Shape, quorum: OrdinalShape }),
+  roster: Closed({ version: OrdinalShape, hash: Sha256Shape, quorum: CountShape }),
   /** Rosters that a quorum signed beside the ones in force. */
   rivalRosters: Type.Array(Closed({ version: OrdinalShape, hash: Sha256Shape })),
   ledger: Closed({ network: Type.String(), topicId: EntityIdShape }),

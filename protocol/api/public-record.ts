@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { SignedRosterShape } from '../keys/roster.ts';
+import { SignedRosterShape } from '../keys/signed-roster.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, OrNull } from '../shapes.ts';
 import { SignedStatementShape } from '../statement/statement.ts';
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { SignedRosterShape } from '../keys/roster.ts';
+import { SignedRosterShape } from '../keys/signed-roster.ts';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/value.ts';
 import { Base64urlShape, Closed, ConsensusTimestampShape, EntityIdShape, Sha256Shape, Sha384Shape } from '../shapes.ts';

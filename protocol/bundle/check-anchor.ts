@@ -1,8 +1,9 @@
 import { utf8 } from '../bytes.ts';
 import { hashBytes, writeSha384 } from '../hash.ts';
-import { batchAnchor, writeAnchorMessage } from '../ledger/anchor-message.ts';
 import { nextRunningHash } from '../ledger/running-hash.ts';
 import { entityParts } from '../ledger/entity.ts';
+import { writeLedgerMessage } from '../log/message.ts';
+import { nameEnvelope } from '../log/naming.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { BundleAnchor } from './bundle.ts';
 import type { OpenedProof } from './opened-proof.ts';
@@ -20,8 +21,8 @@ export function checkAnchor(suite: Suite, opened: OpenedProof): readonly Finding
   if (anchorMessage === null) return [];
   const findings: Finding[] = [];
   if (rosters !== null) {
-    const expected = batchAnchor(suite, rosters.federation, envelope, proof.batch.envelope);
-    if (writeAnchorMessage(expected) !== proof.anchor.message) {
+    const expected = nameEnvelope(suite, rosters.genesis, envelope, proof.batch.envelope);
+    if (writeLedgerMessage(expected) !== proof.anchor.message) {
       findings.push(unanchored('anchor-mismatch', 'the anchor message is not that of this batch'));
     }
   }

@@ -49,10 +49,10 @@ export function checkSignatures(suite: Suite, opened: OpenedProof): readonly Fin
   return findings;
 }
 
-/** Witnesses whose cosignatures count towards the quorum: those by keys that nobody has revoked since. */
+/** Witnesses whose cosignatures count towards the quorum: those by keys that nobody else may have held. */
 export function countWitnesses({ keys, cosignatures }: OpenedProof): number {
   if (keys === null) return 0;
-  return cosignatures.filter(({ value }) => keys.revocation(value.witness, value.keyId) === undefined).length;
+  return cosignatures.filter(({ value }) => keys.compromisedSince(value.witness, value.keyId) === null).length;
 }
 
 function checkSigned<Value>(suite: Suite, { keys, proof }: OpenedProof, claim: Signed<Value>): readonly Finding[] {

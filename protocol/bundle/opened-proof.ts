@@ -1,6 +1,6 @@
 import type { KeyDirectory } from '../keys/key-directory.ts';
 import type { RosterChain } from '../keys/roster-chain.ts';
-import { type AnchorMessage, parseAnchorMessage } from '../ledger/anchor-message.ts';
+import { type LedgerMessage, parseLedgerMessage } from '../log/message.ts';
 import { leafHash } from '../merkle/hash.ts';
 import { type Cosignature, cosignatureStatement } from '../statement/cosignature.ts';
 import { type Envelope, envelopeStatement } from '../statement/envelope.ts';
@@ -25,7 +25,7 @@ export interface OpenedProof extends Federation {
   readonly group: Group | null;
   readonly envelope: Envelope | null;
   readonly cosignatures: readonly { readonly signed: SignedStatement; readonly value: Cosignature }[];
-  readonly anchorMessage: AnchorMessage | null;
+  readonly anchorMessage: LedgerMessage | null;
   readonly findings: readonly Finding[];
 }
 
@@ -54,7 +54,7 @@ export function openProof(suite: Suite, proof: Proof, { rosters, keys }: Federat
       return value === null ? [] : [{ signed, value }];
     }),
     anchorMessage: read('bundleBinding', 'anchor-malformed', () =>
-      proof.anchor === null ? null : parseAnchorMessage(proof.anchor.message),
+      proof.anchor === null ? null : parseLedgerMessage(proof.anchor.message),
     ),
     rosters,
     keys,

@@ -1,6 +1,7 @@
 import { checkAgent } from '../evidence/agent.ts';
 import { evaluate } from '../evidence/rules.ts';
 import type { Sha256Hash } from '../hash.ts';
+import { neededWitnesses } from '../log/roster.ts';
 import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Timestamp } from '../time.ts';
@@ -58,7 +59,7 @@ export function judge(
   return {
     // No linked record has a say in any of these.
     verified: holds && bundle.anchor !== null && (checks.payloadHashMatch || bundle.disclosure === undefined),
-    witnessed: holds && roster !== undefined && countWitnesses(opened) >= roster.quorum,
+    witnessed: holds && roster !== undefined && countWitnesses(opened) >= neededWitnesses(roster),
     checks,
     payloadState: bundle.disclosure === undefined ? 'withheld' : 'available',
     status: statusOf(opened, checks),

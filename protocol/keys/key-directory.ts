@@ -1,11 +1,11 @@
 import { decodeBase64url } from '../bytes.ts';
 import { type Sha256Hash, writeSha256 } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
-import { signatureHolds, type SignedStatement } from '../statement/statement.ts';
+import { signatureHolds, type SignedStatement, type StatementKind } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import { type ConsensusTimestamp, type Timestamp, timestampOfConsensus } from '../time.ts';
 import { type KeyCertificate, keyCertificateStatement } from './certificate.ts';
-import { type Revocation, revocationStatement } from './revocation.ts';
+import { isWholeRevocation, type Revocation, revocationStatement } from '../log/revocation.ts';
 import type { RosterChain } from './roster-chain.ts';
 
 export type KeyFault =
@@ -63,7 +63,7 @@ export class KeyDirectory {
   }
 
   /**
-   * Checks a key certificate against its member's identity key. Of two for one key, the one that is valid earlier is
+   * Checks a key certificate against its member's identity keys. Of two for one key, the one that is valid earlier is
    * kept, but none of another purpose in the place of one for signing. Throws `KeyError`, also where the member has
    * certified too many.
    */
@@ -76,7 +76,7 @@ export class KeyDirectory {
     if (writeSha256(this.#suite.sha256(publicKey)) !== keyId) {
       throw new KeyError('key-id-mismatch', `the key id of ${node} is not the hash of its key`);
     }
-    if (!signatureHolds(this.#suite, keyCertificateStatement, signed, this.#identityKey(node))) {
+    if (!this.#isSigned(keyCertificateStatement, signed, node)) {
       throw new KeyError('certificate-unsigned', `the key certificate of ${node} is not signed by it`);
     }
     const key = { certificate, signed, publicKey };
@@ -87,15 +87,19 @@ export class KeyDirectory {
   }
 
   /**
-   * Checks a revocation against its member's identity key and keeps the earliest for its key. Throws `KeyError`, also
-   * where the member has revoked too many keys that it never certified.
+   * Checks a revocation against its member's identity keys. Of several for one key it keeps that of the earliest
+   * compromise, before any that only rotates the key. Throws `KeyError`, also where the member has revoked too many
+   * keys that it never certified.
    */
   addRevocation(signed: SignedStatement): Revocation {
     const revocation = parse(revocationStatement.parse, signed.statement, 'revocation-malformed');
+    if (!isWholeRevocation(revocation)) {
+      throw new KeyError('revocation-malformed', 'a revocation has a time exactly where its key was compromised');
+    }
     const { node, keyId } = revocation;
     const revocations = this.#revocations.get(node) ?? new Map<Sha256Hash, KnownRevocation>();
     if (!revocations.has(keyId) && this.get(node, keyId) === undefined) requireRoom(revocations, node);
-    if (!signatureHolds(this.#suite, revocationStatement, signed, this.#identityKey(node))) {
+    if (!this.#isSigned(revocationStatement, signed, node)) {
       throw new KeyError('revocation-unsigned', `the revocation of ${node} is not signed by it`);
     }
     const found = { revocation, signed };
@@ -110,16 +114,21 @@ export class KeyDirectory {
     return this.#keys.get(node)?.get(keyId);
   }
 
-  /** The earliest revocation by which `node` withdrew its key. */
+  /** The revocation by which `node` withdrew its key, rotated or compromised: the key is to sign nothing more. */
   revocation(node: NodeId, keyId: Sha256Hash): KnownRevocation | undefined {
     return this.#revocations.get(node)?.get(keyId);
   }
 
+  /** Since when somebody else may have held a key of `node`; null of a key that nobody may have, rotated ones too. */
+  compromisedSince(node: NodeId, keyId: Sha256Hash): Timestamp | null {
+    return this.revocation(node, keyId)?.revocation.compromisedSince ?? null;
+  }
+
   /** Whether what `node` signed with this key counts, given the consensus time the ledger gave it (null: none yet). */
   standsAt(node: NodeId, keyId: Sha256Hash, consensus: ConsensusTimestamp | null): boolean {
-    const withdrawn = this.revocation(node, keyId);
-    if (withdrawn === undefined) return true;
-    return consensus !== null && timestampOfConsensus(consensus) < withdrawn.revocation.compromisedSince;
+    const since = this.compromisedSince(node, keyId);
+    if (since === null) return true;
+    return consensus !== null && timestampOfConsensus(consensus) < since;
   }
 
   all(): readonly CertifiedKey[] {
@@ -134,10 +143,11 @@ export class KeyDirectory {
     return [...(this.#keys.get(node)?.values() ?? [])];
   }
 
-  #identityKey(node: NodeId): Uint8Array {
-    const member = this.#rosters().member(node);
-    if (member === undefined) throw new KeyError('unknown-member', `${node} is not in the roster`);
-    return decodeBase64url(member.identityKey);
+  /** Whether any identity key by which the rosters name the node signed this. Throws `KeyError` `unknown-member`. */
+  #isSigned<Value>(kind: StatementKind<Value>, signed: SignedStatement, node: NodeId): boolean {
+    const identityKeys = this.#rosters().identityKeys(node);
+    if (identityKeys.length === 0) throw new KeyError('unknown-member', `${node} is not in the roster`);
+    return identityKeys.some((key) => signatureHolds(this.#suite, kind, signed, decodeBase64url(key)));
   }
 }
 
@@ -165,8 +175,8 @@ function isEarlier(
   { revocation: a, signed }: KnownRevocation,
   { revocation: b, signed: other }: KnownRevocation,
 ): boolean {
-  if (a.compromisedSince !== b.compromisedSince) return a.compromisedSince < b.compromisedSince;
-  return signed.statement < other.statement;
+  if (a.compromisedSince === b.compromisedSince) return signed.statement < other.statement;
+  return a.compromisedSince !== null && (b.compromisedSince === null || a.compromisedSince < b.compromisedSince);
 }
 
 function parse<Value>(read: (text: string) => Value, text: string, code: KeyFault): Value {

@@ -1,27 +1,22 @@
 import { decodeBase64url } from '../bytes.ts';
 import type { Sha256Hash } from '../hash.ts';
-import type { NodeId } from '../ids.ts';
-import { signatureHolds } from '../statement/statement.ts';
-import type { Base64url } from '../shapes.ts';
-import { PUBLIC_KEY_BYTES, type Suite } from '../suite/suite.ts';
+import type { EntityId, NodeId } from '../ids.ts';
+import type { DecisionState } from '../log/decision-state.ts';
+import { initialState, withRoster } from '../log/in-force.ts';
+import { RosterError } from '../log/roster-error.ts';
 import {
   federationDigest,
+  hashOfRoster,
   type Member,
+  neededWitnesses,
   type Roster,
-  rosterHash,
   rosterStatement,
-  type SignedRoster,
-} from './roster.ts';
-
-export class RosterError extends Error {
-  override readonly name = 'RosterError';
-  readonly code: 'malformed' | 'broken-chain' | 'too-few-signatures' | 'empty';
-
-  constructor(code: RosterError['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+} from '../log/roster.ts';
+import { judgeGenesis, judgeNext } from '../log/roster-rules.ts';
+import type { Base64url } from '../shapes.ts';
+import { signatureHolds } from '../statement/statement.ts';
+import type { Suite } from '../suite/suite.ts';
+import type { SignedRoster } from './signed-roster.ts';
 
 /** The rosters of one federation, from genesis on, each authorised by the one before. Immutable. */
 export class RosterChain {
@@ -33,18 +28,26 @@ export class RosterChain {
   readonly genesis: Sha256Hash;
   /** Hash of the current roster. */
   readonly hash: Sha256Hash;
-  /** Eight hex digits of the fingerprint, as topics and anchor messages carry it. */
-  readonly federation: string;
+  /** Eight hex digits of the fingerprint: the federation's short name on the wire. */
+  readonly digest: string;
+  /** What each version leaves for the next to be judged by, in order of versions. */
+  readonly #standings: readonly DecisionState[];
 
-  private constructor(rosters: readonly Roster[], signed: readonly SignedRoster[], hashes: readonly Sha256Hash[]) {
+  private constructor(
+    rosters: readonly Roster[],
+    signed: readonly SignedRoster[],
+    hashes: readonly Sha256Hash[],
+    standings: readonly DecisionState[],
+  ) {
     const [genesis] = hashes;
+    this.#standings = standings;
     if (genesis === undefined) throw new RosterError('empty', 'no genesis roster');
     this.rosters = rosters;
     this.signed = signed;
     this.hashes = hashes;
     this.genesis = genesis;
     this.hash = hashes.at(-1) ?? genesis;
-    this.federation = federationDigest(genesis);
+    this.digest = federationDigest(genesis);
   }
 
   /**
@@ -54,55 +57,33 @@ export class RosterChain {
   static open(suite: Suite, signed: readonly SignedRoster[]): RosterChain {
     const [first] = signed;
     if (first === undefined) throw new RosterError('empty', 'no genesis roster');
-    const roster = RosterChain.judgeGenesis(first.statement);
+    const roster = judgeGenesis(first.statement);
     requireSignatures(suite, first, roster, roster.members.length);
-    const genesis = new RosterChain([roster], [first], [rosterHash(suite, first)]);
+    const state = initialState(suite, first.statement);
+    const genesis = new RosterChain([roster], [first], [state.federation], [state]);
     return signed.slice(1).reduce((chain, next) => chain.follow(suite, next), genesis);
-  }
-
-  /** The genesis roster of a statement, whoever signed it. Throws `RosterError`. */
-  static judgeGenesis(statement: string): Roster {
-    const roster = parseRoster(statement);
-    requirePlace(roster, 1, null);
-    return roster;
   }
 
   /** The chain with one roster more, which a quorum of the current members signed. Throws `RosterError`. */
   follow(suite: Suite, next: SignedRoster): RosterChain {
-    const roster = this.judgeNext(next.statement);
-    requireSignatures(suite, next, this.current, this.current.quorum);
-    const hashes = [...this.hashes, rosterHash(suite, next)];
-    return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
+    const roster = this.judgeNext(suite, next.statement);
+    requireSignatures(suite, next, this.current, neededWitnesses(this.current));
+    const hash = hashOfRoster(suite, next.statement);
+    const standing = withRoster(suite, this.#standing, roster, { hash, index: null });
+    const standings = [...this.#standings, standing];
+    return new RosterChain([...this.rosters, roster], [...this.signed, next], [...this.hashes, hash], standings);
   }
 
-  /**
-   * The roster of a statement that may follow the current one, whoever signed it. A node keeps its identity key for ever,
-   * the key its node, and the federation its ledger topic. Throws `RosterError`.
-   */
-  judgeNext(statement: string): Roster {
-    const roster = parseRoster(statement);
-    requirePlace(roster, this.current.version + 1, this.hash);
-    for (const member of roster.members) this.#requireSameIdentity(member);
-    const { network, topicId } = this.current.ledger;
-    if (roster.ledger.network !== network || roster.ledger.topicId !== topicId) {
-      throw new RosterError('malformed', 'a federation keeps its ledger topic: its anchors have one order');
-    }
-    return roster;
+  /** The roster of a text that may follow the current one, whoever signed it. Throws `RosterError`. */
+  judgeNext(suite: Pick<Suite, 'sha256Hex'>, text: string): Roster {
+    return judgeNext(suite, this.#standing, text);
   }
 
   /** The chain as it was at a version. Throws `RosterError` where it has none. */
   upTo(version: number): RosterChain {
     if (this.version(version) === undefined) throw new RosterError('broken-chain', `there is no roster ${version}`);
     const [rosters, signed] = [this.rosters.slice(0, version), this.signed.slice(0, version)];
-    return new RosterChain(rosters, signed, this.hashes.slice(0, version));
-  }
-
-  #requireSameIdentity({ node, identityKey }: Member): void {
-    for (const { members } of this.rosters) {
-      const known = members.find((member) => member.node === node || member.identityKey === identityKey);
-      if (known === undefined || (known.node === node && known.identityKey === identityKey)) continue;
-      throw new RosterError('malformed', `the identity key of ${node} is not the one that an earlier roster names`);
-    }
+    return new RosterChain(rosters, signed, this.hashes.slice(0, version), this.#standings.slice(0, version));
   }
 
   /** Every node that any of the rosters names. */
@@ -114,6 +95,12 @@ export class RosterChain {
     const current = this.rosters.at(-1);
     if (current === undefined) throw new RosterError('empty', 'no genesis roster');
     return current;
+  }
+
+  get #standing(): DecisionState {
+    const standing = this.#standings.at(-1);
+    if (standing === undefined) throw new RosterError('empty', 'no genesis roster');
+    return standing;
   }
 
   version(version: number): Roster | undefined {
@@ -128,43 +115,20 @@ export class RosterChain {
     }
     return undefined;
   }
-}
 
-function requirePlace(roster: Roster, version: number, previous: Sha256Hash | null): void {
-  if (roster.version === version && roster.previous === previous) return;
-  throw new RosterError('broken-chain', `roster ${version} does not follow the one before`);
-}
+  /** Every identity key by which the rosters name a node, the newest first: what any of them signed is the node's. */
+  identityKeys(node: NodeId): readonly Base64url[] {
+    const named = this.rosters.flatMap(({ members }) => members.filter((member) => member.node === node));
+    return [...new Set(named.toReversed().map(({ identityKey }) => identityKey))];
+  }
 
-function parseRoster(statement: string): Roster {
-  let roster: Roster;
-  try {
-    roster = rosterStatement.parse(statement);
-  } catch (error) {
-    throw new RosterError('malformed', error instanceof Error ? error.message : 'unreadable roster');
-  }
-  const names = new Set(roster.members.map((member) => member.node));
-  if (names.size !== roster.members.length) throw new RosterError('malformed', 'a member is named twice');
-  const identityKeys = new Set(roster.members.map((member) => member.identityKey));
-  if (identityKeys.size !== roster.members.length) {
-    throw new RosterError('malformed', 'two members with one identity key would vote twice');
-  }
-  if (new Set(roster.members.map((member) => member.peerId)).size !== roster.members.length) {
-    throw new RosterError('malformed', 'two members with one peer id');
-  }
-  if (!roster.members.every((member) => isPublicKey(member.identityKey))) {
-    throw new RosterError('malformed', 'an identity key is not an ML-DSA-65 public key');
-  }
-  if (roster.quorum >= roster.members.length && roster.members.length > 1) {
-    throw new RosterError('malformed', 'a quorum of witnesses must fit besides the origin');
-  }
-  return roster;
-}
-
-function isPublicKey(text: Base64url): boolean {
-  try {
-    return decodeBase64url(text).length === PUBLIC_KEY_BYTES;
-  } catch {
-    return false;
+  /** The node whose ledger account this is, in whichever roster; undefined where it is none of a member. */
+  ownerOf(account: EntityId): NodeId | undefined {
+    for (const { members } of this.rosters) {
+      const owner = members.find(({ accounts }) => accounts.includes(account));
+      if (owner !== undefined) return owner.node;
+    }
+    return undefined;
   }
 }
 

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseJson } from '../json/parse.ts';
-import { RosterError } from './roster-chain.ts';
-import { type SignedRoster, SignedRosterShape } from './roster.ts';
+import { RosterError } from '../log/roster-error.ts';
+import { type SignedRoster, SignedRosterShape } from './signed-roster.ts';
 
 const compiled = Compile(Type.Array(SignedRosterShape, { minItems: 1, maxItems: 1024 }));
 

@@ -33,7 +33,8 @@ import {
   withoutRoster,
 } from './open-names.ts';
 import { hashOfRoster, type Roster } from './roster.ts';
-import { judgeNext, RosterRuleError } from './roster-rules.ts';
+import { RosterError } from './roster-error.ts';
+import { judgeNext } from './roster-rules.ts';
 
 /** A final message of the federation's topic (TRUST §3). Its running hash was derived by the reader, not taken over. */
 export interface TopicMessage {
@@ -227,7 +228,7 @@ function readRoster(suite: Hashing, state: DecisionState, hash: Sha256Hash, text
   try {
     return judgeNext(suite, state, text);
   } catch (error) {
-    if (error instanceof RosterRuleError) return null;
+    if (error instanceof RosterError) return null;
     throw error;
   }
 }

@@ -4,41 +4,19 @@ import type { Base64url } from '../shapes.ts';
 import { PUBLIC_KEY_BYTES, type Suite } from '../suite/suite.ts';
 import { MAX_VOUCHED } from './checkpoint.ts';
 import { type DecisionState, knownNode, rosterInForce } from './decision-state.ts';
+import { RosterError } from './roster-error.ts';
 import { type Member, type Roster, rosterStatement } from './roster.ts';
-
-export type RosterFault =
-  | 'too-long'
-  | 'malformed'
-  | 'broken-chain'
-  | 'ledger-changed'
-  | 'continues'
-  | 'quorum'
-  | 'named-twice'
-  | 'identity-key'
-  | 'account-passed'
-  | 'other-operator'
-  | 'too-many-nodes';
-
-export class RosterRuleError extends Error {
-  override readonly name = 'RosterRuleError';
-  readonly code: RosterFault;
-
-  constructor(code: RosterFault, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /** Longest roster that can come into force, in UTF-16 code units: 16,384 a member at 256 members. */
 export const MAX_ROSTER_CHARACTERS = 1 << 22;
 
 type Hashing = Pick<Suite, 'sha256Hex'>;
 
-/** The genesis roster of a text, whoever signed it (TRUST §2). Throws `RosterRuleError`. */
+/** The genesis roster of a text, whoever signed it (TRUST §2). Throws `RosterError`. */
 export function judgeGenesis(text: string): Roster {
   const roster = parseRoster(text);
   if (roster.version !== 1 || roster.previous !== null) {
-    throw new RosterRuleError('broken-chain', 'a genesis roster has version 1 and none before it');
+    throw new RosterError('broken-chain', 'a genesis roster has version 1 and none before it');
   }
   requireWhole(roster);
   return roster;
@@ -47,19 +25,19 @@ export function judgeGenesis(text: string): Roster {
 /**
  * The roster of a text that may follow the one in force, whoever named it: one that breaks a rule never comes into force
  * (TRUST §2). What it may do depends on the rosters before it alone, so a member knows before it names one.
- * Throws `RosterRuleError`.
+ * Throws `RosterError`.
  */
 export function judgeNext(suite: Hashing, state: DecisionState, text: string): Roster {
   const roster = parseRoster(text);
   if (roster.version !== state.rosters.length + 1 || roster.previous !== rosterInForce(state)) {
-    throw new RosterRuleError('broken-chain', `roster ${roster.version} does not follow the one in force`);
+    throw new RosterError('broken-chain', `roster ${roster.version} does not follow the one in force`);
   }
   const { network, topicId } = state.ledger;
   if (roster.ledger.network !== network || roster.ledger.topicId !== topicId) {
-    throw new RosterRuleError('ledger-changed', 'a federation keeps its ledger topic: its decisions have one order');
+    throw new RosterError('ledger-changed', 'a federation keeps its ledger topic: its decisions have one order');
   }
   if (roster.continues !== undefined) {
-    throw new RosterRuleError('continues', 'only a genesis roster goes on from another federation');
+    throw new RosterError('continues', 'only a genesis roster goes on from another federation');
   }
   requireWhole(roster);
   for (const member of roster.members) requireSameOperator(suite, state, member);
@@ -74,12 +52,12 @@ export function identityKeyId(suite: Hashing, { identityKey }: Pick<Member, 'ide
 
 function parseRoster(text: string): Roster {
   if (text.length > MAX_ROSTER_CHARACTERS) {
-    throw new RosterRuleError('too-long', `a roster has at most ${MAX_ROSTER_CHARACTERS} characters`);
+    throw new RosterError('too-long', `a roster has at most ${MAX_ROSTER_CHARACTERS} characters`);
   }
   try {
     return rosterStatement.parse(text);
   } catch (error) {
-    throw new RosterRuleError('malformed', error instanceof Error ? error.message : 'unreadable roster');
+    throw new RosterError('malformed', error instanceof Error ? error.message : 'unreadable roster');
   }
 }
 
@@ -87,10 +65,10 @@ function parseRoster(text: string): Roster {
 function requireWhole({ members, quorum }: Roster): void {
   const alone = members.length === 1;
   if (quorum > members.length - 1 || (quorum === 0 && !alone)) {
-    throw new RosterRuleError('quorum', 'a quorum is at least one member and fits besides the origin');
+    throw new RosterError('quorum', 'a quorum is at least one member and fits besides the origin');
   }
   if (!members.every(({ identityKey }) => isPublicKey(identityKey))) {
-    throw new RosterRuleError('identity-key', 'an identity key is not an ML-DSA-65 public key');
+    throw new RosterError('identity-key', 'an identity key is not an ML-DSA-65 public key');
   }
   requireUnique('node', members.map(({ node }) => node));
   requireUnique('identity key', members.map(({ identityKey }) => identityKey));
@@ -100,7 +78,7 @@ function requireWhole({ members, quorum }: Roster): void {
 
 function requireUnique(what: string, values: readonly string[]): void {
   if (new Set(values).size === values.length) return;
-  throw new RosterRuleError('named-twice', `a roster names one ${what} twice`);
+  throw new RosterError('named-twice', `a roster names one ${what} twice`);
 }
 
 function isPublicKey(text: Base64url): boolean {
@@ -113,7 +91,7 @@ function isPublicKey(text: Base64url): boolean {
 }
 
 /**
- * An account stays with its member for ever. A node that any roster named is the same operator's still: it keeps its
+ * An account stays with its member for ever, and an identity key with the node that it spoke for last. A node that any roster named is the same operator's still: it keeps its
  * identity key or one account of the last roster that names it, also where rosters without it lie between.
  */
 function requireSameOperator(suite: Hashing, state: DecisionState, member: Member): void {
@@ -121,12 +99,17 @@ function requireSameOperator(suite: Hashing, state: DecisionState, member: Membe
   for (const account of accounts) {
     const owner = state.accounts[account];
     if (owner === undefined || owner === node) continue;
-    throw new RosterRuleError('account-passed', `the account ${account} is that of ${owner}`);
+    throw new RosterError('account-passed', `the account ${account} is that of ${owner}`);
+  }
+  const identityKey = identityKeyId(suite, member);
+  for (const [owner, known] of Object.entries({ ...state.past, ...state.members })) {
+    if (owner === node || known.identityKey !== identityKey) continue;
+    throw new RosterError('identity-key-passed', `the identity key of ${node} is that of ${owner}`);
   }
   const before = knownNode(state, node);
   if (before === undefined || accounts.some((account) => before.accounts.includes(account))) return;
-  if (identityKeyId(suite, member) === before.identityKey) return;
-  throw new RosterRuleError('other-operator', `${node} keeps neither its identity key nor an account`);
+  if (identityKey === before.identityKey) return;
+  throw new RosterError('other-operator', `${node} keeps neither its identity key nor an account`);
 }
 
 /** A checkpoint vouches for every node that was ever named, so there is an end to them. */
@@ -134,5 +117,5 @@ function requireRoom(state: DecisionState, { members }: Roster): void {
   const known = Object.keys(state.members).length + Object.keys(state.past).length;
   const added = members.filter(({ node }) => knownNode(state, node) === undefined).length;
   if (known + added <= MAX_VOUCHED) return;
-  throw new RosterRuleError('too-many-nodes', `rosters name at most ${MAX_VOUCHED} nodes in all`);
+  throw new RosterError('too-many-nodes', `rosters name at most ${MAX_VOUCHED} nodes in all`);
 }

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { hashText, type Sha256Hash } from '../hash.ts';
+import { encodeHex } from '../bytes.ts';
+import { hashBytes, hashText, type Sha256Hash } from '../hash.ts';
 import {
   Base64urlShape,
   Closed,
@@ -16,6 +17,7 @@ import type { Suite } from '../suite/suite.ts';
 /** Members of one roster at most. */
 export const MAX_MEMBERS = 256;
 const MAX_ACCOUNTS = 16;
+const DIGEST_BYTES = 4;
 
 export const MemberShape = Closed({
   node: NodeIdShape,
@@ -62,6 +64,11 @@ export const DEFAULT_REVOCATION_REACH = 30 * 24 * 60 * 60;
 /** Hash of a roster's text. Of the genesis roster, it is the federation's fingerprint. */
 export function hashOfRoster(suite: Pick<Suite, 'sha256Hex'>, text: string): Sha256Hash {
   return hashText(suite, text);
+}
+
+/** The federation's short name on the wire: the first 4 bytes of the genesis roster's hash, as hex. */
+export function federationDigest(genesis: Sha256Hash): string {
+  return encodeHex(hashBytes(genesis).subarray(0, DIGEST_BYTES));
 }
 
 /** Members that make a majority: more than half of all. */

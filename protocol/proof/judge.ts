@@ -22,7 +22,7 @@ export interface Finding {
   readonly members: readonly NodeId[];
   /** The chain and batch that it concerns; null for rosters. */
   readonly batch: { readonly node: NodeId; readonly number: number } | null;
-  /** Ids of keys that signed and that their member revoked since: somebody else may have held them. */
+  /** Ids of keys that signed and that their member says were compromised: somebody else may have held them. */
   readonly revokedKeys: readonly Sha256Hash[];
 }
 
@@ -128,5 +128,5 @@ export function judgedOrNull(judge: () => Finding | null): Finding | null {
 }
 
 function revokedOf({ directory }: Authorities, node: NodeId, keyIds: readonly Sha256Hash[]): Sha256Hash[] {
-  return [...new Set(keyIds)].filter((keyId) => directory.revocation(node, keyId) !== undefined);
+  return [...new Set(keyIds)].filter((keyId) => directory.compromisedSince(node, keyId) !== null);
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parseJson } from '../json/parse.ts';
-import { SignedRosterShape } from '../keys/roster.ts';
+import { SignedRosterShape } from '../keys/signed-roster.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { Closed } from '../shapes.ts';
 import { SignedStatementShape } from '../statement/statement.ts';

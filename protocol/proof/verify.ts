@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../hash.ts';
 import { KeyDirectory } from '../keys/key-directory.ts';
 import { RosterChain, rosterSigners } from '../keys/roster-chain.ts';
-import type { SignedRoster } from '../keys/roster.ts';
+import type { SignedRoster } from '../keys/signed-roster.ts';
 import type { Suite } from '../suite/suite.ts';
 import {
   type Authorities,

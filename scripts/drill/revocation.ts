@@ -109,7 +109,7 @@ async function revoke(
   const { keyId, replacedBy } = await ask(victim.target, {
     method: 'POST',
     path: '/signing-keys/revoke',
-    body: { compromisedSince: since, reason: 'stolen, a drill' },
+    body: { compromisedSince: since, note: 'stolen, a drill' },
     answer: RevokeSigningKeyAnswerShape,
   });
   board.check('the key is revoked and another signs in its place', replacedBy !== null, passed());

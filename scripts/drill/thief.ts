@@ -5,7 +5,8 @@ import type { Bundle } from '../../protocol/bundle/bundle.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
-import { batchAnchor, writeAnchorMessage } from '../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
+import { nameEnvelope } from '../../protocol/log/naming.ts';
 import { leafHash } from '../../protocol/merkle/hash.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
@@ -61,9 +62,9 @@ export async function forge(honest: Bundle, stolen: Signer, number: number): Pro
   };
   const receipt = await signStatement(groupStatement, group, stolen);
   const batch = await signStatement(envelopeStatement, envelope, stolen);
-  const { federation } = RosterChain.open(nativeSuite, honest.rosters);
+  const { genesis } = RosterChain.open(nativeSuite, honest.rosters);
   return {
-    message: writeAnchorMessage(batchAnchor(nativeSuite, federation, envelope, batch.statement)),
+    message: writeLedgerMessage(nameEnvelope(nativeSuite, genesis, envelope, batch.statement)),
     bundle: {
       format: honest.format,
       record: text,

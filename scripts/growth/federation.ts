@@ -132,7 +132,10 @@ async function askState(forked: Forked): Promise<State> {
 /** Keys, roster and ledger of a new federation; the variables of its members. */
 async function found(home: string, plan: Plan, running: AsyncDisposableStack): Promise<Record<string, string>[]> {
   await ensureKeys(home, plan);
-  const { operators, accountsFile } = await ensureLedgerAccounts(home, plan);
+  const { operators, accountsFile } = await ensureLedgerAccounts(
+    home,
+    plan.nodes.map(({ operatorId }) => operatorId),
+  );
   const ledger = running.use(new Forked(LEDGER, ledgerArguments(home, plan, accountsFile)));
   await ledger.ask();
   const keyOf = (operatorId: string) => operators[operatorId] ?? '';

@@ -24,7 +24,7 @@ export async function simulate({ members, records, idleMs, home, signal, say }: 
   await using federation = await GrowthFederation.start(home, members, signal);
   const meshed = performance.now() - began;
   say(`${members} members, each connected with every other after ${Math.round(meshed)} ms`);
-  // Warms the way up: certificates are exchanged and anchored, code is compiled.
+  // Warms the way up: certificates are exchanged, code is compiled.
   await round(federation, records);
   const idle = await idleCost(federation, idleMs, signal);
   say(`idle for ${idleMs} ms`);

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyError } from '../../protocol/keys/key-directory.ts';
-import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { type MisdeedProof, parseProofText, ProofError } from '../../protocol/proof/proof.ts';
 import { type ProofVerdict, verifyProof } from '../../protocol/proof/verify.ts';

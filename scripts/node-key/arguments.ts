@@ -7,11 +7,12 @@ export const USAGE = `npm run node-key -- COMMAND (--node ID | --home DIR) [--js
 
   show          the node's signing keys: which signs, since when, which were revoked, when the ledger named them
   rotate        another signing key from the next group on; the node runs on
-  revoke        [--key KEY_ID] [--since TIME] --reason TEXT
+  revoke        [--key KEY_ID] [--since TIME | --rotated] --reason TEXT
                 withdraws a signing key, the one in use unless --key names one. What it signed counts where its batch
-                reached consensus before --since (default: now). A key in use is replaced first
+                reached consensus before --since (default: now); with --rotated all of it does. A key in use is replaced
+                first. The reason goes to the node's log alone
   fallen        [--key KEY_ID]
-                the node's records that count no more because a key under them was revoked: attest these again
+                the node's records that count no more because a key under them was compromised: attest these again
   revocations   all revocations that the node knows, as a JSON array for npm run verify -- --revocations
   encrypt       --home DIR --passphrase-file FILE
                 puts the key files of a stopped node under a passphrase. NODE_KEY_PASSPHRASE_FILE names the file of the
@@ -27,7 +28,13 @@ const COMMANDS = ['show', 'rotate', 'revoke', 'fallen', 'revocations', 'encrypt'
 
 export type Command =
   | { readonly name: 'show' | 'rotate' | 'revocations' }
-  | { readonly name: 'revoke'; readonly key?: Sha256Hash; readonly since?: Timestamp; readonly reason: string }
+  | {
+      readonly name: 'revoke';
+      readonly key?: Sha256Hash;
+      /** Null of a key that is rotated. */
+      readonly since?: Timestamp | null;
+      readonly note: string;
+    }
   | { readonly name: 'fallen'; readonly key?: Sha256Hash }
   | { readonly name: 'encrypt'; readonly passphraseFile: string };
 
@@ -44,6 +51,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
   key: { type: 'string' },
   since: { type: 'string' },
+  rotated: { type: 'boolean', default: false },
   reason: { type: 'string' },
   'passphrase-file': { type: 'string' },
   help: { type: 'boolean', short: 'h', default: false },
@@ -82,12 +90,14 @@ function keyOf({ key }: Flags): { readonly key?: Sha256Hash } {
 }
 
 function revokeOf(flags: Flags): Command {
-  const { since, reason } = flags;
+  const { since, rotated, reason } = flags;
   if (reason === undefined) throw new UsageError('revoke takes --reason');
+  if (rotated && since !== undefined) throw new UsageError('a rotated key has no --since: all that it signed stands');
   return {
     name: 'revoke',
-    reason,
+    note: reason,
     ...keyOf(flags),
+    ...(rotated ? { since: null } : {}),
     ...(since === undefined ? {} : { since: timeOf(since) }),
   };
 }

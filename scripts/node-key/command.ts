@@ -85,13 +85,18 @@ async function answerOf(target: Target, command: OnlineCommand): Promise<Told> {
 function tableOf({ inUse, keys }: Static<typeof SigningKeysAnswerShape>): string {
   return keys
     .toSorted((a, b) => (a.validFrom < b.validFrom ? -1 : 1))
-    .map(({ keyId, validFrom, seqFrom, anchored, revoked }) => {
-      const state =
-        revoked === null ? '' : `  revoked, compromised since ${revoked.compromisedSince}: ${revoked.reason}`;
-      const ledger = anchored === null ? 'not on the ledger yet' : `on the ledger ${anchored}`;
-      return `${keyId === inUse ? '*' : ' '} ${keyId}  from ${validFrom}, record ${seqFrom}, ${ledger}${state}`;
-    })
+    .map(
+      ({ keyId, validFrom, seqFrom, revoked }) =>
+        `${keyId === inUse ? '*' : ' '} ${keyId}  from ${validFrom}, record ${seqFrom}${revokedText(revoked)}`,
+    )
     .join('\n');
+}
+
+function revokedText(revoked: Static<typeof SigningKeysAnswerShape>['keys'][number]['revoked']): string {
+  if (revoked === null) return '';
+  const { compromisedSince, anchored } = revoked;
+  const what = compromisedSince === null ? 'rotated' : `compromised since ${compromisedSince}`;
+  return `  revoked, ${what}, ${anchored === null ? 'not on the ledger yet' : `on the ledger ${anchored}`}`;
 }
 
 async function encrypt(target: Target, file: string, terminal: Terminal): Promise<NodeKeyExit> {

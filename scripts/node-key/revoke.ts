@@ -13,12 +13,12 @@ type Answer = Static<typeof RevokeSigningKeyAnswerShape>;
  */
 export async function revoke(
   target: Target,
-  { key, since, reason }: Extract<Command, { readonly name: 'revoke' }>,
+  { key, since, note }: Extract<Command, { readonly name: 'revoke' }>,
 ): Promise<Outcome<Answer>> {
   const meant = key === undefined ? await outcomeOf(target, keyInUse(target)) : { ok: true as const, answer: key };
   if (!meant.ok) return meant;
   const question = { method: 'POST', path: '/signing-keys/revoke', answer: RevokeSigningKeyAnswerShape } as const;
-  const body = { reason, keyId: meant.answer, ...(since === undefined ? {} : { compromisedSince: since }) };
+  const body = { note, keyId: meant.answer, ...(since === undefined ? {} : { compromisedSince: since }) };
   const outcome = await outcomeOf(target, ask(target, { ...question, body }));
   if (outcome.ok || key !== undefined) return outcome;
   return {
@@ -31,7 +31,9 @@ export async function revoke(
 export function revokedWords({ node, keyId, compromisedSince, replacedBy }: Answer): string {
   return [
     `${node} revoked ${keyId}`,
-    `what it signed counts where its batch reached consensus before ${compromisedSince}; attest again what did later`,
+    compromisedSince === null
+      ? 'it is rotated: all that it signed stands'
+      : `what it signed counts where its batch reached consensus before ${compromisedSince}; attest again what did later`,
     ...(replacedBy === null ? [] : [`${replacedBy} signs in its place`]),
   ].join('\n');
 }

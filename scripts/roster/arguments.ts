@@ -3,12 +3,13 @@ import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run roster -- COMMAND [options]
 
-  member   --home DIR --node ID --region TEXT --base-url URL --peer MULTIADDR… [--out FILE]
-           what a node brings to a roster; makes the keys that its home lacks
-  init     MEMBER… --name TEXT --quorum N --network NAME --topic 0.0.N [--out FILE]
-           an unsigned genesis roster
-  propose  [--add MEMBER]… [--remove ID]… [--move MEMBER]… [--quorum N] [SOURCE] [--out FILE]
-           an unsigned next roster
+  member   --home DIR --node ID --region TEXT --base-url URL --peer MULTIADDR… --account 0.0.N… [--out FILE]
+           what a node brings to a roster, with the ledger accounts that pay for its messages; makes the keys that its
+           home lacks
+  init     MEMBER… --name TEXT --quorum N --network NAME --topic 0.0.N [--reach SECONDS] [--out FILE]
+           an unsigned genesis roster; says what the federation stands with each quorum
+  propose  [--add MEMBER]… [--remove ID]… [--move MEMBER]… [--quorum N] [--reach SECONDS] [SOURCE] [--out FILE]
+           an unsigned next roster; --move gives a member other addresses, accounts or another identity key
   sign     PROPOSAL --home DIR [SOURCE] [--insist] [--out FILE]
            adds the signature of the node of that home, which asks its running node where there is one; in the file
            itself without --out
@@ -17,6 +18,8 @@ export const USAGE = `npm run roster -- COMMAND [options]
   show     [FILE] [SOURCE] [--out FILE] [--json]
 
   MEMBER, PROPOSAL   files made by these commands; several copies of a proposal, signed apart, are joined
+  --quorum           members besides the origin that must say a thing before it is verified; 0 in a federation of one
+  --reach            how far back a revocation may reach from its own consensus time (default: 30 days)
   SOURCE             --roster FILE, --home DIR of a running node, or --node ID of the local cluster
   --insist           sign though the node signed another roster of that version
 
@@ -31,8 +34,10 @@ const OPTIONS = {
   region: { type: 'string' },
   'base-url': { type: 'string' },
   peer: { type: 'string', multiple: true },
+  account: { type: 'string', multiple: true },
   name: { type: 'string' },
   quorum: { type: 'string' },
+  reach: { type: 'string' },
   network: { type: 'string' },
   topic: { type: 'string' },
   add: { type: 'string', multiple: true },
@@ -49,9 +54,9 @@ type Flag = keyof typeof OPTIONS;
 
 const SOURCE: readonly Flag[] = ['roster', 'home', 'node'];
 const FORMS: Readonly<Record<CommandName, CommandForm<Flag>>> = {
-  member: { flags: ['home', 'node', 'region', 'base-url', 'peer', 'out'] },
-  init: { flags: ['name', 'quorum', 'network', 'topic', 'out'] },
-  propose: { flags: ['add', 'remove', 'move', 'quorum', ...SOURCE, 'out'] },
+  member: { flags: ['home', 'node', 'region', 'base-url', 'peer', 'account', 'out'] },
+  init: { flags: ['name', 'quorum', 'network', 'topic', 'reach', 'out'] },
+  propose: { flags: ['add', 'remove', 'move', 'quorum', 'reach', ...SOURCE, 'out'] },
   sign: { flags: ['insist', ...SOURCE, 'out'] },
   publish: { flags: [...SOURCE, 'out'] },
   show: { flags: [...SOURCE, 'out', 'json'] },
@@ -81,9 +86,18 @@ export function required(
   return value;
 }
 
-/** Throws `UsageError`. */
-export function quorumOf(text: string | undefined): number {
-  const quorum = Number(text);
-  if (Number.isSafeInteger(quorum) && quorum >= 1) return quorum;
-  throw new UsageError('--quorum is the number of witnesses and of signatures, from 1 on');
+/** Members besides the origin that must say a thing before it is verified. Throws `UsageError`. */
+export function quorumOf({ quorum }: Flags): number {
+  return countOf(quorum, '--quorum is the number of members that must say a thing besides the origin');
+}
+
+/** How far back a revocation may reach, in seconds; undefined where the flag is not given. Throws `UsageError`. */
+export function reachOf({ reach }: Flags): number | undefined {
+  return reach === undefined ? undefined : countOf(reach, '--reach is a number of seconds');
+}
+
+function countOf(text: string | undefined, otherwise: string): number {
+  const count = Number(text);
+  if (text !== undefined && text.trim() !== '' && Number.isSafeInteger(count) && count >= 0) return count;
+  throw new UsageError(otherwise);
 }

@@ -1,16 +1,19 @@
-import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
-import { rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { DEFAULT_REVOCATION_REACH, rosterStatement } from '../../protocol/log/roster.ts';
 import { StatementError } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
 import { PublishRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { ask } from '../key/ask.ts';
 import { UsageError } from '../usage-error.ts';
-import { type Arguments, type Flags, quorumOf, readArguments, required, USAGE } from './arguments.ts';
+import { type Arguments, type Flags, quorumOf, reachOf, readArguments, required, USAGE } from './arguments.ts';
 import { genesisDraft, memberOf, nextDraft } from './drafts.ts';
 import { readChain, readMember, readProposal, textOf, writeJson } from './files.ts';
 import { hasSocket, rostersOf, targetOf } from './source.ts';
 import { electorateOf, joined, signersOf, voteOfHome, voteOfNode } from './votes.ts';
+import { toleranceText } from './tolerance.ts';
 import { proposalText, rostersText } from './words.ts';
 
 /** 0 done · 1 refused, or signatures are missing · 2 wrong usage, or a file that cannot be read. */
@@ -48,8 +51,8 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
   async member({ flags, files }, terminal) {
     none(files);
     const place = { region: required(flags, 'region'), baseUrl: required(flags, 'base-url') };
-    const multiaddrs = [...(flags.peer ?? [])];
-    const member = await memberOf(required(flags, 'home'), required(flags, 'node'), { ...place, multiaddrs });
+    const [multiaddrs, accounts] = [[...(flags.peer ?? [])], [...(flags.account ?? [])]];
+    const member = await memberOf(required(flags, 'home'), required(flags, 'node'), { ...place, multiaddrs, accounts });
     return written(flags, member, terminal);
   },
 
@@ -59,20 +62,27 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
       name: required(flags, 'name'),
       network: required(flags, 'network'),
       topic: required(flags, 'topic'),
+      quorum: quorumOf(flags),
+      reach: reachOf(flags) ?? DEFAULT_REVOCATION_REACH,
     };
-    const draft = genesisDraft(await Promise.all(files.map(readMember)), { ...terms, quorum: quorumOf(flags.quorum) });
+    const draft = genesisDraft(await Promise.all(files.map(readMember)), terms);
+    const table = toleranceText(rosterStatement.parse(draft.statement));
+    // The draft itself may be read from the standard output.
+    if (flags.out === undefined) terminal.err(table);
+    else terminal.out(table);
     return written(flags, draft, terminal);
   },
 
   async propose({ flags, files }, terminal) {
     none(files);
-    const { add = [], remove = [], move = [], quorum } = flags;
+    const { add = [], remove = [], move = [] } = flags;
     const { chain } = await rostersOf(flags);
     const draft = nextDraft(chain, {
       add: await Promise.all(add.map(readMember)),
       move: await Promise.all(move.map(readMember)),
       remove,
-      quorum: quorum === undefined ? undefined : quorumOf(quorum),
+      quorum: flags.quorum === undefined ? undefined : quorumOf(flags),
+      reach: reachOf(flags),
     });
     return written(flags, draft, terminal);
   },

@@ -2,15 +2,18 @@ import { mkdir } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NodeId, entityId, nodeId } from '../../protocol/ids.ts';
-import { RosterChain, RosterError } from '../../protocol/keys/roster-chain.ts';
-import { type Member, type Roster, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { type Member, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { TransportError } from '../../node/federation/transport/errors.ts';
 import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
 import { requireReadable } from '../../node/federation/transport/members.ts';
 import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
-import { nativeSigner } from '../../node/keys/native-suite.ts';
+import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
 import { UsageError } from '../usage-error.ts';
 import { homePassphrase } from '../node-key/home-passphrase.ts';
 
@@ -20,14 +23,18 @@ export interface Change {
   readonly remove: readonly string[];
   readonly move: readonly Member[];
   readonly quorum: number | undefined;
+  /** In seconds. */
+  readonly reach: number | undefined;
 }
 
 /** What a node brings to a roster. Makes the keys that its home has not got yet. */
 export async function memberOf(
   home: string,
   node: string,
-  place: Pick<Member, 'region' | 'baseUrl' | 'multiaddrs'>,
+  place: Pick<Member, 'region' | 'baseUrl' | 'multiaddrs'> & { readonly accounts: readonly string[] },
 ): Promise<Member> {
+  if (place.accounts.length === 0) throw new UsageError('--account is missing');
+  const accounts = place.accounts.map((account) => orUsage(() => entityId(account)));
   const directory = join(home, 'keys');
   const passphrase = await homePassphrase();
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -37,6 +44,7 @@ export async function memberOf(
   const member: Member = {
     node: idOf(node),
     ...place,
+    accounts,
     peerId: await peerIdOfSeed(await readKeyFile(directory, 'peer', passphrase)),
     identityKey: encodeSignature(nativeSigner(await readKeyFile(directory, 'identity', passphrase)).publicKey),
   };
@@ -44,15 +52,25 @@ export async function memberOf(
   return member;
 }
 
+/** What founders agree on beside who they are. */
+export interface GenesisTerms {
+  readonly name: string;
+  readonly quorum: number;
+  readonly network: string;
+  readonly topic: string;
+  /** In seconds. */
+  readonly reach: number;
+}
+
 /** An unsigned genesis roster. Throws `UsageError`. */
 export function genesisDraft(
   members: readonly Member[],
-  terms: { readonly name: string; readonly quorum: number; readonly network: string; readonly topic: string },
+  terms: GenesisTerms,
 ): SignedRoster {
-  const { name, quorum, network, topic } = terms;
+  const { name, quorum, network, topic, reach } = terms;
   return draftOf(
     {
-      v: 1,
+      v: 2,
       type: 'roster',
       name,
       version: 1,
@@ -60,15 +78,17 @@ export function genesisDraft(
       quorum,
       members: [...members],
       ledger: { network, topicId: orUsage(() => entityId(topic)) },
+      revocationReach: reach,
       issuedAt: timestampOf(Date.now()),
     },
-    (statement) => RosterChain.judgeGenesis(statement),
+    judgeGenesis,
   );
 }
 
 /** An unsigned roster that follows the one in force. Throws `UsageError`. */
-export function nextDraft(chain: RosterChain, { add, remove, move, quorum }: Change): SignedRoster {
-  const { current } = chain;
+export function nextDraft(chain: RosterChain, { add, remove, move, quorum, reach }: Change): SignedRoster {
+  // A roster in force says nothing of the federation that its genesis goes on from.
+  const { continues: _, ...current } = chain.current;
   const strange = [...remove, ...move.map(({ node }) => node)].find(
     (node) => !current.members.some((member) => member.node === node),
   );
@@ -82,9 +102,10 @@ export function nextDraft(chain: RosterChain, { add, remove, move, quorum }: Cha
     previous: chain.hash,
     quorum: quorum ?? current.quorum,
     members: [...members, ...add],
+    revocationReach: reach ?? current.revocationReach,
     issuedAt: timestampOf(Date.now()),
   };
-  return draftOf(next, (statement) => chain.judgeNext(statement));
+  return draftOf(next, (statement) => chain.judgeNext(nativeSuite, statement));
 }
 
 function draftOf(roster: Roster, judge: (statement: string) => Roster): SignedRoster {

@@ -4,7 +4,8 @@ import { Compile } from 'typebox/compile';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
-import { type Member, MemberShape, type SignedRoster, SignedRosterShape } from '../../protocol/keys/roster.ts';
+import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
+import { type Member, MemberShape } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { UsageError } from '../usage-error.ts';
 

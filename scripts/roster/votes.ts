@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { utf8 } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { RosterChain, RosterError, rosterSigners } from '../../protocol/keys/roster-chain.ts';
-import { type Roster, rosterStatement, type SignedRoster } from '../../protocol/keys/roster.ts';
+import { type RosterChain, rosterSigners } from '../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
@@ -23,12 +26,12 @@ export interface Electorate {
 /** Of a genesis roster all its members; of a later one a quorum of the members before. Throws `RosterError`. */
 export function electorateOf(statement: string, chain: RosterChain | null): Electorate {
   if (rosterStatement.parse(statement).version === 1) {
-    const judges = RosterChain.judgeGenesis(statement);
+    const judges = judgeGenesis(statement);
     return { judges, needed: judges.members.length };
   }
   if (chain === null) throw new UsageError('what the roster follows: name --roster, or a running node');
-  chain.judgeNext(statement);
-  return { judges: chain.current, needed: chain.current.quorum };
+  chain.judgeNext(nativeSuite, statement);
+  return { judges: chain.current, needed: neededWitnesses(chain.current) };
 }
 
 /** Signs with the identity key in a home whose node does not run. Throws `RosterError` where it has no vote. */

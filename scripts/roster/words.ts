@@ -1,6 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { type Roster, rosterHash, type SignedRoster } from '../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import { hashOfRoster, type Roster } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import type { Rosters } from './source.ts';
 import type { Electorate } from './votes.ts';
@@ -10,7 +11,7 @@ export function rostersText({ chain, answer }: Rosters): string {
   const lines = chain.rosters.map((roster, i) => {
     const { statement = '', signatures = [] } = chain.signed[i] ?? {};
     const anchored = answer === null ? '' : `  ledger ${answer.anchored[i] ?? '-'}`;
-    return `${roster.version}  ${rosterHash(nativeSuite, { statement })}  ${changeText(roster, chain.rosters[i - 1])}  signed by ${namesOf(signatures)}${anchored}`;
+    return `${roster.version}  ${hashOfRoster(nativeSuite, statement)}  ${changeText(roster, chain.rosters[i - 1])}  signed by ${namesOf(signatures)}${anchored}`;
   });
   const rivals = (answer?.rivals ?? []).map(({ version, hash }) => `RIVAL of version ${version}: ${hash}`);
   return [...lines, ...rivals, '', membersText(chain.current), `fingerprint ${chain.genesis}`].join('\n');
@@ -25,7 +26,7 @@ export function proposalText(
   signers: ReadonlySet<NodeId>,
 ): string {
   return [
-    `roster ${roster.version}  ${rosterHash(nativeSuite, { statement })}`,
+    `roster ${roster.version}  ${hashOfRoster(nativeSuite, statement)}`,
     `change: ${changeText(roster, roster.version === 1 ? undefined : chain?.current)}`,
     membersText(roster),
     `signed by ${[...signers].join(' ') || 'nobody'}: ${signers.size} of ${needed}`,
@@ -44,14 +45,19 @@ function changeText(roster: Roster, before: Roster | undefined): string {
   });
   const removed = before.members.filter(({ node }) => !now.has(node)).map(({ node }) => `-${node}`);
   const quorum = roster.quorum === before.quorum ? [] : [`quorum ${before.quorum}→${roster.quorum}`];
-  return [...added, ...removed, ...moved, ...quorum].join(' ') || 'nothing';
+  const reach =
+    roster.revocationReach === before.revocationReach
+      ? []
+      : [`reach ${before.revocationReach}→${roster.revocationReach} s`];
+  return [...added, ...removed, ...moved, ...quorum, ...reach].join(' ') || 'nothing';
 }
 
-function membersText({ members, quorum }: Roster): string {
+function membersText({ members, quorum, revocationReach }: Roster): string {
   const lines = members.map(
-    ({ node, region, baseUrl, multiaddrs }) => `  ${node.padEnd(4)}  ${region}  ${baseUrl}  ${multiaddrs.join(' ')}`,
+    ({ node, region, baseUrl, multiaddrs, accounts }) =>
+      `  ${node.padEnd(4)}  ${region}  ${baseUrl}  ${[...multiaddrs, ...accounts].join(' ')}`,
   );
-  return [`members (quorum ${quorum}):`, ...lines].join('\n');
+  return [`members (quorum ${quorum}, revocations reach back ${revocationReach} s):`, ...lines].join('\n');
 }
 
 function namesOf(signatures: SignedRoster['signatures']): string {

@@ -40,7 +40,7 @@ test('a revocation that broke off in the middle is tried again with the key that
     assert.match(said, `--key ${IN_USE}`);
     assert.equal(
       asked.map((body): unknown => JSON.parse(body)),
-      [{ reason: 'stolen', keyId: IN_USE }],
+      [{ note: 'stolen', keyId: IN_USE }],
     );
     assert.not.match((await run('revoke', '--home', home, '--key', IN_USE, '--reason', 'stolen')).text, 'try again');
   } finally {
@@ -58,6 +58,7 @@ test('what cannot be asked is said', async () => {
     [['revoke', '--home', home], /revoke takes --reason/],
     [['revoke', '--home', home, '--reason', 'x', '--key', 'none'], /--key is a key id/],
     [['revoke', '--home', home, '--reason', 'x', '--since', 'then'], /--since is/],
+    [['revoke', '--home', home, '--reason', 'x', '--rotated', '--since', '2026-11-21T08:00:00Z'], /has no --since/],
     [['encrypt', '--home', home], /encrypt takes --home and --passphrase-file/],
     [['show', '--no-such', '--home', home], /--no-such/],
   ];

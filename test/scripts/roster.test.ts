@@ -9,6 +9,7 @@ import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 
 const NODES = ['us', 'eu', 'ca'];
+const ACCOUNTS = [...NODES, 'za'];
 const directory = await mkdtemp(join(tmpdir(), 'roster-'));
 test.after(() => rm(directory, { recursive: true, force: true }));
 
@@ -28,7 +29,9 @@ async function exitOf(...args: readonly string[]): Promise<number> {
 
 function member(id: string, port = 4201): Promise<{ readonly code: number; readonly text: string }> {
   const flags = ['--home', at(id), '--node', id, '--region', 'Test', '--base-url', `https://${id}.example`];
-  return run('member', ...flags, '--peer', `/dns4/${id}.example/tcp/${port}`, '--out', at(`${id}.json`));
+  const account = `0.0.${ACCOUNTS.indexOf(id) + 1001}`;
+  const peer = `/dns4/${id}.example/tcp/${port}`;
+  return run('member', ...flags, '--account', account, '--peer', peer, '--out', at(`${id}.json`));
 }
 
 async function chainOf(name: string): Promise<RosterChain> {
@@ -39,13 +42,21 @@ test('a federation is founded by files alone: every member signs in its own home
   for (const id of NODES) assert.is((await member(id)).code, 0);
   const terms = ['--name', 'test', '--quorum', '2', '--network', 'testnet', '--topic', '0.0.7'];
   const files = NODES.map((id) => at(`${id}.json`));
-  assert.is(await exitOf('init', ...files, ...terms, '--out', at('genesis.json')), 0);
+  const founded = await run('init', ...files, ...terms, '--reach', '86400', '--out', at('genesis.json'));
+  assert.is(founded.code, 0);
+  assert.match(founded.text, /^what a federation of 3 stands.*\n *quorum.*\n +1( +[10]){3}\n +\* 2( +[01]){3}$/);
   assert.is(await exitOf('sign', at('genesis.json'), '--home', at('us')), 1, 'two are missing');
   assert.is(await exitOf('publish', at('genesis.json'), '--out', at('roster.json')), 1);
   assert.is(await exitOf('sign', at('genesis.json'), '--home', at('eu')), 1);
   assert.is(await exitOf('sign', at('genesis.json'), '--home', at('ca')), 0);
   assert.is(await exitOf('publish', at('genesis.json'), '--out', at('roster.json')), 0);
-  assert.equal((await chainOf('roster.json')).nodes, NODES);
+  const chain = await chainOf('roster.json');
+  assert.equal(chain.nodes, NODES);
+  assert.equal(
+    chain.current.members.map(({ accounts }) => accounts),
+    [['0.0.1001'], ['0.0.1002'], ['0.0.1003']],
+  );
+  assert.is(chain.current.revocationReach, 86_400);
   const { text } = await run('show', at('roster.json'));
   assert.match(text, 'founded by us eu ca  signed by us eu ca');
 });
@@ -84,6 +95,20 @@ test('a later roster needs a quorum; the file says whose signatures it has', asy
   assert.is(await exitOf('publish', at('next.json'), '--roster', at('roster-2.json'), '--out', at('again.json')), 1);
 });
 
+test('a member moves to another account, and to none of another member', async () => {
+  const source = ['--roster', at('roster.json')];
+  const moved: object = JSON.parse(await readFile(at('us.json'), 'utf8'));
+  const propose = async (accounts: readonly string[]) => {
+    await writeFile(at('moved.json'), JSON.stringify({ ...moved, accounts }));
+    return run('propose', '--move', at('moved.json'), '--reach', '60', ...source, '--out', at('moving.json'));
+  };
+  assert.is((await propose(['0.0.1001', '0.0.2001'])).code, 0);
+  const { text } = await run('show', at('moving.json'), ...source);
+  assert.match(text, 'change: ~us reach 86400→60 s');
+  assert.match(text, '0.0.1001 0.0.2001');
+  assert.match((await propose(['0.0.1001', '0.0.1002'])).text, /named twice/);
+});
+
 test('a signature that does not hold is named, and is not published', async () => {
   const proposal: unknown = JSON.parse(await readFile(at('next.json'), 'utf8'));
   const text = JSON.stringify(proposal).replace('"node":"ca"', '"node":"eu"');
@@ -99,11 +124,14 @@ test('what cannot be a roster is not drafted', async () => {
     [['propose', '--remove', 'zz', ...source], /zz is no member/],
     [['propose', '--add', at('us.json'), ...source], /named twice/],
     [['propose', '--quorum', '3', ...source], /must fit besides the origin/],
-    [['propose', '--quorum', 'many', ...source], /--quorum is the number/],
+    [['propose', '--quorum', 'many', ...source], /--quorum is the number of members/],
     [['propose', '--add', at('nowhere.json'), ...source], /ENOENT/],
     [['propose', '--add', at('roster.json'), ...source], /is not a member/],
     [['propose', '--roster', at('us.json')], /is not an array of signed rosters/],
     [['propose', '--insist', ...source], /propose takes no --insist/],
+    [['propose', '--reach', 'far', ...source], /--reach is a number/],
+    [['propose', '--quorum', '0', ...source], /at least 1/],
+    [['member', '--home', at('x'), '--node', 'us', '--region', 'T', '--base-url', 'https://x'], /--account is missing/],
     [['sign', at('next.json')], /--home is missing/],
     [['publish'], /name a proposal/],
     [['abolish'], /there is no command abolish/],
@@ -114,7 +142,8 @@ test('what cannot be a roster is not drafted', async () => {
     assert.is(exit, 2, args.join(' '));
     assert.match(text, why);
   }
-  const bad = ['--home', at('us'), '--node', 'us', '--region', 'Test', '--peer', '/dns4/x/tcp/1'];
+  const place = ['--region', 'Test', '--peer', '/dns4/x/tcp/1', '--account', '0.0.1001'];
+  const bad = ['--home', at('us'), '--node', 'us', ...place];
   for (const url of ['us.example', 'ftp://us.example', 'https://us.example/']) {
     assert.is(await exitOf('member', ...bad, '--base-url', url), 2, url);
   }

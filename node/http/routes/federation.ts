@@ -1,6 +1,6 @@
 import { FEDERATION_EXAMPLE, FederationAnswerShape } from '../../../protocol/api/node-answers.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import type { Member } from '../../../protocol/keys/roster.ts';
+import type { Member } from '../../../protocol/log/roster.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Chains } from '../../federation/chains.ts';
@@ -35,11 +35,11 @@ export function federationRoute(sources: FederationSources): FreeRoute {
     },
     async answer() {
       const { self, keys, equivocations, catchingUp, faults } = sources;
-      const { genesis, federation, current, hash } = keys.rosters;
+      const { genesis, digest, current, hash } = keys.rosters;
       return {
         body: {
           node: self,
-          federation,
+          federation: digest,
           fingerprint: genesis,
           name: current.name,
           roster: { version: current.version, hash, quorum: current.quorum },

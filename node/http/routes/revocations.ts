@@ -23,8 +23,8 @@ export function revocationsRoute({ store }: { readonly store: Store }): FreeRout
       summary: "The revocations of members' signing keys",
       description:
         'As they were signed by the identity keys that the rosters name. A bundle holds those that were known when it ' +
-        'was made: a verifier asks several nodes for later ones. What a revoked key signed counts where its batch ' +
-        'reached consensus before `compromisedSince`.',
+        'was made: a verifier asks several nodes for later ones. What a `compromised` key signed counts where its batch ' +
+        'reached consensus before `compromisedSince`; what a `rotated` one signed stands.',
       query: {
         cursor: {
           description: '`nextCursor` of the page before.',

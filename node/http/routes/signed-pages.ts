@@ -12,7 +12,7 @@ import {
   type SigningKeysAnswer,
   SigningKeysAnswerShape,
 } from '../../../protocol/api/public-record.ts';
-import type { SignedRoster } from '../../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
 import { equivocationTable } from '../../federation/equivocations.ts';
 import { certificateTable, type FederationKeys, revocationTable } from '../../federation/federation-keys.ts';
 import { rivalRosterTable } from '../../federation/roster-book.ts';

@@ -109,9 +109,10 @@ function home(node: string): string {
 
 /** What a node brings to a roster, as its operator makes it. */
 async function memberFile(id: string, others: Readonly<Record<string, string>> = {}): Promise<string> {
-  const { region, baseUrl, peerAddress } = cluster.node(id);
+  const { region, baseUrl, peerAddress, operatorId: account } = cluster.node(id);
   const out = file(`member-${id}.json`);
-  const flags = { home: home(id), node: id, region, 'base-url': baseUrl, peer: peerAddress, out, ...others };
+  const place = { region, 'base-url': baseUrl, peer: peerAddress, account };
+  const flags = { home: home(id), node: id, ...place, out, ...others };
   await mustRun('member', ...Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`));
   return out;
 }

@@ -8,14 +8,15 @@ import { batchOperations, type StoredBatch } from '../../../node/sealing/batch-t
 import { Store } from '../../../node/store/store.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { batchAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { nameEnvelope } from '../../../protocol/log/naming.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
 
 export const NODE = nodeId('eu');
-export const FEDERATION = '0a1b2c3d';
+export const FEDERATION = hashText(nativeSuite, 'a genesis roster');
 export const silent = pino({ level: 'silent' });
 
 export type NodeOptions = Partial<AnchoringOptions> & Pick<AnchoringOptions, 'config'>;
@@ -100,7 +101,7 @@ export function sealedBatch(batch: number, variant = 0): StoredBatch {
 }
 
 export function anchorMessage({ envelope, signed }: StoredBatch): string {
-  return writeAnchorMessage(batchAnchor(nativeSuite, FEDERATION, envelope, signed.statement));
+  return writeLedgerMessage(nameEnvelope(nativeSuite, FEDERATION, envelope, signed.statement));
 }
 
 export function envelopeHash({ signed }: StoredBatch): Sha256Hash {

@@ -4,7 +4,15 @@ import * as assert from 'uvu/assert';
 import type { AnchorRow } from '../../../node/anchoring/anchors.ts';
 import { rivalAnchorTable } from '../../../node/anchoring/anchors.ts';
 import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import { anchorMessage, AnchoringNode, envelopeHash, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import {
+  anchorMessage,
+  AnchoringNode,
+  envelopeHash,
+  FEDERATION,
+  NODE,
+  sealedBatch,
+  temporaryDirectory,
+} from './anchoring-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { LedgerProcess } from './ledger-process.ts';
 import { type Lie, LyingMirror, truth } from './lying-mirror.ts';
@@ -161,11 +169,11 @@ test('whoever else writes to the topic takes no place away: rivals and repeats a
   const topicId = await ledger.createTopic();
   await using stranger = new HederaClient(ledger.strangerConfig(topicId));
   const own = sealedBatch(1);
-  const forged = anchorMessage(own).replace(/"root":"sha256:./, '"root":"sha256:0');
+  const forged = anchorMessage(own).replace(/"keyId":"sha256:../, '"keyId":"sha256:00');
   for (const text of ['hello', '{"v":1}', anchorMessage(sealedBatch(1, 1)), forged, anchorMessage(own)]) {
     await post(stranger, text);
   }
-  const otherFederation = anchorMessage(own).replace('"federation":"0a1b2c3d"', '"federation":"ffffffff"');
+  const otherFederation = anchorMessage(own).replace(FEDERATION, envelopeHash(own));
   await post(stranger, otherFederation);
   const rivals: AnchorRow[] = [];
   await using node = await AnchoringNode.start(directory.path, {

@@ -1,14 +1,16 @@
-import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_SIGHTINGS, type StatementAnchorRow } from '../../../node/anchoring/anchors.ts';
+import type { StatementAnchorRow } from '../../../node/anchoring/anchors.ts';
 import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
 import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger-client.ts';
 import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
-import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
-import { type StatementAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
+import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AnchoringNode, FEDERATION, NODE, temporaryDirectory } from './anchoring-node.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
 import { until } from '../../fixtures/until.ts';
 import { LedgerProcess } from './ledger-process.ts';
 
@@ -17,45 +19,54 @@ const test = suite('anchors of statements');
 const ledger = await LedgerProcess.start();
 /** More than are carried at once. */
 const BACKLOG = 12;
+const REPEATS = 3;
+const federation = await TestFederation.create({ nodes: ['eu', 'us'], signerOf: nativeSigner });
 test.after(() => ledger[Symbol.asyncDispose]());
 
-test('a stranger who names a roster first as something else keeps neither its anchor nor the news of it away', async () => {
+test('a stranger who names a roster first, as something else or after another, keeps nothing of it away', async () => {
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
   await using stranger = new HederaClient(ledger.strangerConfig(topicId));
-  const roster = hashOf('a roster');
-  for (let i = 0; i <= MAX_SIGHTINGS; i++) await stranger.submit(await stranger.prepare(naming('key', roster)));
+  const roster = await nextRoster('a roster');
+  const statement = hashOf(roster);
+  const other = { v: 2, federation: FEDERATION, statement } as const;
+  const strange: readonly LedgerMessage[] = [
+    { ...other, type: 'revocation', node: NODE, keyId: statement },
+    { ...other, type: 'roster', previous: statement },
+  ];
+  const texts = Array.from({ length: REPEATS }, () => strange.map(writeLedgerMessage)).flat();
+  for (const text of texts) await stranger.submit(await stranger.prepare(text));
   const told: StatementAnchorRow[] = [];
   await using node = await AnchoringNode.start(directory.path, {
     config: ledger.config(topicId),
     onStatement: (rows) => told.push(...rows),
   });
   await until('the stranger read', async () => {
-    return (await node.anchoring.state()).topic.head.sequence > MAX_SIGHTINGS;
+    return (await node.anchoring.state()).topic.head.sequence >= texts.length;
   });
+  assert.is(await node.anchoring.statementAnchor(roster), undefined);
   await keep(node, roster);
-  await until('confirmed', async () => {
-    return (await statementOutboxClosedTable.get(node.store, roster)) !== undefined;
-  });
-  const messages = await ledger.messageCounts(topicId);
-  assert.is(messages.get(naming('roster', roster)), 1, 'it was sent once');
-  assert.is(told.filter(({ type }) => type === 'roster').length, 1);
-  assert.is(told.filter(({ type }) => type === 'key').length, MAX_SIGHTINGS, 'and of repeats no more than are kept');
+  await confirmed(node, statement);
+  assert.is((await ledger.messageCounts(topicId)).get(naming(roster)), 1, 'it was sent once');
+  assert.is((await node.anchoring.statementAnchor(roster))?.message, naming(roster));
+  assert.equal(
+    told.map(({ anchor }) => anchor.message),
+    [...strange.map(writeLedgerMessage), naming(roster)],
+    'and of repeats the first',
+  );
 });
 
 test('a statement that was kept without being sent is sent when it is asked for, and once', async () => {
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
   await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
-  const roster = hashOf('a roster from a file');
-  const ask = () => node.anchoring.ensureStatement('roster', roster, timestampOf(Date.now()));
+  const roster = await nextRoster('a roster from a file');
+  const ask = () => node.anchoring.ensureStatement(roster, timestampOf(Date.now()));
   await Promise.all([ask(), ask()]);
-  await until('confirmed', async () => {
-    return (await statementOutboxClosedTable.get(node.store, roster)) !== undefined;
-  });
+  await confirmed(node, hashOf(roster));
   await ask();
-  assert.is(await statementOutboxTable.get(node.store, roster), undefined, 'it is on the ledger');
-  assert.is((await ledger.messageCounts(topicId)).get(naming('roster', roster)), 1);
+  assert.is(await statementOutboxTable.get(node.store, hashOf(roster)), undefined, 'it is on the ledger');
+  assert.is((await ledger.messageCounts(topicId)).get(naming(roster)), 1);
 });
 
 test('a statement does not wait until a backlog of batches is worked off', async () => {
@@ -67,19 +78,28 @@ test('a statement does not wait until a backlog of batches is worked off', async
   });
   for (let batch = 1; batch <= BACKLOG; batch++) await node.seal(batch);
   await until('as many carried as may be', async () => (await node.anchoring.state()).inFlight === 8);
-  const revoked = hashOf('a revocation');
+  const revoked = { type: 'revocation', text: (await federation.revokeKey('eu')).statement } as const;
   await keep(node, revoked);
   await until('prepared', async () => {
-    return (await statementOutboxTable.get(node.store, revoked))?.status === 'prepared';
+    return (await statementOutboxTable.get(node.store, hashOf(revoked)))?.status === 'prepared';
   });
   assert.is((await node.anchoring.status(BACKLOG))?.status, 'queued');
 });
 
 test.run();
 
-async function keep({ store, anchoring }: AnchoringNode, statement: Sha256Hash): Promise<void> {
-  await store.write([anchoring.statementEntry('roster', statement, timestampOf(Date.now()))]);
+async function keep({ store, anchoring }: AnchoringNode, statement: NamedStatement): Promise<void> {
+  await store.write([anchoring.statementEntry(statement, timestampOf(Date.now()))]);
   anchoring.noteSealed();
+}
+
+function confirmed({ store }: AnchoringNode, statement: Sha256Hash): Promise<void> {
+  return until('confirmed', async () => (await statementOutboxClosedTable.get(store, statement)) !== undefined);
+}
+
+async function nextRoster(name: string): Promise<NamedStatement> {
+  const { statement: text } = await federation.addRoster({ name }, ['eu', 'us']);
+  return { type: 'roster', text };
 }
 
 /** Signs, and reaches nobody. */
@@ -97,10 +117,10 @@ function deadLedger(): LedgerClient {
   };
 }
 
-function naming(type: StatementAnchor['type'], statement: Sha256Hash): string {
-  return writeAnchorMessage({ v: 1, type, federation: FEDERATION, node: NODE, statement });
+function naming(statement: NamedStatement): string {
+  return writeLedgerMessage(nameStatement(nativeSuite, FEDERATION, statement));
 }
 
-function hashOf(text: string): Sha256Hash {
-  return writeSha256(createHash('sha256').update(text).digest());
+function hashOf({ text }: NamedStatement): Sha256Hash {
+  return hashText(nativeSuite, text);
 }

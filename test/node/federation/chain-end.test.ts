@@ -3,8 +3,6 @@ import * as assert from 'uvu/assert';
 import { requireStanding } from '../../../node/federation/chain-end.ts';
 import type { LedgerView } from '../../../node/federation/ledger-view.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { rosterHash } from '../../../protocol/keys/roster.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
 import { fastFederation } from './member-rooms.ts';
@@ -17,7 +15,6 @@ const dropping = await federation.addRoster({ members: founders.filter(({ node }
   'eu',
   'ca',
 ]);
-const drop = rosterHash(nativeSuite, dropping);
 const after = await federation.sealBatch('jp', [{}], { witnesses: [] });
 
 /** A ledger on which the batch, and the roster that drops its node, have these sequence numbers. */
@@ -26,7 +23,7 @@ function ledgerOf(places: { readonly batch?: number; readonly drop?: number }): 
     place === undefined ? undefined : { ...before.anchor, sequence: String(place) };
   return {
     envelopeAnchor: async () => at(places.batch),
-    statementAnchor: async (roster) => (roster === drop ? at(places.drop) : undefined),
+    statementAnchor: async ({ text }) => (text === dropping.statement ? at(places.drop) : undefined),
   };
 }
 

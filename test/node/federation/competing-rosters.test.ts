@@ -7,7 +7,8 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { type Roster, rosterHash, rosterStatement, type SignedRoster } from '../../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { type Roster, hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
@@ -47,9 +48,9 @@ function inForce(name: string): Promise<void> {
 }
 
 function anchored(roster: SignedRoster): Promise<void> {
-  const hash = rosterHash(nativeSuite, roster);
+  const naming = { type: 'roster', text: roster.statement } as const;
   return until('the ledger to name it', async () => {
-    const anchors = await Promise.all(nodes.map(({ context }) => context.anchoring.statementAnchor(hash)));
+    const anchors = await Promise.all(nodes.map(({ context }) => context.anchoring.statementAnchor(naming)));
     return anchors.every((anchor) => anchor !== undefined);
   });
 }
@@ -66,14 +67,14 @@ const seen = await nextRoster({ name: 'seen first' });
 test('a roster published at one node is in force at all of them, and anchored once', async () => {
   // Somebody has the ledger name a roster that nobody has seen yet: that changes nothing.
   const { anchoring, store } = jp.context;
-  await store.write([anchoring.statementEntry('roster', rosterHash(nativeSuite, named), timestampOf(Date.now()))]);
+  await store.write([anchoring.statementEntry({ type: 'roster', text: named.statement }, timestampOf(Date.now()))]);
   anchoring.noteSealed();
   await anchored(named);
   assert.equal(await publish(eu, seen), {
     success: true,
     outcome: 'added',
     version: 2,
-    hash: rosterHash(nativeSuite, seen),
+    hash: hashOfRoster(nativeSuite, seen.statement),
   });
   const began = performance.now();
   await inForce('seen first');
@@ -89,7 +90,7 @@ test('the rival that the ledger named before it takes its place at every node, w
   console.log(`decided by the ledger on all after ${(performance.now() - began).toFixed(0)} ms`);
   for (const node of nodes) {
     const { rivalRosters } = (await node.get('/v1/federation')).body;
-    assert.equal(rivalRosters, [{ version: 2, hash: rosterHash(nativeSuite, seen) }]);
+    assert.equal(rivalRosters, [{ version: 2, hash: hashOfRoster(nativeSuite, seen.statement) }]);
   }
 });
 

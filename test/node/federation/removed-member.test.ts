@@ -6,7 +6,8 @@ import type { HaltReason } from '../../../node/federation/own-chain.ts';
 import type { AskRosters } from '../../../node/federation/roster-inquiry.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
-import { rosterHash, type SignedRoster } from '../../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { hashOfRoster } from '../../../protocol/log/roster.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { MemberNetwork } from './member-network.ts';
 import { until } from '../../fixtures/until.ts';
@@ -28,13 +29,13 @@ class TestLedger implements LedgerView {
   anchor(batch: TestBatch): void {
     this.#batches.set(batch.signed.statement, {
       batch,
-      place: this.#named.push(rosterHash(nativeSuite, batch.signed)),
+      place: this.#named.push(hashOfRoster(nativeSuite, batch.signed.statement)),
     });
   }
 
-  readonly statementAnchor: LedgerView['statementAnchor'] = async (roster) => {
+  readonly statementAnchor: LedgerView['statementAnchor'] = async ({ text }) => {
     const [any] = this.#batches.values();
-    const place = this.#named.indexOf(roster);
+    const place = this.#named.indexOf(hashOfRoster(nativeSuite, text));
     return any === undefined || place < 0 ? undefined : { ...any.batch.anchor, sequence: String(place + 1) };
   };
 
@@ -59,7 +60,7 @@ test('a removed node cannot go on with the help of a member; what the ledger sho
   for (const name of OTHERS) await network.holdsRoster(name, 2);
   ledger.anchor(first);
   ledger.anchor(second);
-  ledger.nameRoster(rosterHash(nativeSuite, dropping));
+  ledger.nameRoster(hashOfRoster(nativeSuite, dropping.statement));
   ledger.anchor(third);
   // A bad member holds the whole chain, and offers it.
   const eu = network.rooms('eu');
@@ -119,7 +120,7 @@ test('a node that hears of its removal from the ledger alone asks the members at
   const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp.node);
   const dropping = await network.federation.addRoster({ members, quorum: 2 }, OTHERS);
   shown = [dropping];
-  await jp.federation.noteLedgerRosters([rosterHash(nativeSuite, dropping)]);
+  await jp.federation.noteLedgerRosters([hashOfRoster(nativeSuite, dropping.statement)]);
   await until('jp to halt', () => halted === 'removed');
   assert.equal(
     asked,

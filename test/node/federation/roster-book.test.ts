@@ -7,7 +7,8 @@ import { RosterBook, type RosterPlace } from '../../../node/federation/roster-bo
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { Store } from '../../../node/store/store.ts';
 import type { Sha256Hash } from '../../../protocol/hash.ts';
-import { type Roster, rosterHash, rosterStatement, type SignedRoster } from '../../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { type Roster, hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { fastFederation, temporaryHome } from './member-rooms.ts';
 
 const ALL = ['us', 'eu', 'ca', 'sg', 'jp'];
@@ -24,7 +25,7 @@ function after(
   voters: readonly string[] = VOTERS,
 ): Promise<SignedRoster> {
   const { version } = rosterStatement.parse(before.statement);
-  const next = { ...founding, version: version + 1, previous: rosterHash(nativeSuite, before), ...change };
+  const next = { ...founding, version: version + 1, previous: hashOfRoster(nativeSuite, before.statement), ...change };
   return federation.signRoster(next, voters);
 }
 
@@ -34,13 +35,13 @@ const b2 = await after(genesis, { name: 'b2' }, ['sg', 'jp', 'ca']);
 const b3 = await after(b2, { name: 'b3' });
 
 function hashOf(roster: SignedRoster): Sha256Hash {
-  return rosterHash(nativeSuite, roster);
+  return hashOfRoster(nativeSuite, roster.statement);
 }
 
 /** A ledger that names rosters in this order. */
 function ledgerOf(...named: readonly SignedRoster[]): RosterPlace {
-  return async (roster) => {
-    const place = named.findIndex((one) => hashOf(one) === roster);
+  return async (text) => {
+    const place = named.findIndex(({ statement }) => statement === text);
     return place < 0 ? undefined : BigInt(place + 1);
   };
 }

@@ -14,7 +14,7 @@ import { writeSha256 } from '../../../protocol/hash.ts';
 import { isRecordId, nodeId } from '../../../protocol/ids.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
-import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { recordText } from '../../../protocol/statement/record.ts';

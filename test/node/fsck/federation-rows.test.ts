@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rivalRosterTable } from '../../../node/federation/roster-book.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { rosterHash } from '../../../protocol/keys/roster.ts';
+import { hashOfRoster } from '../../../protocol/log/roster.ts';
 import { type Damage, put, fsckAfter, problemsOf, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { copyTo, drop, edit, move, resign, swap, text } from './mutations.ts';
@@ -26,7 +26,7 @@ const DAMAGES: readonly Damage[] = [
     mutate: async (rows) => {
       const [, second] = await rows.at('roster/', 1);
       const { statement }: { statement: string } = JSON.parse(text(second));
-      return [put(rivalRosterTable.key(2, rosterHash(nativeSuite, { statement })), second)];
+      return [put(rivalRosterTable.key(2, hashOfRoster(nativeSuite, statement)), second)];
     },
     found: ['rival-roster', /no rival/],
   },
@@ -128,7 +128,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'an outbox row has another message',
-    mutate: edit('outbox-closed/', 0, (s) => s.replace(/root\\":\\"sha256:..../, 'root\\":\\"sha256:0000')),
+    mutate: edit('outbox-closed/', 0, (s) => s.replace(/envelope\\":\\"sha256:..../, 'envelope\\":\\"sha256:0000')),
     found: ['outbox-closed', /message is not that of the batch/],
   },
   {

@@ -17,32 +17,34 @@ import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import type { Operation } from '../../../node/store/operation.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { hashBytes, hashText, type Sha256Hash } from '../../../protocol/hash.ts';
-import type { NodeId } from '../../../protocol/ids.ts';
-import { batchAnchor, type StatementAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { hashBytes } from '../../../protocol/hash.ts';
+import { writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { nameEnvelope, type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { TestTopic } from '../../fixtures/federation-topic.ts';
 
 /** The anchor message of a batch. */
 export function messageOf(keys: FederationKeys, { envelope, signed }: StoredBatch): string {
-  return writeAnchorMessage(batchAnchor(nativeSuite, keys.rosters.federation, envelope, signed.statement));
+  return writeLedgerMessage(nameEnvelope(nativeSuite, keys.rosters.genesis, envelope, signed.statement));
 }
 
-/** The message that anchors a statement which `node` brought in. */
-export function statementMessage(
-  keys: FederationKeys,
-  type: StatementAnchor['type'],
-  node: NodeId,
-  statement: Sha256Hash,
-): string {
-  return writeAnchorMessage({ v: 1, type, federation: keys.rosters.federation, node, statement });
+/** The outbox row of a statement, and the message that it will be named by. */
+export function statementRow(
+  { rosters }: FederationKeys,
+  named: NamedStatement,
+  at: Timestamp,
+): { readonly entry: Operation; readonly message: string } {
+  const naming = nameStatement(nativeSuite, rosters.genesis, named);
+  const message = writeLedgerMessage(naming);
+  return { entry: statementOutboxEntry(naming.statement, message, at), message };
 }
 
 /**
- * All of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the certificate of
- * `eu`, twice.
+ * All of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the revocation
+ * that the store holds, twice.
  */
 export async function anchorAll(
   store: Store,
@@ -56,8 +58,8 @@ export async function anchorAll(
   const [first] = held;
   const again = first === undefined ? [] : [first];
   const batches = [...held, ...confirmed, ...again].map((batch) => messageOf(keys, batch));
-  const certificate = await queueCertificate(store, keys, own, timestampOf(now()));
-  const anchors = [...batches, certificate, certificate].map((message) => topic.submit(message, now()));
+  const revocation = await queueRevocation(store, keys, timestampOf(now()));
+  const anchors = [...batches, revocation, revocation].map((message) => topic.submit(message, now()));
   const messages = anchors.map((anchor) => ({
     sequence: Number(anchor.sequence),
     consensusTimestamp: anchor.consensusTimestamp,
@@ -67,7 +69,7 @@ export async function anchorAll(
     transactionId: null,
   }));
   const { head, linked } = linkMessages(INITIAL_HEAD, topic.topicId, messages);
-  const identity = { network: topic.network, topicId: topic.topicId, federation: keys.rosters.federation };
+  const identity = { network: topic.network, topicId: topic.topicId, federation: keys.rosters.genesis };
   const { operations } = await takeAnchors(store, identity, linked);
   await store.write([...operations, topicHeadTable.put([topic.network, topic.topicId], head)]);
   const guard = await SpendGuard.open(store);
@@ -92,17 +94,10 @@ export async function anchorAll(
 }
 
 /** Its outbox row is written; returns its message. */
-async function queueCertificate(
-  store: Store,
-  keys: FederationKeys,
-  own: readonly StoredBatch[],
-  at: Timestamp,
-): Promise<string> {
-  const { node, keyId } = own[0]?.envelope ?? {};
-  const signed = keys.directory.all().find(({ certificate }) => certificate.keyId === keyId)?.signed;
-  if (node === undefined || signed === undefined) throw new RangeError('no certificate of the key that sealed');
-  const hash = hashText(nativeSuite, signed.statement);
-  const message = statementMessage(keys, 'key', node, hash);
-  await store.write([statementOutboxEntry(hash, message, at)]);
+async function queueRevocation(store: Store, keys: FederationKeys, at: Timestamp): Promise<string> {
+  const [revocation] = keys.statements().revocations;
+  if (revocation === undefined) throw new RangeError('no revocation in the store');
+  const { entry, message } = statementRow(keys, { type: 'revocation', text: revocation.statement }, at);
+  await store.write([entry]);
   return message;
 }

@@ -1,13 +1,11 @@
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
-import { statementOutboxEntry } from '../../../node/anchoring/outbox.ts';
 import { rosterVoteTable } from '../../../node/federation/roster-votes.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import type { Store } from '../../../node/store/store.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
-import { rosterHash, rosterStatement } from '../../../protocol/keys/roster.ts';
+import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
-import { statementMessage } from './home-anchors.ts';
+import { statementRow } from './home-anchors.ts';
 
 /**
  * A second roster, another that a quorum of one signed beside it, both on their way to the ledger, and the vote on the
@@ -20,9 +18,7 @@ export async function addRosters(store: Store, keys: FederationKeys, node: NodeI
     const roster = { ...current, version: 2, previous: hash, name };
     const { statement, signature } = await signStatement(rosterStatement, roster, own.identity);
     await book.learn({ statement, signatures: [{ node, signature }] });
-    const shown = rosterHash(nativeSuite, { statement });
-    const message = statementMessage(keys, 'roster', node, shown);
-    await store.write([statementOutboxEntry(shown, message, current.issuedAt)]);
+    await store.write([statementRow(keys, { type: 'roster', text: statement }, current.issuedAt).entry]);
     if (name === 'second') await store.write([rosterVoteTable.put([2], { statement, signature })]);
   }
 }

@@ -29,15 +29,16 @@ import { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { isRecordId, nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
-import { revocationStatement } from '../../../protocol/keys/revocation.ts';
-import { type Roster, rosterStatement, type SignedRoster } from '../../../protocol/keys/roster.ts';
+import { revocationStatement } from '../../../protocol/log/revocation.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
-import { seedOf } from '../../fixtures/federation-member.ts';
+import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
 import { addRosters } from './home-rosters.ts';
 
@@ -74,8 +75,9 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   const held = await pullChain(peer.store, store, keys, cosignatures);
   await cosignatures.witness(held, EU, keysOf(members, EU).signer, now());
   await cosignAsPeer(peer.store, keys, self.sealed, cosignatures, keysOf(members, US));
-  await anchorAll(store, keys, topic, self.sealed, held, now);
   await addOddities(store, keys, members, held);
+  await anchorAll(store, keys, topic, self.sealed, held, now);
+  await addRosters(store, keys, EU, keysOf(members, EU));
 }
 
 interface OwnChain extends AsyncDisposable {
@@ -102,7 +104,7 @@ function keysOf(members: ReadonlyMap<NodeId, NodeKeys>, node: NodeId): NodeKeys 
 
 async function genesis(members: ReadonlyMap<NodeId, NodeKeys>, topic: TestTopic): Promise<SignedRoster> {
   const roster: Roster = {
-    v: 1,
+    v: 2,
     type: 'roster',
     name: 'test',
     version: 1,
@@ -114,9 +116,11 @@ async function genesis(members: ReadonlyMap<NodeId, NodeKeys>, topic: TestTopic)
       baseUrl: `https://${node}.example`,
       peerId: `peer-${node}`,
       multiaddrs: [],
+      accounts: [accountOf(node)],
       identityKey: encodeSignature(identity.publicKey),
     })),
     ledger: { network: topic.network, topicId: topic.topicId },
+    revocationReach: DEFAULT_REVOCATION_REACH,
     issuedAt: timestampOf(0),
   };
   const signatures: SignedRoster['signatures'] = [];
@@ -244,7 +248,7 @@ async function addOddities(
   const retired = nativeSigner(seedOf('retired'));
   await keys.learnCertificate(await certifySigningKey(CA, { ...ca, signer: retired }, timestampOf(0), 1));
   const at = timestampOf(now());
-  const terms = { v: 1, type: 'revocation', node: CA, keyId: retired.keyId, reason: 'lost' } as const;
+  const terms = { v: 2, type: 'revocation', node: CA, keyId: retired.keyId, reason: 'compromised' } as const;
   await keys.learnRevocation(
     await signStatement(revocationStatement, { ...terms, compromisedSince: at, issuedAt: at }, ca.identity),
   );
@@ -253,7 +257,6 @@ async function addOddities(
   const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
   await (await Equivocations.open(store, keys, EMPTY_LEDGER)).learn({ first: last.signed, second });
-  await addRosters(store, keys, EU, keysOf(members, EU));
   await addRestoration(store);
 }
 

@@ -12,9 +12,9 @@ import type { Store } from '../../../node/store/store.ts';
 import { parseBundle } from '../../../protocol/bundle/bundle.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { hashBytes, hashText, writeSha384 } from '../../../protocol/hash.ts';
+import { hashBytes, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { entityParts } from '../../../protocol/ledger/entity.ts';
 import { nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
@@ -104,10 +104,6 @@ test('a rotation under load refuses nothing; what either key signed verifies eve
   }
   const group = await readGroup(eu.context.store, EU, eu.context.intake.recorded);
   assert.is(group?.group.keyId, keyId);
-  const signed = eu.context.keys.directory.get(EU, keyId)?.signed.statement ?? '';
-  await until('the certificate on the ledger', async () => {
-    return (await us.context.anchoring.statementAnchor(hashText(nativeSuite, signed))) !== undefined;
-  });
 });
 
 test('an anchor that claims another time than the ledger gave is refused by a node that read it', async () => {
@@ -164,11 +160,10 @@ test('a crash in the middle of the key file: the same', async () => {
 test('a crash between certificate and file: the next start ends the rotation', async () => {
   const own = await readNodeKeys(eu.config.home);
   const next = await new NextKey(keyDirectory(eu.config.home), null).create();
-  const { sealer, keys, anchoring } = eu.context;
+  const { sealer, keys } = eu.context;
   const at = timestampOf(Date.now());
   const certificate = await certifySigningKey(EU, { ...own, signer: next }, at, sealer.unsealedFrom);
-  const entry = anchoring.statementEntry('key', hashText(nativeSuite, certificate.statement), at);
-  await keys.learnCertificate(certificate, [entry]);
+  await keys.learnCertificate(certificate);
   await restarted();
   assert.is(eu.context.ownKeys.keyId, next.keyId);
   assert.is(await fileKey(eu), next.keyId);
@@ -217,12 +212,13 @@ test('the key in use is replaced before it is revoked, and peers and ledger are 
   await until('the revocation at the peer', () => us.context.keys.directory.revocation(EU, old) !== undefined);
   const statement = us.context.keys.directory.revocation(EU, old)?.signed.statement ?? '';
   await until('the revocation on the ledger', async () => {
-    return (await us.context.anchoring.statementAnchor(hashText(nativeSuite, statement))) !== undefined;
+    return (await us.context.anchoring.statementAnchor({ type: 'revocation', text: statement })) !== undefined;
   });
   assert.is(revocation.keyId, old);
   const later = await ownKeys.revoke(old, timestampOf(Date.now()), 'again');
   assert.equal(later, { revocation, replacedBy: null });
-  const earlier = timestampOf(Date.parse(revocation.compromisedSince) - 1000);
+  assert.is(revocation.reason, 'compromised');
+  const earlier = timestampOf(Date.parse(revocation.compromisedSince ?? '') - 1000);
   assert.is((await ownKeys.revoke(old, earlier, 'it was before')).revocation.compromisedSince, earlier);
   await until('the earlier one at the peer', () => {
     return us.context.keys.directory.revocation(EU, old)?.revocation.compromisedSince === earlier;
@@ -232,12 +228,32 @@ test('the key in use is replaced before it is revoked, and peers and ledger are 
   assert.is(eu.context.ownKeys.keyId, replacedBy);
 });
 
+test('a key in use that is rotated is replaced, revoked and on the ledger, and all that it signed stands', async () => {
+  const { ownKeys } = eu.context;
+  const id = await provenRecord();
+  const old = ownKeys.keyId;
+  const { replacedBy, revocation } = await ownKeys.revoke(old, null, 'a new key every year');
+  assert.equal([revocation.reason, revocation.compromisedSince], ['rotated', null]);
+  assert.is(ownKeys.keyId, replacedBy);
+  const revoked = () => us.context.keys.directory.revocation(EU, old);
+  await until('the revocation at the peer', () => revoked() !== undefined);
+  const text = revoked()?.signed.statement ?? '';
+  assert.not.match(text, 'every year');
+  await until('the revocation on the ledger', async () => {
+    return (await us.context.anchoring.statementAnchor({ type: 'revocation', text })) !== undefined;
+  });
+  for (const node of [eu, us]) assert.is((await node.get(`/v1/verify/${id}`)).body.verified, true);
+  assert.equal(await ownKeys.revoke(old, null, 'again'), { revocation, replacedBy: null });
+  await provenRecord();
+  await restarted();
+});
+
 test('a key that the holder of the identity key revoked elsewhere signs nothing more, and is replaced', async () => {
   const { ownKeys } = eu.context;
   const { identity } = await readNodeKeys(eu.config.home);
   const at = timestampOf(Date.now());
-  const terms = { v: 1, type: 'revocation', node: EU, keyId: ownKeys.keyId, compromisedSince: at } as const;
-  const signed = await signStatement(revocationStatement, { ...terms, reason: 'elsewhere', issuedAt: at }, identity);
+  const terms = { v: 2, type: 'revocation', node: EU, keyId: ownKeys.keyId, reason: 'compromised' } as const;
+  const signed = await signStatement(revocationStatement, { ...terms, compromisedSince: at, issuedAt: at }, identity);
   await us.context.keys.learnRevocation(signed);
   await us.context.federation.announceKey('revocation', signed);
   await until('another key', () => ownKeys.keyId !== terms.keyId);
@@ -249,10 +265,10 @@ test('a key that was revoked while its node was down is replaced before anything
   const { identity } = await readNodeKeys(eu.config.home);
   await eu.stop();
   const at = timestampOf(Date.now());
-  const terms = { v: 1, type: 'revocation', node: EU, keyId: old } as const;
+  const terms = { v: 2, type: 'revocation', node: EU, keyId: old, reason: 'compromised' } as const;
   const signed = await signStatement(
     revocationStatement,
-    { ...terms, compromisedSince: at, reason: 'down', issuedAt: at },
+    { ...terms, compromisedSince: at, issuedAt: at },
     identity,
   );
   await us.context.keys.learnRevocation(signed);

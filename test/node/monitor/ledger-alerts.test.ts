@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchAnchor, writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { nameEnvelope, nameStatement } from '../../../protocol/log/naming.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { type Roster, rosterHash } from '../../../protocol/keys/roster.ts';
+import type { Roster } from '../../../protocol/log/roster.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
@@ -93,7 +94,7 @@ test('an anchor of another envelope than the nodes show is told; one that a node
   const { chain } = world.federation;
   const rival = { ...batch.envelope, root: batch.envelope.keyId };
   const signed = await signStatement(envelopeStatement, rival, world.federation.member('eu').key.signer);
-  world.submit(writeAnchorMessage(batchAnchor(nobleSuite, chain.federation, rival, signed.statement)));
+  world.submit(writeLedgerMessage(nameEnvelope(nobleSuite, chain.genesis, rival, signed.statement)));
   const { monitor } = await world.watch();
   await monitor.round();
   const alert = monitor.alerts.find(({ code }) => code === 'foreign-anchor');
@@ -115,7 +116,7 @@ test('foreign anchors without end cost the nodes no more than a few requests a r
   for (let i = 0; i < 12; i++) {
     const { envelope } = await world.seal('eu');
     const text = envelopeStatement.write({ ...envelope, root: envelope.keyId });
-    world.submit(writeAnchorMessage(batchAnchor(nobleSuite, world.federation.chain.federation, envelope, text)));
+    world.submit(writeLedgerMessage(nameEnvelope(nobleSuite, world.federation.chain.genesis, envelope, text)));
   }
   const { monitor } = await world.watch();
   for (let round = 0; round < 4; round++) await monitor.round();
@@ -189,11 +190,9 @@ test('of two rosters that a quorum signed the first on the ledger is in force, a
   assert.equal(monitor.proofs, ['double-roster-us']);
   assert.ok(codes(events).includes('proof double-roster'));
 
-  const statement = rosterHash(nobleSuite, rival);
-  const { federation: digest } = federation.chain;
-  world.submit(
-    writeAnchorMessage({ v: 1, type: 'roster', federation: digest, node: federation.member('us').node, statement }),
-  );
+  const { genesis: fingerprint } = federation.chain;
+  const naming = nameStatement(nobleSuite, fingerprint, { type: 'roster', text: rival.statement });
+  world.submit(writeLedgerMessage(naming));
   const batch = await world.seal('eu');
   await monitor.round();
   assert.is(monitor.heads.find(({ node }) => node === 'eu')?.batch, batch.envelope.batch);

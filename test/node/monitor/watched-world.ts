@@ -10,7 +10,8 @@ import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor
 import { utf8 } from '../../../protocol/bytes.ts';
 import type { BundleAnchor } from '../../../protocol/bundle/bundle.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
-import { rosterHash, rosterStatement, type SignedRoster } from '../../../protocol/keys/roster.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
@@ -150,13 +151,13 @@ export class WatchedWorld implements AsyncDisposable {
     const { chain, members } = this.federation;
     return {
       node,
-      federation: chain.federation,
+      federation: chain.digest,
       fingerprint: chain.genesis,
       name: 'test',
       roster: { version: chain.current.version, hash: chain.hash, quorum: chain.current.quorum },
       rivalRosters: this.rivals.map((rival) => ({
         version: rosterStatement.parse(rival.statement).version,
-        hash: rosterHash(nobleSuite, rival),
+        hash: hashOfRoster(nobleSuite, rival.statement),
       })),
       ledger: chain.current.ledger,
       members: members.map(({ node: id, member }) => {

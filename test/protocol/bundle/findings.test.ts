@@ -16,7 +16,7 @@ import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorOf, consensusOf } from '../../fixtures/federation-topic.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { INITIAL_RUNNING_HASH } from '../../../protocol/ledger/running-hash.ts';
-import { writeAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { replaceAt } from './json-places.ts';
 
 type Code = `${Finding['check']} ${Finding['code']}`;
@@ -29,11 +29,11 @@ const eu = federation.member('eu');
 const whole = batch.bundleFor(1);
 const other = batch.bundleFor(2);
 const group = groupStatement.parse(whole.receipt.statement);
-const keyOfAnchor = writeAnchorMessage({
-  v: 1,
-  type: 'key',
-  federation: federation.chain.federation,
-  node: eu.node,
+const roster = writeLedgerMessage({
+  v: 2,
+  type: 'roster',
+  federation: federation.chain.genesis,
+  previous: federation.chain.genesis,
   statement: batch.hash,
 });
 
@@ -124,16 +124,16 @@ const cases: readonly (readonly [string, JsonValue, readonly Code[]])[] = [
   ],
   [
     'an anchor of other content',
-    anchoredAs(batch.anchor.message.replace('"size":5', '"size":6')),
+    anchoredAs(batch.anchor.message.replace('"batch":1', '"batch":2')),
     ['bundleBinding anchor-mismatch'],
   ],
   [
     'an anchor of another federation',
-    anchoredAs(batch.anchor.message.replace(federation.chain.federation, '00000000')),
+    anchoredAs(batch.anchor.message.replace(federation.chain.genesis, batch.hash)),
     ['bundleBinding anchor-mismatch'],
   ],
   ['an anchor that is no anchor message', anchoredAs('hello'), ['bundleBinding anchor-malformed']],
-  ['an anchor of a key', anchoredAs(keyOfAnchor), ['bundleBinding anchor-mismatch']],
+  ['an anchor of a roster', anchoredAs(roster), ['bundleBinding anchor-mismatch']],
   ['an anchor on another network', put('/anchor/network', 'mainnet'), ['bundleBinding ledger-mismatch']],
   [
     'an anchor on another topic',

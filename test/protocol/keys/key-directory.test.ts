@@ -7,10 +7,10 @@ import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
 import { KeyDirectory, KeyError, type KeyFault, MAX_KEYS } from '../../../protocol/keys/key-directory.ts';
-import { type Revocation, revocationStatement } from '../../../protocol/keys/revocation.ts';
+import { type Revocation, revocationStatement } from '../../../protocol/log/revocation.ts';
 import { encodeSignature, type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { certifyKey } from '../../fixtures/federation-member.ts';
+import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { consensusOf } from '../../fixtures/federation-topic.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 
@@ -86,8 +86,8 @@ test('a member cannot make the others keep any number of keys', async () => {
   };
   const withdraw = (n: number) => {
     const { keyId } = statementOf(n);
-    const terms = { node: eu.node, keyId, compromisedSince: timestampOf(0), issuedAt: timestampOf(0), reason: '' };
-    const statement = revocationStatement.write({ v: 1, type: 'revocation', ...terms });
+    const terms = { node: eu.node, keyId, compromisedSince: timestampOf(0), issuedAt: timestampOf(0) };
+    const statement = revocationStatement.write({ v: 2, type: 'revocation', reason: 'compromised', ...terms });
     return keys.addRevocation({ ...eu.key.signed, statement });
   };
   for (let n = 0; n < MAX_KEYS; n++) {
@@ -104,7 +104,7 @@ test('a member cannot make the others keep any number of keys', async () => {
 
 test('of two revocations from one time on all keep the same', async () => {
   const terms = { compromisedSince: timestampOf(sealedAt) };
-  const [one, other] = [await revoke({ ...terms, reason: 'one' }), await revoke({ ...terms, reason: 'other' })];
+  const [one, other] = [await revoke(terms), await revoke({ ...terms, issuedAt: timestampOf(sealedAt + 1) })];
   const kept = [
     [one, other],
     [other, one],
@@ -140,6 +140,67 @@ test('what reached consensus before the compromise stands; what did after, or no
   assert.not(keys.standsAt(eu.node, keyId, consensusOf(sealedAt + 1)));
   assert.not(keys.standsAt(eu.node, keyId, null));
   assert.ok(keys.standsAt(us.node, us.key.signer.keyId, null));
+});
+
+test('what a rotated key signed stands, whenever; a compromise told of later counts all the same', async () => {
+  const rotated = await revoke({ reason: 'rotated', compromisedSince: null });
+  const compromised = await revoke({ compromisedSince: timestampOf(sealedAt) });
+  const { keyId } = eu.key.signer;
+  const keys = directory();
+  keys.addRevocation(rotated);
+  assert.is(keys.revocation(eu.node, keyId)?.revocation.reason, 'rotated');
+  assert.is(keys.compromisedSince(eu.node, keyId), null);
+  for (const consensus of [null, consensusOf(sealedAt + 1)]) assert.ok(keys.standsAt(eu.node, keyId, consensus));
+  const bundle = batch.bundleFor(0);
+  const verdict = verifyBundle(nativeSuite, { ...bundle, revocations: [rotated] });
+  assert.equal([verdict.verified, verdict.witnessed, verdict.problems], [true, true, []]);
+  for (const order of [
+    [rotated, compromised],
+    [compromised, rotated],
+  ]) {
+    const both = directory();
+    for (const signed of order) both.addRevocation(signed);
+    assert.is(both.compromisedSince(eu.node, keyId), timestampOf(sealedAt));
+  }
+});
+
+test('cosignatures by a rotated key count', async () => {
+  const witnesses = ['us', 'ca', 'jp'];
+  const sealed = await federation.sealBatch('sg', [{}], { witnesses });
+  const revocations = await Promise.all(
+    witnesses.map((name) => {
+      const { node, key, identity } = federation.member(name);
+      return revoke({ node, keyId: key.signer.keyId, reason: 'rotated', compromisedSince: null }, identity);
+    }),
+  );
+  assert.ok(verifyBundle(nativeSuite, { ...sealed.bundleFor(0), revocations }).witnessed);
+});
+
+test('a revocation names a time exactly where its key was compromised', async () => {
+  for (const terms of [{ reason: 'rotated' }, { compromisedSince: null }] as const) {
+    const signed = await revoke(terms);
+    assert.throws(() => directory().addRevocation(signed), isFault('revocation-malformed'));
+  }
+});
+
+test('a statement by any identity key that a roster names for the node is the node’s', async () => {
+  const moving = await TestFederation.create({ nodes: ['eu', 'us'], signerOf: nativeSigner });
+  const old = moving.member('eu');
+  const fresh = nativeSigner(seedOf('a new identity'));
+  const members = moving.members.map(({ member }) =>
+    member.node === old.node ? { ...member, identityKey: encodeSignature(fresh.publicKey) } : member,
+  );
+  await moving.addRoster({ members }, ['us']);
+  const { chain } = moving;
+  const keys = new KeyDirectory(nativeSuite, () => chain);
+  assert.is(keys.addCertificate(old.key.signed).certificate.keyId, old.key.signer.keyId);
+  const at = timestampOf(moving.now);
+  const terms = { v: 2, type: 'revocation', node: old.node, reason: 'compromised', compromisedSince: at } as const;
+  const revocation = { ...terms, keyId: old.key.signer.keyId, issuedAt: at };
+  keys.addRevocation(await signStatement(revocationStatement, revocation, fresh));
+  assert.is(keys.compromisedSince(old.node, old.key.signer.keyId), at);
+  const stranger = await signStatement(revocationStatement, revocation, nativeSigner(seedOf('a stranger')));
+  assert.throws(() => keys.addRevocation(stranger), isFault('revocation-unsigned'));
 });
 
 test('a bundle by a key revoked since is verified, and one by a key revoked before is not', async () => {
@@ -215,7 +276,7 @@ function directory(): KeyDirectory {
 
 function revoke(terms: Partial<Revocation>, identity = eu.identity): Promise<SignedStatement> {
   const at = timestampOf(sealedAt);
-  const base = { v: 1, type: 'revocation', node: eu.node, keyId: eu.key.signer.keyId, reason: 'lost' } as const;
+  const base = { v: 2, type: 'revocation', node: eu.node, keyId: eu.key.signer.keyId, reason: 'compromised' } as const;
   return signStatement(revocationStatement, { ...base, compromisedSince: at, issuedAt: at, ...terms }, identity);
 }
 

@@ -3,14 +3,10 @@ import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { RosterChain, RosterError } from '../../../protocol/keys/roster-chain.ts';
-import {
-  federationDigest,
-  type Roster,
-  rosterHash,
-  rosterStatement,
-  type SignedRoster,
-} from '../../../protocol/keys/roster.ts';
+import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
+import { RosterError } from '../../../protocol/log/roster-error.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { federationDigest, hashOfRoster, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 
@@ -20,13 +16,13 @@ const federation = await TestFederation.create({ signerOf: nativeSigner });
 const [genesis] = federation.rosters;
 assert.ok(genesis);
 const founding = rosterStatement.parse(genesis.statement);
-const next: Roster = { ...founding, version: 2, previous: rosterHash(nativeSuite, genesis), name: 'second' };
+const next: Roster = { ...founding, version: 2, previous: hashOfRoster(nativeSuite, genesis.statement), name: 'second' };
 
 test('a genesis roster signed by all its members opens, and names the federation', () => {
   const chain = RosterChain.open(nativeSuite, federation.rosters);
-  assert.is(chain.genesis, rosterHash(nativeSuite, genesis));
-  assert.is(chain.federation, federationDigest(chain.genesis));
-  assert.is(`sha256:${chain.federation}`, chain.genesis.slice(0, 'sha256:'.length + 8));
+  assert.is(chain.genesis, hashOfRoster(nativeSuite, genesis.statement));
+  assert.is(chain.digest, federationDigest(chain.genesis));
+  assert.is(`sha256:${chain.digest}`, chain.genesis.slice(0, 'sha256:'.length + 8));
   assert.is(chain.current.version, 1);
   assert.is(chain.member(nodeId('eu'))?.node, 'eu');
   assert.is(chain.member(nodeId('zz')), undefined);
@@ -91,22 +87,23 @@ test('versions follow each other without gap, each naming the one before', async
   assertRefused('broken-chain', [genesis, genesis]);
   assertRefused('broken-chain', [genesis, await signed({ version: 3 })]);
   assertRefused('broken-chain', [genesis, await signed({ previous: null })]);
-  assertRefused('broken-chain', [genesis, await signed({ previous: rosterHash(nativeSuite, { statement: 'x' }) })]);
+  assertRefused('broken-chain', [genesis, await signed({ previous: hashOfRoster(nativeSuite, 'x') })]);
   assertRefused('broken-chain', [await signed({ version: 1 })]);
 });
 
-test('a roster that could be outvoted by one, or never witnessed, is malformed', async () => {
+test('a roster that could be outvoted by one, or never witnessed, is refused', async () => {
   const [us, eu] = founding.members;
   assert.ok(us && eu);
   const short = encodeSignature(new Uint8Array(32).fill(1));
-  const wrong: readonly Partial<Roster>[] = [
-    { members: [...founding.members, us] },
-    { members: [...founding.members, { ...us, node: nodeId('za') }] },
-    { members: [us, { ...eu, identityKey: short }] },
-    { quorum: 5 },
+  const wrong: readonly [RosterError['code'], Partial<Roster>][] = [
+    ['named-twice', { members: [...founding.members, us] }],
+    ['named-twice', { members: [...founding.members, { ...us, node: nodeId('za') }] }],
+    ['identity-key', { quorum: 1, members: [us, { ...eu, identityKey: short }] }],
+    ['quorum', { quorum: 5 }],
+    ['quorum', { quorum: 0 }],
   ];
-  for (const change of wrong) {
-    assertRefused('malformed', [await federation.signRoster({ ...founding, ...change }, ALL)]);
+  for (const [code, change] of wrong) {
+    assertRefused(code, [await federation.signRoster({ ...founding, ...change }, ALL)]);
   }
   assertRefused('malformed', [{ ...genesis, statement: `${genesis.statement} ` }]);
 });

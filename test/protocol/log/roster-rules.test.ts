@@ -6,13 +6,8 @@ import { MAX_VOUCHED } from '../../../protocol/log/checkpoint.ts';
 import { rosterInForce } from '../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
 import { MAX_MEMBERS, type Member, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
-import {
-  judgeGenesis,
-  judgeNext,
-  MAX_ROSTER_CHARACTERS,
-  RosterRuleError,
-  type RosterFault,
-} from '../../../protocol/log/roster-rules.ts';
+import { RosterError, type RosterFault } from '../../../protocol/log/roster-error.ts';
+import { judgeGenesis, judgeNext, MAX_ROSTER_CHARACTERS } from '../../../protocol/log/roster-rules.ts';
 import { isBase64url } from '../../../protocol/statement/statement.ts';
 import { accountOf, FOUNDERS, genesisOf, hashOf, identityKeyOf, memberOf, Topic } from './topic.ts';
 
@@ -100,6 +95,15 @@ test('an account never passes to another member, however long ago it was named',
   assertFollows({ members: withEu({}) }, topic);
 });
 
+test('an identity key passes to no other node, also once its own is named no more', () => {
+  const topic = new Topic();
+  const eu = topic.roster.members.find(({ node }) => node === 'eu');
+  assert.ok(eu);
+  assert.ok(topic.say(MAJORITY, topic.next({ members: topic.roster.members.filter(({ node }) => node !== 'eu') })));
+  const heir = memberOf('za', { identityKey: eu.identityKey });
+  assertRefused('identity-key-passed', { members: [...topic.roster.members, heir] }, topic);
+});
+
 test('rosters name no more nodes in all than a checkpoint can vouch for', () => {
   const topic = new Topic();
   const past = Object.fromEntries(
@@ -148,7 +152,7 @@ function assertNoGenesis(code: RosterFault, change: Partial<Roster>): void {
 }
 
 function isFault(code: RosterFault) {
-  return (error: unknown) => error instanceof RosterRuleError && error.code === code;
+  return (error: unknown) => error instanceof RosterError && error.code === code;
 }
 
 test.run();

@@ -2,9 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
-import { revocationStatement } from '../../../protocol/keys/revocation.ts';
-import { rosterStatement } from '../../../protocol/keys/roster.ts';
-import { MAX_ANCHOR_BYTES, parseAnchorMessage } from '../../../protocol/ledger/anchor-message.ts';
+import { revocationStatement } from '../../../protocol/log/revocation.ts';
+import { rosterStatement } from '../../../protocol/log/roster.ts';
+import { MAX_MESSAGE_BYTES, parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
@@ -70,13 +70,13 @@ test('a statement is read only in its one canonical spelling', () => {
   }
 });
 
-test('a batch’s anchor message fits one ledger transaction, and nothing longer is read', () => {
-  assert.ok(batch.anchor.message.length <= MAX_ANCHOR_BYTES);
-  const longest = parseAnchorMessage(batch.anchor.message);
+test('a batch’s message fits one ledger transaction, and nothing longer is read', () => {
+  assert.ok(batch.anchor.message.length <= MAX_MESSAGE_BYTES);
+  const longest = parseLedgerMessage(batch.anchor.message);
   assert.is(longest.type, 'batch');
-  const most = { ...longest, node: 'zz99', batch: Number.MAX_SAFE_INTEGER, size: Number.MAX_SAFE_INTEGER };
-  assert.ok(JSON.stringify(most).length <= MAX_ANCHOR_BYTES);
-  assert.throws(() => parseAnchorMessage(`"${'a'.repeat(MAX_ANCHOR_BYTES)}"`), isStatementError);
+  const most = { ...longest, node: 'zz99', batch: Number.MAX_SAFE_INTEGER };
+  assert.ok(JSON.stringify(most).length <= MAX_MESSAGE_BYTES);
+  assert.throws(() => parseLedgerMessage(`"${'a'.repeat(MAX_MESSAGE_BYTES)}"`), isStatementError);
 });
 
 test('an empty signature has no text, and signatures of bad text do not hold', () => {

@@ -16,7 +16,7 @@ import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { hashText } from '../../../../protocol/hash.ts';
 import { nodeId, type RecordId, recordId } from '../../../../protocol/ids.ts';
 import { isJsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
-import { revocationStatement } from '../../../../protocol/keys/revocation.ts';
+import { revocationStatement } from '../../../../protocol/log/revocation.ts';
 import { commit } from '../../../../protocol/payload/commitment.ts';
 import { priceOf } from '../../../../protocol/payments/prices.ts';
 import { signStatement } from '../../../../protocol/statement/statement.ts';
@@ -97,7 +97,7 @@ function auditorOf(
     self: nodeId(config.id),
     mirror: new MirrorClient(mirrors, { timeoutMs: 60_000 }),
     auditMs: more.auditMs ?? 7_000,
-    federation: keys.rosters.federation,
+    federation: keys.rosters.genesis,
     members: () => (more.others === false ? [] : keys.rosters.current.members),
     random: () => 0,
   });
@@ -249,7 +249,7 @@ test('a key that was compromised before consensus fails: charged, and on record 
   const { node } = (await readRecord(us.context.store, ids[0]))?.record ?? {};
   if (node === undefined) throw new Error('unreachable');
   const issuedAt = timestampOf(Date.now());
-  const revocation = { v: 1, type: 'revocation', node, keyId: signer.keyId, reason: 'lost', issuedAt } as const;
+  const revocation = { v: 2, type: 'revocation', node, keyId: signer.keyId, reason: 'compromised', issuedAt } as const;
   const late = await signStatement(revocationStatement, { ...revocation, compromisedSince: issuedAt }, identity);
   await us.context.keys.learnRevocation(late);
   const standing = await audit(auditorOf(us, [liar.url]), ids[1]);
