@@ -88,7 +88,7 @@ test('a log that grows in runs of any length keeps the tiles and the root of one
   );
 });
 
-test('a log of 70,000 entries has the tiles of the example of C2SP, and no empty one', () => {
+test('upper levels hold the roots of full tiles alone, and there is no empty tile', () => {
   const { store } = growBy(257);
   const widths = [...store.tiles].map(([name, hashes]) => `${name}.${hashes.length / HASH_BYTES}`).toSorted();
   assert.equal(widths, ['0/0.256', '0/1.1', '1/0.1']);
