@@ -42,9 +42,8 @@ export function decodeEntries(tile: Uint8Array, width: number): Uint8Array[] {
     if (high === undefined || low === undefined) throw new EntriesTileError(`the tile has ${entries.length} entries`);
     const start = at + LENGTH_BYTES;
     at = start + ((high << 8) | low);
-    if (at > tile.length) throw new EntriesTileError('the last entry is cut off');
     entries.push(tile.subarray(start, at));
   }
-  if (at !== tile.length) throw new EntriesTileError('bytes after the last entry');
+  if (at !== tile.length) throw new EntriesTileError('the last entry is not at the end of the tile');
   return entries;
 }

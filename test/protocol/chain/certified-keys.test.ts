@@ -1,12 +1,18 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { CertificateError, type CertificateFault, CertifiedKeys } from '../../../protocol/chain/certified-keys.ts';
+import {
+  CertificateError,
+  type CertificateFault,
+  CertifiedKeys,
+  MAX_CERTIFICATES,
+} from '../../../protocol/chain/certified-keys.ts';
 import { hashParts } from '../../../protocol/hash.ts';
-import { nodeId } from '../../../protocol/ids.ts';
-import type { KeyCertificate } from '../../../protocol/keys/certificate.ts';
+import { type NodeId, nodeId } from '../../../protocol/ids.ts';
+import { type KeyCertificate, keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
 import type { Base64url } from '../../../protocol/shapes.ts';
 import { encodeSignature, isBase64url, type SignedStatement } from '../../../protocol/statement/statement.ts';
+import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { certify, testSigner } from '../../fixtures/member-chain.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -114,6 +120,30 @@ test('a certificate that says less than it must is refused with its fault', asyn
   const short = hashParts(nativeSuite, new Uint8Array(3));
   await refuses('key-id-mismatch', await certificate({ publicKey: text('AAAA'), keyId: short }), BOTH);
   await refuses('not-for-signing', await certificate({ purpose: 'agent' }), BOTH);
+});
+
+test('a node that certifies without end is told to stop, and the others go on', async () => {
+  const keys = new CertifiedKeys({ ...nativeSuite, verify: () => true });
+  const signature = encodeSignature(new Uint8Array(SIGNATURE_BYTES));
+  const addKey = (node: NodeId, number: number) => {
+    const publicKey = new Uint8Array(PUBLIC_KEY_BYTES);
+    new DataView(publicKey.buffer).setUint32(0, number);
+    const keyId = hashParts(nativeSuite, publicKey);
+    const purpose = 'signing';
+    const terms = { v: 1, type: 'key', node, keyId, publicKey: encodeSignature(publicKey), purpose } as const;
+    return keys.add(
+      { statement: keyCertificateStatement.write({ ...terms, seqFrom: 2, validFrom: AT }), signature },
+      () => BOTH,
+    );
+  };
+  for (let number = 0; number < MAX_CERTIFICATES; number++) addKey(EU, number);
+  assert.throws(
+    () => addKey(EU, MAX_CERTIFICATES),
+    (error: unknown) => error instanceof CertificateError && error.code === 'too-many',
+  );
+  assert.is(addKey(EU, 0), null);
+  assert.ok(addKey(US, MAX_CERTIFICATES));
+  assert.is(keys.of(EU).length, MAX_CERTIFICATES);
 });
 
 test('the identity keys are asked for by the node that the certificate names', async () => {

@@ -10,6 +10,8 @@ import { ChainRefusal, type RefusalCode, REFUSALS } from '../../../protocol/chai
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
+import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import { SIGNATURE_BYTES, type Suite } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import {
   type BatchChanges,
@@ -198,6 +200,35 @@ test('a deriver that has refused, or is in the middle of a group, takes nothing 
   assert.instance(await failureOf(busy.takeGroup(second)), RangeError);
   await taking;
   await busy.takeGroup(second);
+});
+
+test('texts and signatures without end are refused before anything is computed of them', async () => {
+  const chain = await MemberChain.create();
+  const { decided, envelope, groups } = await chain.seal([[LOANS]]);
+  const calls: string[] = [];
+  const suite: Suite = {
+    ...nativeSuite,
+    sha256Hex: (...parts) => {
+      calls.push('hash');
+      return nativeSuite.sha256Hex(...parts);
+    },
+    verify: (...args) => {
+      calls.push('verify');
+      return nativeSuite.verify(...args);
+    },
+  };
+  const context = { ...chain.context, suite };
+  const endless = 'x'.repeat(5000);
+  const refusal = await deriveBatch(context, chain.state, decided, { ...envelope, statement: endless }, groups);
+  assert.is(refusal instanceof ChainRefusal ? refusal.code : null, 'envelope-not-decided');
+  assert.equal(calls, []);
+  const long = encodeSignature(new Uint8Array(SIGNATURE_BYTES + 1));
+  const unsigned = await deriveBatch(context, chain.state, decided, { ...envelope, signature: long }, groups);
+  assert.is(unsigned instanceof ChainRefusal ? unsigned.code : null, 'signature-invalid');
+  assert.equal(calls, ['hash']);
+  const deriver = BatchDeriver.open(context, chain.state, decided, envelope);
+  const failure = await failureOf(deriver.takeGroup({ signed: { ...envelope, statement: endless }, records: [] }));
+  assert.is(failure instanceof Error ? failure.message : '', 'the statement is too long');
 });
 
 test('what the history throws passes through', async () => {

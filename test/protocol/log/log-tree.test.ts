@@ -88,7 +88,7 @@ test('a log that grows in runs of any length keeps the tiles and the root of one
   );
 });
 
-test('a log of 70,000 entries has the tiles of the example of C2SP, and no empty one', () => {
+test('upper levels hold the roots of full tiles alone, and there is no empty tile', () => {
   const { store } = growBy(257);
   const widths = [...store.tiles].map(([name, hashes]) => `${name}.${hashes.length / HASH_BYTES}`).toSorted();
   assert.equal(widths, ['0/0.256', '0/1.1', '1/0.1']);
@@ -208,6 +208,13 @@ test('short and malformed tiles are told apart, and what is not in the log is re
     () => LogTree.empty(nativeSuite).grow([new Uint8Array(31)]),
     (error: unknown) => error instanceof LogTileError,
   );
+});
+
+test('a log of leaves that were cut from large buffers keeps their bytes alone', () => {
+  const large = new Uint8Array(100_000);
+  const { tree } = LogTree.empty(nativeSuite).grow([large.subarray(0, HASH_BYTES)]);
+  large.fill(1);
+  assert.is(encodeHex(tree.root()), '00'.repeat(HASH_BYTES));
 });
 
 test('a log without entries has the hash of nothing as its root', async () => {

@@ -69,6 +69,12 @@ test('a proof with a hash more, less, changed or moved does not hold', async () 
   }
 });
 
+test('a proof for a smaller or larger tree does not hold, whatever root is shown', async () => {
+  const proof = (to: number) => consistencyAt(nativeSuite, 2, to, store.read);
+  assert.not(consistencyHolds(nativeSuite, head(2), { size: 8, root: head(4).root }, await proof(4)));
+  assert.not(consistencyHolds(nativeSuite, head(2), { size: 4, root: head(8).root }, await proof(8)));
+});
+
 test('sizes that no two trees have together never hold', () => {
   const bad = [-1, 0.5, Number.NaN, Infinity, 2 ** 53, 9];
   for (const size of bad) assert.not(consistencyHolds(nativeSuite, { ...head(8), size }, head(8), []));

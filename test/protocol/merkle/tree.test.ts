@@ -5,7 +5,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { decodeHex, encodeHex } from '../../../protocol/bytes.ts';
 import { Frontier } from '../../../protocol/merkle/frontier.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
-import { inclusionPath, merkleRoot } from '../../../protocol/merkle/tree.ts';
+import { inclusionPath, isFull, merkleRoot, splitOf } from '../../../protocol/merkle/tree.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { numberedLeaves, referencePath, referenceRoot } from './reference-tree.ts';
@@ -79,6 +79,18 @@ test('a leaf outside the tree has no path', () => {
       (error: unknown) => error instanceof RangeError,
     );
   }
+});
+
+test('a tree is full where its leaves are a power of two, to the last safe integer', () => {
+  for (let height = 0; height <= 52; height++) {
+    const leavesOfFull = 2 ** height;
+    assert.ok(isFull(leavesOfFull));
+    if (height > 1) assert.not(isFull(leavesOfFull - 1));
+    if (height > 0) assert.not(isFull(leavesOfFull + 1));
+  }
+  assert.not(isFull(0));
+  assert.not(isFull(Number.MAX_SAFE_INTEGER));
+  assert.equal([2, 3, 4, 5, 8, 9].map(splitOf), [1, 2, 2, 4, 4, 8]);
 });
 
 test.run();
