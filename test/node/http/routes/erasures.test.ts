@@ -8,7 +8,7 @@ import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask, type HttpAnswer } from '../../../fixtures/test-node.ts';

@@ -4,7 +4,7 @@ import { IncidentAnswerShape } from '../../../../protocol/api/incident.ts';
 import { IncidentsAnswerShape } from '../../../../protocol/api/incidents.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { type Ask, API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';

@@ -149,6 +149,7 @@ test('a changed byte of a stored record is a verdict of false, whether it can st
     ['"eventType":"DECISION"', '"eventType":"DECISIOM"'],
     ['"eventType":"DECISION"', '"eventType:"DECISION"'],
     ['"kind":"decision"', '"kind":"decisioN"'],
+    ['"kind":"decision"', '"kind":"incident"'],
   ] as const) {
     const id = await sealedRecord();
     const seq = node.context.intake.recorded;
