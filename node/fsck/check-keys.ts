@@ -23,7 +23,9 @@ export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
   if (rosters === null) {
     // A store that was opened and never used has the row of its format alone.
     const rows = await Array.fromAsync(source.store.range({ limit: 2 }));
-    if (rows.some(([key]) => key !== FORMAT_KEY)) source.report.problem(rosterTable.name, null, 'the store has rows and no valid roster');
+    if (rows.some(([key]) => key !== FORMAT_KEY)) {
+      source.report.problem(rosterTable.name, null, 'the store has rows and no valid roster');
+    }
     source.report.notChecked.push('signatures: the store has no valid roster');
     return null;
   }

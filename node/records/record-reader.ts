@@ -1,6 +1,11 @@
 import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, openRecord, type WholeTexts, type WrittenRecord } from '../../protocol/chain/record.ts';
+import {
+  type AttestationRecord,
+  openRecord,
+  type WholeTexts,
+  type WrittenRecord,
+} from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Store } from '../store/store.ts';

@@ -22,7 +22,7 @@ export async function openNodeStore(directory: string, options: StoreOptions = {
   return store;
 }
 
-/** Throws `StoreError` `format` where a store has rows of another format. The message is one line, and says what to do. */
+/** Throws `StoreError` `format` where a store has rows of another format. Its message, one line, says what to do. */
 export async function requireFormat(store: Store): Promise<void> {
   if ((await store.first({})) === undefined) return;
   const row = await store.get(FORMAT_KEY);

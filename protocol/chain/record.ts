@@ -76,13 +76,13 @@ export function writeRecord(suite: Hashing, fields: Omit<AttestationRecord, 'bod
   return makeRecord(suite, fields).texts;
 }
 
-/** The record of two texts. Throws `StatementError` where a text is not canonical or of another shape, or they do not join. */
+/** The record of two texts. Throws `StatementError` where one does not read, or the head names another body. */
 export function openRecord(suite: Hashing, { head: text, body }: WholeTexts): AttestationRecord {
   const head = readHead(text);
   return { ...head, ...readBody(suite, head, body) };
 }
 
-/** The head of a record. Throws `StatementError` where the text is not canonical, of another shape, or of another node's id. */
+/** The head of a record. Throws `StatementError` where it is not canonical, of another shape, or its id of another node. */
 export function readHead(text: string): RecordHead {
   const head = headText.parse(text);
   if (nodeOfRecord(head.id) !== head.node) throw new StatementError('record head: the id names another node');

@@ -7,7 +7,8 @@ import { openNodeStore } from '../../node/store/format.ts';
 
 /**
  * Copies the store of a stopped node, which no process may open meanwhile. Throws `StoreError` `locked` where one has it
- * open, `format` where it is of another format, and `BackupError` `source` where the node has no record yet that would tell whose store it is.
+ * open, `format` where it is of another format, and `BackupError` `source` where the node has no record yet that would
+ * tell whose store it is.
  */
 export async function copyStopped(home: string, directory: string, signal: AbortSignal): Promise<CopyOfNode> {
   await using store = await openNodeStore(join(home, 'store'), { createIfMissing: false });

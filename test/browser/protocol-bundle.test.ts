@@ -28,8 +28,8 @@ const ENTRY = `
 const federation = await TestFederation.create();
 const bundle = (await federation.sealBatch('eu', [{}, {}, {}, {}])).bundleFor(2);
 const good = JSON.stringify(bundle);
-const body = bundle.record.body.replace('acc_us_demo', 'acc_us_else');
-const bad = JSON.stringify({ ...bundle, record: { ...bundle.record, body } });
+const head = bundle.record.head.replace('"kind":"decision"', '"kind":"incident"');
+const bad = JSON.stringify({ ...bundle, record: { ...bundle.record, head } });
 const pin = federation.chain.genesis;
 
 const CHECKED = { leafRederived: true, payloadHashMatch: true, proofWalk: true, bundleBinding: true, sigValid: true };

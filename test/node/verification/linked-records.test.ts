@@ -27,7 +27,7 @@ import { reviewer, shown } from '../../protocol/evidence/case.ts';
 import { shapeCheck } from '../http/answer-shape.ts';
 import { rewritten } from './rewritten.ts';
 
-const ACCOUNT = 'unmetered';
+const ACCOUNT = 'acc_eu_unmetered';
 /** Changes of a stored record: one that still reads, as another time, and ones that do not. */
 const CHANGES = [
   ['head', '"submittedAt":"202', '"submittedAt":"203'],
@@ -61,8 +61,8 @@ test('an override of a record shows at once, as a count and an id, and names nob
 
 test('what another account says of a record counts for nothing', async () => {
   const record = await make(eu);
-  await overrideOf(record.id, 'a', { account: 'enterprise' });
-  await make(eu, { kind: 'incident', links: { related: [record.id] }, account: 'enterprise' });
+  await overrideOf(record.id, 'a', { account: 'acc_eu_enterprise' });
+  await make(eu, { kind: 'incident', links: { related: [record.id] }, account: 'acc_eu_enterprise' });
   const verdict = await verdictOn(eu, record.id);
   assert.equal(links(verdict), { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
   assert.is(flags(verdict).article14, false);

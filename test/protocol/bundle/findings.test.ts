@@ -219,7 +219,7 @@ function put(pointer: string, value: JsonValue | undefined, bundle: JsonValue = 
   return replaceAt(bundle, pointer, value);
 }
 
-/** With other members in its record, whose texts stay canonical, and the head naming the body unless it is changed itself. */
+/** With other members in its record, whose texts stay canonical and belong together, unless `body` itself is another. */
 function recordWith(change: Readonly<Record<string, JsonValue>>): JsonValue {
   const [head, rest] = [parseJson(whole.record.head), parseJson(whole.record.body)];
   assert.ok(isJsonObject(head) && isJsonObject(rest));

@@ -249,7 +249,7 @@ test('keys that were erased before the node was killed are out of its files afte
   const removals = await governance.erasures.removals([await recordOf(id)]);
   await intake.submit({
     kind: 'erasure',
-    account: 'unmetered',
+    account: 'acc_eu_unmetered',
     sourceId: 'erasures',
     payload: '{}',
     claims: { channel: 'direct' },

@@ -26,7 +26,7 @@ let accounts = 0;
 
 /** A key of an account that has nothing yet. */
 async function freshAccount(): Promise<Ask> {
-  const id = `incidents-${++accounts}`;
+  const id = `acc_eu_incidents-${++accounts}`;
   const key = `mk_test_${id}_00000000000000000000000`;
   for (const each of [node, other]) await each.context.accounts.grant({ id, tier: 'unmetered' }, key);
   return { key };

@@ -15,7 +15,7 @@ import { requireProblem } from '../problem-shape.ts';
 
 const NODE = nodeId('eu');
 /** Whose the key is that requests are sent with by default. */
-const ACCOUNT = 'unmetered';
+const ACCOUNT = 'acc_eu_unmetered';
 const SHA256 = /^sha256:[0-9a-f]{64}$/;
 const network = await TestNetwork.start({ ledger: 'local' });
 const node = network.node();
