@@ -45,7 +45,8 @@ import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
-import { Store } from './store/store.ts';
+import { openNodeStore } from './store/format.ts';
+import type { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
 
@@ -105,7 +106,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const { now = Date.now, random = Math.random } = overrides;
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
-  const store = opening.use(await Store.open(join(config.home, 'store'), { gate: overrides.gate }));
+  const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
   const purges = opening.use(new DuePurges(store, log));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;

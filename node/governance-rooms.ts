@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
-import type { AttestationRecord } from '../protocol/statement/record.ts';
+import type { AttestationRecord } from '../protocol/chain/record.ts';
 import { AgentTally } from './agents/agent-tally.ts';
 import { AccountRecords } from './compliance/account-records.ts';
 import { CorrectiveActions } from './compliance/corrective-actions.ts';

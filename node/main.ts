@@ -5,6 +5,7 @@ import { startApp } from './app.ts';
 import { configOf } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
 import { openContext } from './context.ts';
+import { StoreError } from './store/store.ts';
 
 // Registered before anything opens: a signal during the start still ends the node in order.
 const stop = new AbortController();
@@ -23,8 +24,11 @@ try {
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
   log.info('the node is stopping');
 } catch (error) {
+  if (error instanceof StoreError && error.code === 'format') {
+    log.fatal(`${config.home}: ${error.message}`);
+    process.exitCode = 1;
+  } else if (!stop.signal.aborted) throw error;
   // A start that was given up is no failure.
-  if (!stop.signal.aborted) throw error;
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();

@@ -1,5 +1,5 @@
 import type { Sha256Hash } from '../protocol/hash.ts';
-import type { AttestationRecord } from '../protocol/statement/record.ts';
+import type { AttestationRecord } from '../protocol/chain/record.ts';
 import { AgentHistory } from './agents/agent-history.ts';
 import type { NodeContext } from './context.ts';
 import { agentRecordRoute } from './http/paid/agent-record.ts';

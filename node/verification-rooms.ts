@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { RecordId } from '../protocol/ids.ts';
-import type { AttestationRecord } from '../protocol/statement/record.ts';
+import type { AttestationRecord } from '../protocol/chain/record.ts';
 import type { Anchoring } from './anchoring/anchoring.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
 import type { NodeConfig } from './config/config.ts';

@@ -4,12 +4,15 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import type { Tier } from '../../node/accounts/accounts.ts';
+import { nodeId } from '../../protocol/ids.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
 import type { Plan } from '../plan.ts';
 import { type DemoKeys, DemoKeysShape } from './demo-keys-shape.ts';
 import { STARTING_ANSWER_MS } from './starting-node.ts';
 
 const KEY_BYTES = 24;
+/** Home of the demo accounts, which every node of the local cluster knows. */
+const HOME = nodeId('us');
 
 /** Tier of each demo account. */
 const DEMO_TIERS = {
@@ -41,7 +44,7 @@ export async function grantDemoKeys(home: string, plan: Plan, keys: DemoKeys): P
     const socket = join(home, id, 'operator.sock');
     for (const [name, tier] of Object.entries(DEMO_TIERS)) {
       const apiKey = Object.entries(keys).find(([key]) => key === name)?.[1] ?? '';
-      const account = { id: `demo-${name}`, tier, apiKey };
+      const account = { id: `acc_${HOME}_demo-${name}`, tier, apiKey };
       await operatorRequest(socket, 'POST', '/accounts', account, STARTING_ANSWER_MS);
     }
   }

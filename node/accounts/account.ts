@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
@@ -8,7 +9,8 @@ import { jsonCodec, Table } from '../store/table.ts';
 export const TIERS = ['developer', 'standard', 'professional', 'enterprise', 'unmetered'] as const;
 export type Tier = (typeof TIERS)[number];
 
-const ACCOUNT_ID_PATTERN = '^[a-z0-9][a-z0-9-]{0,63}$';
+/** `acc_`, the id of the account's home node, and a name of its own: at most 64 characters in all. */
+const ACCOUNT_ID_PATTERN = '^acc_[a-z]{2}[0-9]{0,2}_[a-z0-9][a-z0-9-]{0,54}$';
 const MAX_ACCOUNT_NAME = 200;
 const MAX_EMAIL_CHARACTERS = 254;
 
@@ -35,8 +37,8 @@ export function isAccount(value: unknown): value is Account {
   return compiled.Check(value);
 }
 
-/** A fresh account id: `acc-` and 16 letters and digits. */
-export function newAccountId(): string {
+/** A fresh id of an account whose home is this node: `acc_eu_` and 16 letters and digits. */
+export function newAccountId(home: NodeId): string {
   const characters = Array.from({ length: ID_CHARACTERS }, () => ID_ALPHABET.charAt(randomInt(ID_ALPHABET.length)));
-  return `acc-${characters.join('')}`;
+  return `acc_${home}_${characters.join('')}`;
 }

@@ -15,7 +15,7 @@ export { AccountError } from './account-error.ts';
 export type { AccountEvent } from './account-event.ts';
 export type { Authentication } from './known-keys.ts';
 
-/** What an operator says of a new account. Without an id it gets a fresh one. */
+/** What an operator says of a new account. Without an id it gets a fresh one, with this node as its home. */
 export interface NewAccount {
   readonly id?: string;
   readonly tier: Tier;
@@ -45,7 +45,7 @@ export class Accounts implements AsyncDisposable {
   }
 
   /** Makes an account, for an operator. The very same one is answered as it is. Throws `AccountError`. */
-  create({ id = newAccountId(), tier, name, email }: NewAccount): Promise<Account> {
+  create({ id = newAccountId(this.book.node), tier, name, email }: NewAccount): Promise<Account> {
     return this.book.change(async () => {
       const known = await this.book.account(id);
       if (known !== undefined) {

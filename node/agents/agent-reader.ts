@@ -1,6 +1,6 @@
 import { type Agent, agentOf, MAX_AGENT_KEYS } from '../../protocol/agents/agent.ts';
 import { isRecordId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { linkTable } from '../records/link-tables.ts';
 import { readRecord, RecordDamagedError } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import type { AgentKey } from '../../protocol/agents/agent.ts';
 import { decodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import { AGENT_CONTEXT, agentStatementText } from '../../protocol/statement/agent-statement.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { hashBytes, type Sha256Hash } from '../../protocol/hash.ts';
 import { encodeHex } from '../../protocol/bytes.ts';
 import { type RecordId, recordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Projection } from '../records/projection.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';

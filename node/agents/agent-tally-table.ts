@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { dayOf } from '../../protocol/audit/day.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, TimestampShape } from '../../protocol/shapes.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { jsonCodec, numberCodec, Table } from '../store/table.ts';
 import { agentPart } from './agent-tables.ts';
 

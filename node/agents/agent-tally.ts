@@ -1,5 +1,5 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import { readOwnRecord } from '../records/record-reader.ts';
 import type { Operation } from '../store/operation.ts';

@@ -2,7 +2,7 @@ import { type Agent, type AgentKey, currentKey, MAX_AGENT_KEYS } from '../../pro
 import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import type { JsonValue } from '../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
 import type { Lanes } from '../lanes.ts';

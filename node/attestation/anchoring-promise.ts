@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Tier } from '../accounts/accounts.ts';
 
 /** Time within which a record's root is promised to be on the ledger (SPEC §8). In milliseconds. */

@@ -1,6 +1,6 @@
 import type { AnchoringStatus } from '../../protocol/bundle/verdict.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { OutboxEvent } from '../anchoring/outbox.ts';
 import type { Evidence } from '../verification/evidence.ts';

@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Tier } from '../accounts/accounts.ts';
 
 /** How long the Developer tier is served lists, proofs and exports of a record (SPEC §8, DOMAIN §5.6). In milliseconds. */

@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
 import { Table, textCodec } from '../store/table.ts';
 import type { Projection } from '../records/projection.ts';

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { type AttestationRecord, openRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { bodyTable, splitBody } from '../records/record-tables.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { bodyTable } from '../records/record-tables.ts';
 import { checkContinuity } from '../sources/continuity.ts';
 import { RecordLists } from '../sources/record-page.ts';
 import type { Store } from '../store/store.ts';
@@ -57,7 +57,7 @@ async function checkOther({ store }: SequenceSources, { record, bundle }: Eviden
   }
   const before = others.findLast((other) => other.record.seq < seq);
   const after = others.find((other) => other.record.seq > seq);
-  const own = writeSha256(leafHash(nativeSuite, bundle.record));
+  const own = writeSha256(recordLeaf(nativeSuite, bundle.record.head));
   if (after !== undefined && (after.record.sourceSeq !== sourceSeq + 1 || after.record.sourcePrev !== own)) {
     return failed('the record after it does not link to it');
   }
@@ -79,18 +79,18 @@ async function* neighbours(
   from: number,
   to: number,
 ): AsyncGenerator<Neighbour> {
-  // The canonical text has its members in order: most records are passed over unparsed.
+  // A canonical body has its members in order: most records are passed over unparsed.
   const start = `{"account":${canonicalize(subject.account)},`;
   const part = `,"sourceId":${canonicalize(subject.sourceId)},"sourcePrev":`;
   const first = await bodyTable.last(store, [subject.node], from);
-  for await (const [[at = ''], body] of bodyTable.under(store, [subject.node], { from: Number(first?.[0] ?? from) })) {
+  for await (const [[at = ''], row] of bodyTable.under(store, [subject.node], { from: Number(first?.[0] ?? from) })) {
     if (Number(at) > to) return;
-    for (const [i, text] of splitBody(body).entries()) {
+    for (const [i, texts] of splitTexts(row).entries()) {
       const seq = Number(at) + i;
-      if (seq < from || seq > to || !text.startsWith(start) || !text.includes(part)) continue;
-      const record = recordText.parse(text);
+      if (seq < from || seq > to || !texts.body.startsWith(start) || !texts.body.includes(part)) continue;
+      const record = openRecord(nativeSuite, texts);
       if (record.account !== subject.account || record.sourceId !== subject.sourceId) continue;
-      yield { record, leaf: writeSha256(leafHash(nativeSuite, text)) };
+      yield { record, leaf: writeSha256(recordLeaf(nativeSuite, texts.head)) };
     }
     await nextTurn();
   }

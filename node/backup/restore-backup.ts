@@ -4,7 +4,8 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { keyDirectory } from '../keys/node-keys.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
-import { Store } from '../store/store.ts';
+import { requireFormat } from '../store/format.ts';
+import { Store, StoreError } from '../store/store.ts';
 import { BackupError } from './backup-error.ts';
 import { createFolder, filesBelow } from './folder.ts';
 import { hashOf, type Manifest, MANIFEST_FILE, type ManifestFile, readManifest } from './manifest.ts';
@@ -89,7 +90,17 @@ async function copyProved(from: string, to: string, { path, bytes, sha256 }: Man
 /** A store without the row that says that it is a copy would sign at once. */
 async function requireMarked(work: string, { node, copy }: Manifest): Promise<void> {
   await using store = await Store.open(join(work, 'store'), { createIfMissing: false });
+  await requireBackupFormat(store);
   const restorations = await readRestorations(store, node);
   if (restorations.some(({ takenAt, settled }) => takenAt === copy.takenAt && settled === null)) return;
   throw new BackupError('damaged', 'the store of the backup does not say that it is a copy');
+}
+
+async function requireBackupFormat(store: Store): Promise<void> {
+  try {
+    await requireFormat(store);
+  } catch (error) {
+    const isOther = error instanceof StoreError && error.code === 'format';
+    throw isOther ? new BackupError('format', error.message, error) : error;
+  }
 }

@@ -1,6 +1,6 @@
 import type { RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
 import { ComplianceError } from './compliance-error.ts';
 

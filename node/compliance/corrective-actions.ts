@@ -1,7 +1,7 @@
 import { allowedAfter } from '../../protocol/compliance/corrective-action.ts';
 import { type NodeId, recordId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { ActionStatus } from '../../protocol/statement/vocabulary.ts';
 import { linkTable } from '../records/link-tables.ts';
 import { readOwnRecord, readRecord } from '../records/record-reader.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { readOwnRecord, readRecord } from '../records/record-reader.ts';

@@ -1,4 +1,4 @@
-import type { Facts, LinkFacts } from '../../protocol/statement/claims.ts';
+import type { Facts, LinkFacts } from '../../protocol/chain/facts.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { givenMembers, payloadText, type RequestBody } from '../attestation/payload-text.ts';
 import type { Draft } from '../intake/draft.ts';

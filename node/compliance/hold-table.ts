@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { PSEUDONYM_PATTERN } from '../../protocol/statement/record.ts';
+import { PSEUDONYM_PATTERN } from '../../protocol/chain/claims.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
 const HoldRowShape = Type.Object(

@@ -1,5 +1,5 @@
 import { AUTHORITY_NOTIFICATION, notificationDueAt } from '../../protocol/compliance/notification-clock.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Projection } from '../records/projection.ts';
 import { Table, textCodec } from '../store/table.ts';
 

@@ -1,5 +1,5 @@
 import { lockEnd } from '../../protocol/compliance/retention.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../intake/sources.ts';
 import type { Projection } from '../records/projection.ts';
 import { numberCodec, Table, textCodec } from '../store/table.ts';

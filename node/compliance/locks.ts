@@ -8,7 +8,7 @@ import {
 } from '../../protocol/compliance/retention.ts';
 import { recordId, type RecordId } from '../../protocol/ids.ts';
 import { objectId } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { LockScope, RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { sourceKey, type SourceName } from '../intake/sources.ts';
 import { linkingIds } from '../records/link-tables.ts';

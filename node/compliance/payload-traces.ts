@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { RecordId } from '../../protocol/ids.ts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import { parseText } from '../../protocol/json/text.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
 import { payloadKeyTable, readPayload } from '../payload/payload-tables.ts';
 import { PayloadDamagedError, type PayloadVault } from '../payload/payload-vault.ts';

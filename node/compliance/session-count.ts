@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { numberCodec, Table } from '../store/table.ts';
 import type { Move } from './row-counter.ts';
 

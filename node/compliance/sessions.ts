@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { recordOfObject } from '../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readOwnRecord } from '../records/record-reader.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { writeSha256 } from '../../protocol/hash.ts';
-import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
+import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import type { Envelope } from '../../protocol/statement/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { groupOperations, recordIndex } from '../records/record-tables.ts';
@@ -60,7 +59,7 @@ export interface AssemblerOptions {
 }
 
 interface PartialRecord extends HashedRecord {
-  readonly text: string;
+  readonly texts: WholeTexts;
 }
 
 interface PartialGroup {
@@ -70,7 +69,7 @@ interface PartialGroup {
 }
 
 /**
- * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's text, every group
+ * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
  * signature and root is checked before the group is stored, every batch root and link before the batch is.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope with
@@ -137,7 +136,7 @@ export class ChainAssembler {
         this.#takeGroup(item.signed);
         return undefined;
       case 'records':
-        return this.#takeRecords(item.texts);
+        return this.#takeRecords(item.records);
       default:
         throw new PeerStatementError('malformed', `a ${item.kind} in a page of a chain`);
     }
@@ -183,29 +182,29 @@ export class ChainAssembler {
     this.#partial = { group, signed, records: [] };
   }
 
-  async #takeRecords(texts: readonly string[]): Promise<StoredBatch | undefined> {
+  async #takeRecords(records: readonly WholeTexts[]): Promise<StoredBatch | undefined> {
     const partial = this.#partial;
     if (partial === undefined) throw new PeerStatementError('malformed', 'records outside a group');
-    if (partial.records.length + texts.length > partial.group.size) {
+    if (partial.records.length + records.length > partial.group.size) {
       throw new PeerStatementError('malformed', 'more records than their group has');
     }
-    for (const text of texts) this.#addRecord(partial, text);
+    for (const texts of records) this.#addRecord(partial, texts);
     await nextTurn();
     return partial.records.length === partial.group.size ? this.#finishGroup(partial) : undefined;
   }
 
-  #addRecord(partial: PartialGroup, text: string): void {
+  #addRecord(partial: PartialGroup, texts: WholeTexts): void {
     let record: AttestationRecord;
     try {
-      record = recordText.parse(text);
+      record = openRecord(nativeSuite, texts);
       const seq = partial.group.first + partial.records.length;
-      if (record.node !== this.#node || nodeOfRecord(record.id) !== this.#node || record.seq !== seq) {
+      if (record.node !== this.#node || record.seq !== seq) {
         throw new RangeError('record: of another node or place');
       }
     } catch (error) {
       throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable record');
     }
-    partial.records.push({ text, record, leaf: leafHash(nativeSuite, text) });
+    partial.records.push({ texts, record, leaf: recordLeaf(nativeSuite, texts.head) });
   }
 
   async #finishGroup(partial: PartialGroup): Promise<StoredBatch | undefined> {

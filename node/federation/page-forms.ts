@@ -1,9 +1,11 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
+import type { WholeTexts } from '../../protocol/chain/record.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { joinTexts, splitTexts } from '../records/record-lines.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 
@@ -86,7 +88,7 @@ export type PageItem =
     }
   | { readonly kind: 'equivocation'; readonly proof: Equivocation }
   | { readonly kind: 'roster'; readonly roster: SignedRoster }
-  | { readonly kind: 'records'; readonly texts: readonly string[] };
+  | { readonly kind: 'records'; readonly records: readonly WholeTexts[] };
 
 const LETTERS = {
   envelope: 'E',
@@ -107,7 +109,7 @@ export function encodeItem(item: PageItem): Uint8Array {
 function bodyOf(item: PageItem): string {
   switch (item.kind) {
     case 'records':
-      return item.texts.join('\n');
+      return joinTexts(item.records);
     case 'equivocation':
       return JSON.stringify(item.proof);
     case 'roster':
@@ -124,7 +126,7 @@ export function decodeItem(frame: Uint8Array): PageItem {
   const body = text.slice(1);
   switch (kind) {
     case 'records':
-      return { kind, texts: body.split('\n') };
+      return { kind, records: splitTexts(body) };
     case 'equivocation':
       return { kind, proof: equivocation.decode(utf8(body)) };
     case 'roster':

@@ -1,3 +1,4 @@
+import type { WholeTexts } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { groupTable } from '../records/record-tables.ts';
@@ -109,16 +110,16 @@ export class PageServer {
   /** Groups of a node from `seq` up to `end`, each with its frames: the statement, then its records. */
   async *#groups(node: NodeId, seq: number, end: number): AsyncGenerator<{ group: Group; frames: Uint8Array[] }> {
     // One reading for the records of all groups: a busy chain's groups are small.
-    let texts: AsyncGenerator<string> | undefined;
+    let records: AsyncGenerator<WholeTexts> | undefined;
     try {
       for await (const [, signed] of groupTable.under(this.#store, [node], { from: seq })) {
         const group = groupStatement.parse(signed.statement);
         if (group.first >= end) return;
-        texts ??= readRecordTexts(this.#store, node, group.first, end - group.first);
-        yield { group, frames: [encodeItem({ kind: 'group', signed }), ...(await recordFrames(texts, group.size))] };
+        records ??= readRecordTexts(this.#store, node, group.first, end - group.first);
+        yield { group, frames: [encodeItem({ kind: 'group', signed }), ...(await recordFrames(records, group.size))] };
       }
     } finally {
-      await texts?.return(undefined);
+      await records?.return(undefined);
     }
   }
 
@@ -134,22 +135,23 @@ export class PageServer {
 }
 
 /** Frames of the next `count` records. */
-async function recordFrames(records: AsyncGenerator<string>, count: number): Promise<Uint8Array[]> {
+async function recordFrames(stored: AsyncGenerator<WholeTexts>, count: number): Promise<Uint8Array[]> {
   const frames: Uint8Array[] = [];
-  let texts: string[] = [];
+  let records: WholeTexts[] = [];
   let characters = 0;
   const flush = () => {
-    if (texts.length > 0) frames.push(encodeItem({ kind: 'records', texts }));
-    texts = [];
+    if (records.length > 0) frames.push(encodeItem({ kind: 'records', records }));
+    records = [];
     characters = 0;
   };
   for (let left = count; left > 0; left--) {
-    const next = await records.next();
+    const next = await stored.next();
     if (next.done === true) break;
-    if (characters + next.value.length > FRAME_CHARACTERS) flush();
-    texts.push(next.value);
-    characters += next.value.length;
-    if (texts.length >= FRAME_RECORDS) flush();
+    const length = next.value.head.length + next.value.body.length;
+    if (characters + length > FRAME_CHARACTERS) flush();
+    records.push(next.value);
+    characters += length;
+    if (records.length >= FRAME_RECORDS) flush();
   }
   flush();
   return frames;

@@ -6,7 +6,7 @@ import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts'
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { SALT_BYTES } from '../../protocol/payload/commitment.ts';
-import { recordText } from '../../protocol/statement/record.ts';
+import { openRecord } from '../../protocol/chain/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
 import { completeBundle } from '../verification/bundles.ts';
@@ -81,8 +81,8 @@ export class RecordExchange {
    */
   async #openEvidence(id: RecordId, bundle: Bundle): Promise<Evidence | undefined> {
     const { keys, chains, anchorOf } = this.#options;
-    const record = recordText.parse(bundle.record);
-    if (record.id !== id || record.node !== nodeOfRecord(id)) throw new RangeError('evidence of another record');
+    const record = openRecord(nativeSuite, bundle.record);
+    if (record.id !== id) throw new RangeError('evidence of another record');
     for (const certificate of bundle.keys) await keys.learnCertificate(certificate);
     const bare = bareBundle(bundle);
     if (bundle.batch === null) {

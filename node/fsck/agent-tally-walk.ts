@@ -1,6 +1,6 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import {
   addMention,
   agentRecordTable,

@@ -1,7 +1,7 @@
 import { AuditChainError, type AuditEnd, beginAuditChain, endBefore } from '../../protocol/audit/chain.ts';
 import { type AuditDay, dayEnd, dayOf, dayStart, isAuditDay } from '../../protocol/audit/day.ts';
 import { type AuditDaySpan, AuditWalk } from '../../protocol/audit/walk.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { auditAttestedTable, auditHeadProjection } from '../audit-log/audit-attested.ts';
 import {

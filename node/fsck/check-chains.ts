@@ -1,11 +1,12 @@
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
 import { usageTable } from '../limits/usage-table.ts';
 import { linkProjection } from '../records/link-tables.ts';
-import { bodyTable, groupTable, recordIndex, splitBody } from '../records/record-tables.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
 import { type Check, checkSigned, type TableCheck } from './check.ts';
@@ -92,7 +93,7 @@ class ChainWalk {
   readonly #index: IndexWalk<number>;
   readonly #groups: RowCursor<SignedStatement>;
   readonly #walks: readonly RecordWalk[];
-  readonly #bodies: RowRuns<string, string>;
+  readonly #bodies: RowRuns<string, WholeTexts>;
   readonly #sources: SourceWalk;
   /** Null for a peer's chain. */
   readonly #payloads: PayloadWalk | null;
@@ -104,7 +105,7 @@ class ChainWalk {
     this.#node = node;
     this.#index = index;
     this.#groups = new RowCursor(check, groupTable, node);
-    this.#bodies = new RowRuns(check, bodyTable, [node], splitBody);
+    this.#bodies = new RowRuns(check, bodyTable, [node], splitTexts);
     this.#sources = new SourceWalk(check, node);
     this.#payloads = node === check.own ? new PayloadWalk(check) : null;
   }

@@ -8,6 +8,7 @@ import { certificateTable, revocationTable } from '../federation/federation-keys
 import { rivalRosterTable, rosterTable } from '../federation/roster-book.ts';
 import { rosterVoteTable } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { FORMAT_KEY } from '../store/format.ts';
 import type { Table } from '../store/table.ts';
 import type { ProvenKeys } from './check.ts';
 import { readRows, reasonOf, type RowSource } from './rows.ts';
@@ -21,8 +22,11 @@ export const KEY_TABLES = [rosterTable, rivalRosterTable, rosterVoteTable, certi
 export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
   const rosters = openLongest(source, await readRosters(source));
   if (rosters === null) {
-    const [row] = await Array.fromAsync(source.store.range({ limit: 1 }));
-    if (row !== undefined) source.report.problem(rosterTable.name, null, 'the store has rows and no valid roster');
+    // A store that was opened and never used has the row of its format alone.
+    const rows = await Array.fromAsync(source.store.range({ limit: 2 }));
+    if (rows.some(([key]) => key !== FORMAT_KEY)) {
+      source.report.problem(rosterTable.name, null, 'the store has rows and no valid roster');
+    }
     source.report.notChecked.push('signatures: the store has no valid roster');
     return null;
   }

@@ -1,5 +1,5 @@
 import { canonicalize } from '../../protocol/json/canonical.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { readPayload } from '../payload/payload-tables.ts';
 import {
   isRegItem,

@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { LOCK_SCOPES } from '../../protocol/statement/vocabulary.ts';
 import { holdTable } from '../compliance/hold-table.ts';
 import { holdCountTable, lockTable } from '../compliance/lock-tables.ts';

@@ -8,7 +8,7 @@ import {
   type SettlementEnd,
   settlementsBefore,
 } from '../../protocol/payments/settlement.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { keyParts } from '../payments/payment-key.ts';
 import { paymentTable } from '../payments/payment-tables.ts';

@@ -7,6 +7,7 @@ import type { Passphrase } from '../keys/passphrase.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
 import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
+import { requireFormat } from '../store/format.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import { checkEditions } from './check-lists.ts';
 import { checkKeyFiles, ownerOf } from './key-files.ts';
@@ -16,7 +17,7 @@ import { reasonOf } from './rows.ts';
 import { StoreView } from './store-view.ts';
 import { findUnknownTables, TABLE_CHECKS } from './tables.ts';
 
-export type FsckErrorCode = 'no-store' | 'locked' | 'unreadable';
+export type FsckErrorCode = 'no-store' | 'locked' | 'unreadable' | 'format';
 
 /** The check cannot be made. Says nothing about the store. */
 export class FsckError extends Error {
@@ -83,6 +84,7 @@ async function checkRows(
   report: Report,
   { signal, passphrase }: FsckOptions,
 ): Promise<FsckResult> {
+  await requireFormat(store);
   await findUnknownTables(store, report);
   const keys = await checkKeys({ store, report, signal });
   const files = await checkKeyFiles(home, report, passphrase);
@@ -110,6 +112,7 @@ function asFsckError(error: unknown): FsckError | undefined {
   if (error instanceof StoreError && error.code === 'locked') {
     return new FsckError('locked', 'the store is open in another process: stop the node first', error);
   }
+  if (error instanceof StoreError && error.code === 'format') return new FsckError('format', error.message, error);
   const isRefusal = error instanceof StoreError || (error instanceof Error && 'code' in error);
   return isRefusal ? new FsckError('unreadable', `the store cannot be checked: ${reasonOf(error)}`, error) : undefined;
 }

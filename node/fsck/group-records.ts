@@ -1,10 +1,8 @@
 import { equalBytes } from '../../protocol/bytes.ts';
 import { hashBytes } from '../../protocol/hash.ts';
-import { nodeOfRecord } from '../../protocol/ids.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import type { Group } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable, groupTable } from '../records/record-tables.ts';
 import type { Check } from './check.ts';
@@ -14,7 +12,7 @@ import { reasonOf } from './rows.ts';
 export interface DerivedRecord {
   readonly record: AttestationRecord;
   readonly leaf: Uint8Array;
-  /** Key of the row that holds its text. */
+  /** Key of the row that holds its texts. */
   readonly key: string;
 }
 
@@ -25,15 +23,20 @@ export interface DerivedGroup {
 }
 
 /** Re-derives a group from its stored texts: each canonical and in its place, together the root that was signed. */
-export function deriveGroup(check: Check, key: string, group: Group, texts: readonly RunItem<string>[]): DerivedGroup {
+export function deriveGroup(
+  check: Check,
+  key: string,
+  group: Group,
+  stored: readonly RunItem<WholeTexts>[],
+): DerivedGroup {
   const leaves: Uint8Array[] = [];
   const records: DerivedRecord[] = [];
-  texts.forEach(({ item: text, key: bodyKey }, i) => {
-    const leaf = leafHash(nativeSuite, text);
+  stored.forEach(({ item: texts, key: bodyKey }, i) => {
+    const leaf = recordLeaf(nativeSuite, texts.head);
     leaves.push(leaf);
-    const record = readRecord(check, bodyKey, text, group.first + i);
+    const record = readRecord(check, bodyKey, texts, group.first + i);
     if (record === undefined) return;
-    if (record.node !== group.node || nodeOfRecord(record.id) !== group.node || record.seq !== group.first + i) {
+    if (record.node !== group.node || record.seq !== group.first + i) {
       check.report.problem(bodyTable.name, bodyKey, `record ${group.first + i} is of another node or place`);
       return;
     }
@@ -45,9 +48,9 @@ export function deriveGroup(check: Check, key: string, group: Group, texts: read
   return { leaves, records };
 }
 
-function readRecord({ report }: Check, key: string, text: string, seq: number): AttestationRecord | undefined {
+function readRecord({ report }: Check, key: string, texts: WholeTexts, seq: number): AttestationRecord | undefined {
   try {
-    return recordText.parse(text);
+    return openRecord(nativeSuite, texts);
   } catch (error) {
     report.problem(bodyTable.name, key, `record ${seq} does not read: ${reasonOf(error)}`);
     return undefined;

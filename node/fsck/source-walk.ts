@@ -1,14 +1,13 @@
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { sourceHeadTable, sourceKey, sourceRecordTable } from '../intake/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
 import { type ExpectedRow, IndexWalk } from './index-walk.ts';
-import { recordAt, textAt } from './record-at.ts';
+import { recordAt, textsAt } from './record-at.ts';
 import { decodeRow, readRows } from './rows.ts';
 
 export const SOURCE_TABLES = [sourceHeadTable, sourceRecordTable];
@@ -120,8 +119,8 @@ export class SourceWalk {
 
   async #leafOf(account: string, source: string, sourceSeq: number): Promise<Sha256Hash | undefined> {
     const seq = await this.#seqOf(account, source, sourceSeq);
-    const text = seq === undefined ? undefined : await textAt(this.#check.store, this.#node, seq);
-    return text === undefined ? undefined : writeSha256(leafHash(nativeSuite, text));
+    const texts = seq === undefined ? undefined : await textsAt(this.#check.store, this.#node, seq);
+    return texts && writeSha256(recordLeaf(nativeSuite, texts.head));
   }
 
   async #seqOf(account: string, source: string, sourceSeq: number): Promise<number | undefined> {

@@ -7,6 +7,7 @@ import { chainCheck } from './check-chains.ts';
 import { cosignatureCheck } from './check-cosignatures.ts';
 import type { TableCheck } from './check.ts';
 import { equivocationCheck } from './check-equivocations.ts';
+import { formatCheck } from './check-format.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
 import { linkedCheck } from './check-linked.ts';
@@ -31,6 +32,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   anchorCheck,
   outboxCheck,
   statementAnchorCheck,
+  formatCheck,
   guardCheck,
   accountCheck,
   agentCheck,

@@ -2,7 +2,7 @@ import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { coarseFacetText, facetText } from '../../protocol/frameworks/facet.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../intake/sources.ts';
 import type { Operation } from '../store/operation.ts';
 import { DayTally } from '../tally/day-tally.ts';

@@ -1,6 +1,6 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { hasUsage } from '../limits/usage-rebuild.ts';
 import { isUsageKey, type UtcDay, usageTable } from '../limits/usage-table.ts';
 import { addToTally, type TalliedDay } from '../limits/usage-tally.ts';

@@ -5,7 +5,7 @@ import { encodeBase64url } from '../../protocol/bytes.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { decisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Draft } from '../intake/draft.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PaidRecording } from '../payments/paid-recording.ts';

@@ -1,7 +1,8 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { commitDecision, commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
-import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/statement/claims.ts';
-import type { AttestationRecord, Claims, Links } from '../../protocol/statement/record.ts';
+import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/chain/facts.ts';
+import type { Claims, Links } from '../../protocol/chain/claims.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';

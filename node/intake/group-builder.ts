@@ -1,9 +1,8 @@
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
 import { Frontier } from '../../protocol/merkle/frontier.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { makeRecord, recordLeaf, type WrittenRecord } from '../../protocol/chain/record.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
@@ -12,9 +11,7 @@ import { Slices } from '../turns.ts';
 import type { PreparedDraft } from './draft.ts';
 import type { TentativeHeads } from './sources.ts';
 
-export interface BuiltRecord {
-  readonly record: AttestationRecord;
-  readonly text: string;
+export interface BuiltRecord extends WrittenRecord {
   readonly leaf: Uint8Array;
 }
 
@@ -66,8 +63,7 @@ function buildRecord(
   heads: TentativeHeads,
 ): BuiltRecord {
   const head = heads.get(draft);
-  // Members stand in canonical order, so that the text costs one native call.
-  const record: AttestationRecord = {
+  const { record, texts } = makeRecord(nativeSuite, {
     account: draft.account,
     claims,
     id,
@@ -80,10 +76,8 @@ function buildRecord(
     sourcePrev: head?.leaf ?? null,
     sourceSeq: (head?.sourceSeq ?? 0) + 1,
     submittedAt,
-    v: 1,
-  };
-  const text = recordText.write(record);
-  const leaf = leafHash(nativeSuite, text);
+  });
+  const leaf = recordLeaf(nativeSuite, texts.head);
   heads.move(draft, { sourceId: draft.sourceId, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
-  return { record, text, leaf };
+  return { record, texts, leaf };
 }

@@ -7,7 +7,7 @@ import type { Projection } from '../records/projection.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import { groupOperationParts, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';

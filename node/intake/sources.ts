@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { hash } from 'node:crypto';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, numberCodec, Table } from '../store/table.ts';

@@ -1,7 +1,7 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { KeyDirectory } from '../../protocol/keys/key-directory.ts';
-import { recordText } from '../../protocol/statement/record.ts';
+import { readHead } from '../../protocol/chain/record.ts';
 import type { ConsensusTimestamp, Timestamp } from '../../protocol/time.ts';
 import type { LedgerView } from '../federation/ledger-view.ts';
 import { readGroup, readRecordTexts } from '../records/record-reader.ts';
@@ -109,8 +109,8 @@ export class FallenRecords {
     const compromisedSince = directory.compromisedSince(self, keyId);
     if (compromisedSince === null) return [];
     const texts = await Array.fromAsync(readRecordTexts(store, self, first, size));
-    return texts.map((text) => {
-      const { id, seq } = recordText.parse(text);
+    return texts.map(({ head }) => {
+      const { id, seq } = readHead(head);
       return { id, seq, batch, consensus, keyId, compromisedSince };
     });
   }

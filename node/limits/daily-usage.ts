@@ -1,6 +1,6 @@
 import { dayEnd } from '../../protocol/audit/day.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';

@@ -1,8 +1,9 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import { recordText } from '../../protocol/statement/record.ts';
-import { bodyTable, groupTable, splitBody } from '../records/record-tables.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { tryOpenRecord } from '../records/record-reader.ts';
+import { bodyTable, groupTable } from '../records/record-tables.ts';
 import type { Store } from '../store/store.ts';
 import { type UtcDay, usageTable } from './usage-table.ts';
 import { addToTally, type TalliedDay } from './usage-tally.ts';
@@ -15,7 +16,11 @@ export async function rebuildUsage(store: Store, node: NodeId): Promise<number> 
   if (await hasUsage(store)) return 0;
   const tally = new Map<string, TalliedDay>();
   for await (const [, body] of bodyTable.under(store, [node])) {
-    for (const text of splitBody(body)) addText(tally, text);
+    for (const texts of splitTexts(body)) {
+      // A record that does not read is for `fsck` to name, and no reason for a node not to start.
+      const record = tryOpenRecord(texts);
+      if (record !== undefined) addToTally(tally, record);
+    }
   }
   await store.write([...tally.values()].map(({ account, day, records }) => usageTable.put([account, day], records)));
   return tally.size;
@@ -31,13 +36,4 @@ export async function hasUsage(store: Store): Promise<boolean> {
 export async function lastRecordedDay(store: Store, node: NodeId): Promise<UtcDay | undefined> {
   const last = await groupTable.last(store, [node]);
   return last === undefined ? undefined : dayOf(groupStatement.parse(last[1].statement).signedAt);
-}
-
-/** A record that does not read is for `fsck` to name, and no reason for a node not to start. */
-function addText(tally: Map<string, TalliedDay>, text: string): void {
-  try {
-    addToTally(tally, recordText.parse(text));
-  } catch {
-    return;
-  }
 }

@@ -1,5 +1,5 @@
 import { type AuditDay as UtcDay, dayOf, isAuditDay } from '../../protocol/audit/day.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import { numberCodec, Table } from '../store/table.ts';

@@ -1,5 +1,5 @@
 import { dayOf } from '../../protocol/audit/day.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { countsAsUse, type UtcDay, usageTable } from './usage-table.ts';
 
 export interface TalliedDay {

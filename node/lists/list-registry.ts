@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { isRecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { isTimestamp, type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Draft } from '../intake/draft.ts';
 import { Lanes } from '../lanes.ts';

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { encodeHex } from '../../protocol/bytes.ts';
 import { hashBytes, type Sha256Hash } from '../../protocol/hash.ts';
 import { Closed, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Projection } from '../records/projection.ts';
 import { jsonCodec, Table, textCodec } from '../store/table.ts';
 import { isListId, type ListId } from './list-id.ts';

@@ -1,6 +1,6 @@
 import type { RecordId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Draft } from '../intake/draft.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { BookedPayment, KeptWork, PaymentBook } from './payment-book.ts';

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { type AuditDay, isAuditDay } from '../../protocol/audit/day.ts';
 import { AtomicAmountShape } from '../../protocol/payments/settlement.ts';
 import { Closed, OrdinalShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Projection } from '../records/projection.ts';
 import type { Operation } from '../store/operation.ts';
 import { jsonCodec, Table, textCodec } from '../store/table.ts';

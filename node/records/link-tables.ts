@@ -1,6 +1,7 @@
 import type { RecordId } from '../../protocol/ids.ts';
 import { recordId } from '../../protocol/ids.ts';
-import type { AttestationRecord, Links } from '../../protocol/statement/record.ts';
+import type { Links } from '../../protocol/chain/claims.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';

@@ -1,28 +1,29 @@
 import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import {
+  type AttestationRecord,
+  openRecord,
+  type WholeTexts,
+  type WrittenRecord,
+} from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
 import type { Store } from '../store/store.ts';
-import { bodyTable, groupTable, recordIndex, splitBody } from './record-tables.ts';
-
-export interface StoredRecord {
-  readonly record: AttestationRecord;
-  /** Exact canonical text. */
-  readonly text: string;
-}
+import { splitTexts } from './record-lines.ts';
+import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 
 export class RecordDamagedError extends Error {
   override readonly name = 'RecordDamagedError';
 }
 
 /** The record of an id, of whichever node, or undefined. Throws `RecordDamagedError` where index and body disagree. */
-export async function readRecord(store: Store, id: RecordId): Promise<StoredRecord | undefined> {
+export async function readRecord(store: Store, id: RecordId): Promise<WrittenRecord | undefined> {
   const seq = await recordIndex.get(store, id);
   if (seq === undefined) return undefined;
-  const text = await readRecordText(store, nodeOfRecord(id), seq);
-  const record = text === undefined ? undefined : parseRecord(text);
-  if (text === undefined || record?.id !== id) throw new RecordDamagedError(`the stored record of ${id} is damaged`);
-  return { record, text };
+  const texts = await readTexts(store, nodeOfRecord(id), seq);
+  const record = texts === undefined ? undefined : tryOpenRecord(texts);
+  if (texts === undefined || record?.id !== id) throw new RecordDamagedError(`the stored record of ${id} is damaged`);
+  return { record, texts };
 }
 
 /** A record that this node made itself; undefined where the id is another node's, or none. */
@@ -34,12 +35,12 @@ export async function readOwnRecord(
   return id !== undefined && nodeOfRecord(id) === self ? (await readRecord(store, id))?.record : undefined;
 }
 
-/** Exact text of a node's record `seq`, or undefined where the node's records do not reach so far. */
-export async function readRecordText(store: Store, node: NodeId, seq: number): Promise<string | undefined> {
+/** Exact texts of a node's record `seq`, or undefined where the node's records do not reach so far. */
+export async function readTexts(store: Store, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
   const row = await bodyTable.last(store, [node], seq);
   if (row === undefined) return undefined;
   const [first, body] = row;
-  return splitBody(body)[seq - Number(first)];
+  return splitTexts(body)[seq - Number(first)];
 }
 
 /** The signed group that covers a node's record `seq`. */
@@ -60,21 +61,22 @@ export async function* readRecordTexts(
   node: NodeId,
   first: number,
   size: number,
-): AsyncGenerator<string> {
+): AsyncGenerator<WholeTexts> {
   const start = await bodyTable.last(store, [node], first);
   if (start === undefined) return;
   const end = first + size;
   for await (const [[at = ''], body] of bodyTable.under(store, [node], { from: Number(start[0]) })) {
     const rowFirst = Number(at);
     if (rowFirst >= end) return;
-    const lines = splitBody(body);
-    yield* lines.slice(Math.max(0, first - rowFirst), Math.max(0, end - rowFirst));
+    const records = splitTexts(body);
+    yield* records.slice(Math.max(0, first - rowFirst), Math.max(0, end - rowFirst));
   }
 }
 
-function parseRecord(text: string): AttestationRecord | undefined {
+/** The record of stored texts; undefined where they are not whole. */
+export function tryOpenRecord(texts: WholeTexts): AttestationRecord | undefined {
   try {
-    return recordText.parse(text);
+    return openRecord(nativeSuite, texts);
   } catch {
     return undefined;
   }

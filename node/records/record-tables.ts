@@ -1,15 +1,16 @@
 import type { Group } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { WrittenRecord } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Operation } from '../store/operation.ts';
 import { numberCodec, Table, textCodec } from '../store/table.ts';
 import { linkOperations } from './link-tables.ts';
+import { joinTexts } from './record-lines.ts';
 
 /** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */
 const BODY_ROW_RECORDS = 64;
 
-/** (node, first seq) → canonical records, one a line: canonical JSON holds no raw line break. */
+/** (node, first seq) → canonical records, each two lines (`joinTexts`). */
 export const bodyTable = new Table('body', textCodec);
 /** (record id) → seq. */
 export const recordIndex = new Table('record', numberCodec);
@@ -21,7 +22,7 @@ export interface SignedGroup {
   readonly group: Group;
   readonly signed: SignedStatement;
   /** In order of seq, from `group.first`. */
-  readonly records: readonly { readonly record: AttestationRecord; readonly text: string }[];
+  readonly records: readonly WrittenRecord[];
 }
 
 /** All rows of a group, for one atomic write. */
@@ -34,15 +35,10 @@ export function* groupOperationParts({ group, signed, records }: SignedGroup): G
   yield [groupTable.put([group.node, group.first], signed)];
   for (let at = 0; at < records.length; at += BODY_ROW_RECORDS) {
     const row = records.slice(at, at + BODY_ROW_RECORDS);
-    const operations = [bodyTable.put([group.node, group.first + at], row.map((record) => record.text).join('\n'))];
+    const operations = [bodyTable.put([group.node, group.first + at], joinTexts(row.map(({ texts }) => texts)))];
     row.forEach(({ record }, i) => {
       operations.push(recordIndex.put([record.id], group.first + at + i), ...linkOperations(record));
     });
     yield operations;
   }
-}
-
-/** The lines of a body row. */
-export function splitBody(row: string): string[] {
-  return row.split('\n');
 }

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { RegContentShape, RegItemIdShape } from '../../protocol/api/regwatch-item.ts';
 import { CHANGE_TYPES } from '../../protocol/api/regwatch-words.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Projection } from '../records/projection.ts';
 import { jsonCodec, Table, textCodec } from '../store/table.ts';

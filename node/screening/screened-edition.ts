@@ -1,4 +1,4 @@
-import type { Claims } from '../../protocol/statement/record.ts';
+import type { Claims } from '../../protocol/chain/claims.ts';
 import { editionVersion } from '../lists/freshness.ts';
 import type { UsableList } from './list-searches.ts';
 

@@ -1,6 +1,6 @@
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
+import { namesBody, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
 import { TileTree } from '../../protocol/merkle/tiles.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
@@ -40,12 +40,13 @@ export async function recoverOpenBatch(store: Store, node: NodeId, first: number
   return batch;
 }
 
-async function takeLeaves(texts: AsyncGenerator<string>, count: number): Promise<Uint8Array[]> {
+async function takeLeaves(texts: AsyncGenerator<WholeTexts>, count: number): Promise<Uint8Array[]> {
   const leaves: Uint8Array[] = [];
   while (leaves.length < count) {
     const next = await texts.next();
-    if (next.done === true) break;
-    leaves.push(leafHash(nativeSuite, next.value));
+    // A body that its head does not name is lost: what was signed cannot be shown any more.
+    if (next.done === true || !namesBody(nativeSuite, next.value)) break;
+    leaves.push(recordLeaf(nativeSuite, next.value.head));
   }
   return leaves;
 }

@@ -1,6 +1,6 @@
 import type { AnchoringStatus } from '../../protocol/bundle/verdict.ts';
 import { hashText } from '../../protocol/hash.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import { type AnchoringView, waitingStatus } from '../attestation/anchoring-view.ts';
 import { nativeSuite } from '../keys/native-suite.ts';

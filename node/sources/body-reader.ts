@@ -1,10 +1,12 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import { bodyTable, splitBody } from '../records/record-tables.ts';
+import type { WholeTexts } from '../../protocol/chain/record.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { bodyTable } from '../records/record-tables.ts';
 import type { Store } from '../store/store.ts';
 
 interface Row {
   readonly first: number;
-  readonly lines: readonly string[];
+  readonly records: readonly WholeTexts[];
 }
 
 /** Texts of a node's records, for a reader who goes through neighbours: it keeps the row that it read last. */
@@ -19,19 +21,19 @@ export class BodyReader {
   }
 
   /** Undefined where there is no such record, or its row cannot be read. */
-  async text(seq: number): Promise<string | undefined> {
+  async texts(seq: number): Promise<WholeTexts | undefined> {
     const held = this.#row;
-    if (held !== undefined && seq >= held.first && seq < held.first + held.lines.length) {
-      return held.lines[seq - held.first];
+    if (held !== undefined && seq >= held.first && seq < held.first + held.records.length) {
+      return held.records[seq - held.first];
     }
     this.#row = await this.#read(seq);
-    return this.#row?.lines[seq - this.#row.first];
+    return this.#row?.records[seq - this.#row.first];
   }
 
   async #read(seq: number): Promise<Row | undefined> {
     try {
       const row = await bodyTable.last(this.#store, [this.#node], seq);
-      return row && { first: Number(row[0]), lines: splitBody(row[1]) };
+      return row && { first: Number(row[0]), records: splitTexts(row[1]) };
     } catch {
       return undefined;
     }

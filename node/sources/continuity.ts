@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
+import { recordLeaf } from '../../protocol/chain/record.ts';
 import type { SourceHead } from '../intake/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { SourceEnd, SourceRecords } from './source-records.ts';
@@ -86,11 +86,11 @@ class Walk {
       this.#before = 'unknown';
       return;
     }
-    const { record, text } = found;
+    const { record, texts } = found;
     const follows = this.#before === 'unknown' || record.sourcePrev === this.#before;
     if (!follows) this.#fork(sourceSeq, record.id, record.sourcePrev);
     this.#extendRange(sourceSeq, follows);
-    this.#before = writeSha256(leafHash(nativeSuite, text));
+    this.#before = writeSha256(recordLeaf(nativeSuite, texts.head));
   }
 
   /** The head names the last record: where one was changed or cut off, it does not. */
@@ -121,5 +121,5 @@ class Walk {
 async function leafBefore(records: SourceRecords, sourceSeq: number): Promise<Before> {
   if (sourceSeq === 1) return null;
   const found = await records.at(sourceSeq - 1);
-  return found.state === 'whole' ? writeSha256(leafHash(nativeSuite, found.text)) : 'unknown';
+  return found.state === 'whole' ? writeSha256(recordLeaf(nativeSuite, found.texts.head)) : 'unknown';
 }

@@ -1,5 +1,5 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import { sourceKey, sourceRecordTable } from '../intake/sources.ts';
 import type { Store } from '../store/store.ts';

@@ -1,5 +1,6 @@
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import type { AttestationRecord, WrittenRecord } from '../../protocol/chain/record.ts';
 import { sourceHeadTable, type SourceHead, sourceKey, sourceRecordTable } from '../intake/sources.ts';
+import { tryOpenRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { BodyReader } from './body-reader.ts';
 
@@ -8,7 +9,7 @@ const ROWS_AT_ONCE = 64;
 
 /** One place of a source as the store has it. `missing`: nothing leads to a record; `damaged`: what is there is not it. */
 export type FoundRecord =
-  | { readonly state: 'whole'; readonly record: AttestationRecord; readonly text: string }
+  | ({ readonly state: 'whole' } & WrittenRecord)
   | { readonly state: 'missing' | 'damaged' };
 
 export interface SourceEnd {
@@ -46,11 +47,11 @@ export class SourceRecords {
   async at(sourceSeq: number): Promise<FoundRecord> {
     const seq = await this.#seq(sourceSeq);
     if (seq === undefined) return { state: 'missing' };
-    const text = await this.#bodies.text(seq);
-    if (text === undefined) return { state: 'missing' };
-    const record = parse(text);
+    const texts = await this.#bodies.texts(seq);
+    if (texts === undefined) return { state: 'missing' };
+    const record = tryOpenRecord(texts);
     return record !== undefined && this.#isIn(record, seq, sourceSeq)
-      ? { state: 'whole', record, text }
+      ? { state: 'whole', record, texts }
       : { state: 'damaged' };
   }
 
@@ -94,14 +95,6 @@ function placeOf(key: string): number {
 function seqOf(bytes: Uint8Array): number | undefined {
   try {
     return sourceRecordTable.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function parse(text: string): AttestationRecord | undefined {
-  try {
-    return recordText.parse(text);
   } catch {
     return undefined;
   }

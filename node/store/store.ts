@@ -9,7 +9,7 @@ import { Slices } from '../turns.ts';
 import { ReadEpochs } from './read-epochs.ts';
 import { WriteLane } from './write-lane.ts';
 
-export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed';
+export type StoreErrorCode = 'locked' | 'unreadable' | 'write-failed' | 'closed' | 'format';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';

@@ -1,7 +1,7 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import { facetText } from '../../protocol/frameworks/facet.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../intake/sources.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import type { Operation } from '../store/operation.ts';

@@ -1,9 +1,9 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import { groupTable } from '../records/record-tables.ts';
-import { readRecordTexts } from '../records/record-reader.ts';
+import { readRecordTexts, tryOpenRecord } from '../records/record-reader.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { TALLY_VERSION, tallyEndTable, tallyTable } from './tally-table.ts';
@@ -36,8 +36,9 @@ async function countRange(
   tally: RecordCounter,
 ): Promise<void> {
   const records: AttestationRecord[] = [];
-  for await (const text of readRecordTexts(store, node, first, size)) {
-    const record = parse(text);
+  for await (const texts of readRecordTexts(store, node, first, size)) {
+    // A record that does not read is for `fsck` to name, and no reason for a node not to start.
+    const record = tryOpenRecord(texts);
     if (record !== undefined) records.push(record);
   }
   await tally.load(records);
@@ -56,15 +57,6 @@ async function dropAll(store: Store, node: NodeId): Promise<void> {
     dropped = [];
   }
   await store.write(dropped);
-}
-
-/** A record that does not read is for `fsck` to name, and no reason for a node not to start. */
-function parse(text: string): AttestationRecord | undefined {
-  try {
-    return recordText.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function endOf(statement: string): number {

@@ -35,7 +35,7 @@ export const tallyEndTable = new Table(
 );
 
 /** Goes up where records get other facets than before: then all are counted anew when the node starts. */
-export const TALLY_VERSION = 2;
+export const TALLY_VERSION = 3;
 
 /** Stands in the place of a source key where all sources of the account are counted together. */
 export const ALL_SOURCES = 'all';

@@ -2,12 +2,11 @@ import type { Bundle, BundleAnchor, Proof } from '../../protocol/bundle/bundle.t
 import { BUNDLE_FORMAT } from '../../protocol/bundle/bundle.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { inclusionPath } from '../../protocol/merkle/tree.ts';
 import type { Envelope } from '../../protocol/statement/envelope.ts';
 import type { Group } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readGroup, readRecord, readRecordTexts } from '../records/record-reader.ts';
@@ -59,7 +58,7 @@ async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence 
   const { store } = sources;
   const stored = await readRecord(store, id);
   if (stored === undefined) return undefined;
-  const { record, text } = stored;
+  const { record, texts } = stored;
   const [receipt, batch] = await Promise.all([
     readGroup(store, record.node, record.seq),
     readBatchOf(store, record.node, record.seq),
@@ -73,7 +72,7 @@ async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence 
   return {
     record,
     batch,
-    bundle: bareBundle({ record: text, receipt: { ...receipt.signed, path: path.map(writeSha256) }, ...sealed }),
+    bundle: bareBundle({ record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, ...sealed }),
   };
 }
 
@@ -103,8 +102,8 @@ async function batchEvidence(
 async function groupLeaves(store: Store, group: Group, batch: StoredBatch | undefined): Promise<Uint8Array[]> {
   const leaves: Uint8Array[] = [];
   if (batch === undefined) {
-    for await (const text of readRecordTexts(store, group.node, group.first, group.size)) {
-      leaves.push(leafHash(nativeSuite, text));
+    for await (const { head } of readRecordTexts(store, group.node, group.first, group.size)) {
+      leaves.push(recordLeaf(nativeSuite, head));
     }
     return leaves;
   }

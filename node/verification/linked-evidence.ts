@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './evidence.ts';
 import { findLinked } from './linked-records.ts';
 

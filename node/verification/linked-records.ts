@@ -3,7 +3,7 @@ import { isIncidentAbout } from '../../protocol/evidence/incident.ts';
 import { isOverrideOf, twoReviewers } from '../../protocol/evidence/oversight.ts';
 import { isEndFor, isStartFor, sessionOf } from '../../protocol/evidence/session.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { RecordDamagedError, readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';

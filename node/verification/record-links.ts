@@ -4,7 +4,7 @@ import { speakingFor } from '../../protocol/evidence/linked-record.ts';
 import { isOverrideOf } from '../../protocol/evidence/oversight.ts';
 import { sessionOf } from '../../protocol/evidence/session.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 
 /** What anyone may know of the records linked to one: how many that hold, and their ids. Nobody is named. */
 export interface RecordLinks {

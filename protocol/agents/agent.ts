@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../hash.ts';
 import type { RecordId } from '../ids.ts';
 import type { Base64url } from '../shapes.ts';
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import type { Custody } from '../statement/vocabulary.ts';
 import type { Timestamp } from '../time.ts';
 

@@ -63,7 +63,7 @@ export type AuditLogAnswer = Static<typeof AuditLogAnswerShape>;
 
 export const AUDIT_LOG_EXAMPLE = {
   success: true,
-  account: 'acme',
+  account: 'acc_eu_example',
   entries: [
     {
       seq: 2,

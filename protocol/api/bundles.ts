@@ -53,7 +53,10 @@ const RUNNING_HASH = `sha384:${'3b'.repeat(48)}`;
 /** Of the right form, with its statements, signatures and keys cut short: it does not verify. */
 export const BUNDLE_EXAMPLE = {
   format: BUNDLE_FORMAT,
-  record: '{"account":"acc-example","claims":{"channel":"direct"}}',
+  record: {
+    head: '{"body":"sha256:9f86…","v":2}',
+    body: '{"account":"acc_eu_example","claims":{"channel":"direct"}}',
+  },
   receipt: { statement: '{"type":"group","v":1}', signature: 'c2lnbmF0dXJl', path: [EXAMPLE_HASH] },
   batch: { envelope: '{"type":"batch","v":1}', signature: 'c2lnbmF0dXJl', path: [EXAMPLE_HASH, EXAMPLE_HASH] },
   cosignatures: [{ statement: '{"type":"cosign","v":1}', signature: 'c2lnbmF0dXJl' }],

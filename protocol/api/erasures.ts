@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Closed, CountShape, RecordIdShape } from '../shapes.ts';
-import { MAX_LINKED } from '../statement/record.ts';
+import { MAX_LINKED } from '../chain/claims.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { TextShape } from './fields.ts';

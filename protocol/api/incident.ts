@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { CLOCK_BASES, CLOCK_NOTE, DEADLINE_STATES, STATUTORY_PERIODS } from '../compliance/notification-clock.ts';
 import { INCIDENT_REFERENCES } from '../compliance/references.ts';
 import { Closed, TimestampShape } from '../shapes.ts';
-import { MAX_LINKED } from '../statement/record.ts';
+import { MAX_LINKED } from '../chain/claims.ts';
 import { INCIDENT_CRITERIA, SEVERITIES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { SignedRosterShape } from '../keys/signed-roster.ts';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../json/parse.ts';
-import type { JsonValue } from '../json/value.ts';
+import { isJsonObject, type JsonValue } from '../json/value.ts';
 import { Base64urlShape, Closed, ConsensusTimestampShape, EntityIdShape, Sha256Shape, Sha384Shape } from '../shapes.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { SignedStatementShape } from '../statement/statement.ts';
@@ -37,7 +37,7 @@ export const MAX_LINKED_PROOFS = 128;
 
 /** What proves one record, given keys and rosters. Signed things are the exact canonical strings that were signed. */
 const PROOF = {
-  record: Type.String(),
+  record: Closed({ head: Type.String(), body: Type.String() }),
   receipt: Closed({ statement: Type.String(), signature: Base64urlShape, path: PathShape }),
   /** Null until the record's batch is sealed. */
   batch: Type.Union([Closed({ envelope: Type.String(), signature: Base64urlShape, path: PathShape }), Type.Null()]),
@@ -66,6 +66,9 @@ export type Bundle = Static<typeof BundleShape>;
 
 const compiled = Compile(BundleShape);
 
+/** Records were one text then. */
+const OF_RELEASE_0_1 = 'is of the 0.1 release, whose bundles are not read any more: verify it with that release';
+
 export class BundleError extends Error {
   override readonly name = 'BundleError';
   /** JSON pointer of the member at fault. */
@@ -85,6 +88,7 @@ export function parseBundleText(text: string): Bundle {
 /** Reads the shape of a bundle. Throws `BundleError` on unknown members, wrong types and bad encodings. */
 export function parseBundle(value: JsonValue): Bundle {
   if (compiled.Check(value)) return value;
+  if (isJsonObject(value) && typeof value.record === 'string') throw new BundleError('/record', OF_RELEASE_0_1);
   const { pointer, message } = shapeFault(compiled, value);
   throw new BundleError(pointer, message);
 }

@@ -1,5 +1,4 @@
 import { hashText } from '../hash.ts';
-import { nodeOfRecord } from '../ids.ts';
 import type { Suite } from '../suite/suite.ts';
 import { checkAnchor } from './check-anchor.ts';
 import type { OpenedProof } from './opened-proof.ts';
@@ -18,9 +17,6 @@ export function checkBinding(suite: Suite, opened: OpenedProof): readonly Findin
 function bindReceipt({ record, group }: OpenedProof): readonly Finding[] {
   if (record === null || group === null) return [];
   const findings: Finding[] = [];
-  if (nodeOfRecord(record.id) !== record.node) {
-    findings.push(unbound('node-mismatch', 'the record id names another node'));
-  }
   if (group.node !== record.node) findings.push(unbound('node-mismatch', 'the receipt is of another node'));
   if (record.seq < group.first || record.seq >= group.first + group.size) {
     findings.push(unbound('range-mismatch', 'the receipt does not cover the record'));

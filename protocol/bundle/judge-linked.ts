@@ -1,6 +1,6 @@
 import type { LinkedRecord } from '../evidence/linked-record.ts';
 import type { Sha256Hash } from '../hash.ts';
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Proof } from './bundle.ts';
 import { checkBinding } from './check-binding.ts';

@@ -1,11 +1,10 @@
 import type { KeyDirectory } from '../keys/key-directory.ts';
 import type { RosterChain } from '../keys/roster-chain.ts';
 import { type LedgerMessage, parseLedgerMessage } from '../log/message.ts';
-import { leafHash } from '../merkle/hash.ts';
 import { type Cosignature, cosignatureStatement } from '../statement/cosignature.ts';
 import { type Envelope, envelopeStatement } from '../statement/envelope.ts';
 import { type Group, groupStatement } from '../statement/group.ts';
-import { type AttestationRecord, recordText } from '../statement/record.ts';
+import { type AttestationRecord, openRecord, recordLeaf } from '../chain/record.ts';
 import type { SignedStatement } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Proof } from './bundle.ts';
@@ -40,11 +39,11 @@ export function openProof(suite: Suite, proof: Proof, { rosters, keys }: Federat
       return null;
     }
   };
-  const record = read('leafRederived', 'record-malformed', () => readRecord(proof.record));
+  const record = read('leafRederived', 'record-malformed', () => openRecord(suite, proof.record));
   return {
     proof,
     record,
-    leaf: record === null ? null : leafHash(suite, proof.record),
+    leaf: record === null ? null : recordLeaf(suite, proof.record.head),
     group: read('bundleBinding', 'statement-malformed', () => groupStatement.parse(proof.receipt.statement)),
     envelope: read('bundleBinding', 'statement-malformed', () =>
       proof.batch === null ? null : envelopeStatement.parse(proof.batch.envelope),
@@ -60,13 +59,4 @@ export function openProof(suite: Suite, proof: Proof, { rosters, keys }: Federat
     keys,
     findings,
   };
-}
-
-/** The record of a text that re-canonicalises to itself byte for byte. Throws where it does not, or is no record. */
-function readRecord(text: string): AttestationRecord {
-  const record = recordText.parse(text);
-  if ((record.sourceSeq === 1) !== (record.sourcePrev === null)) {
-    throw new RangeError('record: only the first record of a source has none before it');
-  }
-  return record;
 }

@@ -3,10 +3,10 @@ import { hashText } from '../hash.ts';
 import { nodeOfRecord } from '../ids.ts';
 import { leafHash } from '../merkle/hash.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
-import { ClaimsShape, LinksShape } from '../statement/record.ts';
 import { canonicalText, StatementError } from '../statement/statement.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import type { Suite } from '../suite/suite.ts';
+import { ClaimsShape, LinksShape } from './claims.ts';
 
 /** The public half of a record: that it exists, of what kind, by which node, and when (TRUST §7). */
 const HeadShape = Closed({
@@ -35,7 +35,7 @@ const BodyShape = Closed({
 });
 export type RecordBody = Static<typeof BodyShape>;
 
-/** A record with both halves. */
+/** A record with both halves: all that Meridian signs about one event. Everything else is derived from it. */
 export type AttestationRecord = RecordHead & RecordBody;
 
 /** The two texts of a record. A public proof carries the head alone. */
@@ -44,23 +44,45 @@ export interface RecordTexts {
   readonly body: string | null;
 }
 
+/** Both texts of a record. */
+export interface WholeTexts extends RecordTexts {
+  readonly body: string;
+}
+
+/** A record with its exact texts. */
+export interface WrittenRecord {
+  readonly record: AttestationRecord;
+  readonly texts: WholeTexts;
+}
+
 const headText = canonicalText('record head', HeadShape);
 const bodyText = canonicalText('record body', BodyShape);
 
 type Hashing = Pick<Suite, 'sha256Hex'>;
 
-/** The two texts of a record whose `body` is not known yet. */
-export function writeRecord(
-  suite: Hashing,
-  record: Omit<AttestationRecord, 'body' | 'v'>,
-): { readonly head: string; readonly body: string } {
-  const { id, kind, node, seq, submittedAt, ...rest } = record;
+/** A record of these members, and its texts. */
+export function makeRecord(suite: Hashing, fields: Omit<AttestationRecord, 'body' | 'v'>): WrittenRecord {
+  const { account, claims, id, kind, links, node, payloadHash, seq, sourceId, sourcePrev, sourceSeq, submittedAt } =
+    fields;
+  // Members stand in canonical order, so that each text costs one native call.
+  const rest: RecordBody = { account, claims, links, payloadHash, sourceId, sourcePrev, sourceSeq };
   const body = bodyText.write(rest);
-  const head = headText.write({ v: 2, id, kind, node, seq, submittedAt, body: hashText(suite, body) });
-  return { head, body };
+  const head: RecordHead = { body: hashText(suite, body), id, kind, node, seq, submittedAt, v: 2 };
+  return { record: { ...head, ...rest }, texts: { head: headText.write(head), body } };
 }
 
-/** The head of a record. Throws `StatementError` where the text is not canonical, of another shape, or of another node's id. */
+/** The two texts of a record whose `body` is not known yet. */
+export function writeRecord(suite: Hashing, fields: Omit<AttestationRecord, 'body' | 'v'>): WholeTexts {
+  return makeRecord(suite, fields).texts;
+}
+
+/** The record of two texts. Throws `StatementError` where one does not read, or the head names another body. */
+export function openRecord(suite: Hashing, { head: text, body }: WholeTexts): AttestationRecord {
+  const head = readHead(text);
+  return { ...head, ...readBody(suite, head, body) };
+}
+
+/** The head of a record. Throws `StatementError` where it is not canonical, of another shape, or its id of another node. */
 export function readHead(text: string): RecordHead {
   const head = headText.parse(text);
   if (nodeOfRecord(head.id) !== head.node) throw new StatementError('record head: the id names another node');
@@ -69,12 +91,18 @@ export function readHead(text: string): RecordHead {
 
 /** The body that a head names. Throws `StatementError` where it is another one, not canonical, or of another shape. */
 export function readBody(suite: Hashing, head: Pick<RecordHead, 'body'>, text: string): RecordBody {
+  if (!text.isWellFormed()) throw new StatementError('record body: holds a lone surrogate');
   if (hashText(suite, text) !== head.body) throw new StatementError('record body: is not the one that the head names');
   const body = bodyText.parse(text);
   if ((body.sourceSeq === 1) !== (body.sourcePrev === null)) {
     throw new StatementError('record body: only the first record of a source has none before it');
   }
   return body;
+}
+
+/** Whether a head names this body. For texts that were read before: neither is looked into. */
+export function namesBody(suite: Hashing, { head, body }: WholeTexts): boolean {
+  return head.startsWith(`{"body":"${hashText(suite, body)}",`);
 }
 
 /** Leaf of a record: RFC 9162 leaf hash of its head's text, 32 bytes. */

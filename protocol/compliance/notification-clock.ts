@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import type { Severity } from '../statement/vocabulary.ts';
 import { type Timestamp, timestampOf } from '../time.ts';
 

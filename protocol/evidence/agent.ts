@@ -1,7 +1,7 @@
 import { decodeBase64url, utf8 } from '../bytes.ts';
 import { hashParts, type Sha256Hash } from '../hash.ts';
 import { AGENT_CONTEXT, agentStatementText } from '../statement/agent-statement.ts';
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES, type Suite } from '../suite/suite.ts';
 import { type LinkedRecord, speakingFor } from './linked-record.ts';
 

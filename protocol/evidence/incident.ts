@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 
 /** Whether a record is an incident that names this very subject, in the subject's account. */
 export function isIncidentAbout(subject: AttestationRecord, { kind, links, account }: AttestationRecord): boolean {

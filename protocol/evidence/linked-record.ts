@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 
 /** A record that the subject names or that names it, and whether its own proof holds. One that does not counts for nothing. */
 export interface LinkedRecord {

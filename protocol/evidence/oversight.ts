@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import type { ReviewOutcome } from '../statement/vocabulary.ts';
 
 /** Outcomes by which a person verified a result, whichever way it went: EU AI Act Art. 14(5). */

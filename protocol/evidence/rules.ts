@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import type { Timestamp } from '../time.ts';
 import { type LinkedRecord, speakingFor } from './linked-record.ts';
 import { isHumanOverride, isOverrideOf, isVerifying, twoReviewers } from './oversight.ts';

@@ -1,5 +1,5 @@
 import type { RecordId } from '../ids.ts';
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 
 /** The session that a record was made in, by the id of its start. The start itself lies in its own session. */
 export function sessionOf({ kind, id, links }: AttestationRecord): RecordId | undefined {

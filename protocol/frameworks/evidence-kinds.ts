@@ -1,11 +1,15 @@
 import { RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
 import { type MappedEvent, MAPPED_EVENTS } from './event-types.ts';
 
+/** Records about accounts themselves, which evidence no clause. */
+const ACCOUNT_KINDS = ['account', 'account_key_refused'] as const satisfies readonly RecordKind[];
+type AccountKind = (typeof ACCOUNT_KINDS)[number];
+
 /** What can evidence a clause: a record kind, or an event of a record of kind `decision`. */
-export type EvidenceKind = RecordKind | `event:${MappedEvent}`;
+export type EvidenceKind = Exclude<RecordKind, AccountKind> | `event:${MappedEvent}`;
 
 export const EVIDENCE_KINDS: readonly EvidenceKind[] = [
-  ...RECORD_KINDS,
+  ...RECORD_KINDS.filter((kind) => !isAccountKind(kind)),
   ...MAPPED_EVENTS.map((event): EvidenceKind => `event:${event}`),
 ];
 
@@ -65,6 +69,8 @@ export const TELLING_FIELDS = {
   counterparty_check: ['matched', 'referenceDatabase', 'verdict'],
   key_event: ['keyEvent'],
   erasure: ['legalBasis'],
+  account: [],
+  account_key_refused: [],
 } as const satisfies Record<RecordKind, readonly string[]>;
 
 /** Fields that evidence a clause and that stay in the payload, where nothing signed tells of them. */
@@ -84,6 +90,11 @@ export function visibility(kind: EvidenceKind, field: string): 'always' | 'told'
 
 function recordKindOf(kind: EvidenceKind): RecordKind {
   return isEvent(kind) ? 'decision' : kind;
+}
+
+function isAccountKind(kind: RecordKind): kind is AccountKind {
+  const kinds: readonly RecordKind[] = ACCOUNT_KINDS;
+  return kinds.includes(kind);
 }
 
 function isEvent(kind: EvidenceKind): kind is `event:${MappedEvent}` {

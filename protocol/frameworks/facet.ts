@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../statement/record.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import { ENVIRONMENTS, RECORD_KINDS, type RecordKind } from '../statement/vocabulary.ts';
 import { DECISION_EVENT, isEventType, isKnownEvent, NOT_APPLICABLE_EVENT } from './event-types.ts';
 import { fieldsShown } from './fields-shown.ts';

@@ -1,4 +1,5 @@
-import type { AttestationRecord, Claims, Links } from '../statement/record.ts';
+import type { Claims, Links } from '../chain/claims.ts';
+import type { AttestationRecord } from '../chain/record.ts';
 import { type DecisionField, TELLING_FIELDS } from './evidence-kinds.ts';
 
 /** Calendar spans that laws ask for, in whole days: 3, 4, 5, 6, 7 and 10 years. A lock shows the longest it reaches. */

@@ -3,7 +3,7 @@ import { hashParts, type Sha256Hash } from '../hash.ts';
 import { canonicalize, joinMembers } from '../json/canonical.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { isJsonObject } from '../json/value.ts';
-import type { Claims } from '../statement/record.ts';
+import type { Claims } from '../chain/claims.ts';
 import type { Suite } from '../suite/suite.ts';
 
 export const SALT_BYTES = 32;

@@ -20,6 +20,9 @@ export const RECORD_KINDS = [
   'counterparty_check',
   'key_event',
   'erasure',
+  /** A version of an account's statement, and a key that was refused for good: made by nothing yet. */
+  'account',
+  'account_key_refused',
 ] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 

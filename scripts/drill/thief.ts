@@ -7,10 +7,9 @@ import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { leafHash } from '../../protocol/merkle/hash.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../protocol/statement/record.ts';
+import { makeRecord, openRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
@@ -31,9 +30,9 @@ export interface Forgery {
  */
 export async function forge(honest: Bundle, stolen: Signer, number: number): Promise<Forgery> {
   const at = timestampOf(Date.now());
-  const pattern = recordText.parse(honest.record);
+  const pattern = openRecord(nativeSuite, honest.record);
   const { node } = pattern;
-  const record: AttestationRecord = {
+  const { record, texts } = makeRecord(nativeSuite, {
     ...pattern,
     id: newRecordId(node, Date.now()),
     seq: FORGED_SEQ + number,
@@ -44,10 +43,9 @@ export async function forge(honest: Bundle, stolen: Signer, number: number): Pro
     payloadHash: writeSha256(randomBytes(32)),
     claims: { channel: 'direct', modelId: 'forged' },
     links: {},
-  };
-  const text = recordText.write(record);
+  });
   const keyId = stolen.keyId;
-  const tree = { first: record.seq, size: 1, root: writeSha256(leafHash(nativeSuite, text)) };
+  const tree = { first: record.seq, size: 1, root: writeSha256(recordLeaf(nativeSuite, texts.head)) };
   const group: Group = { v: 1, type: 'group', node, ...tree, keyId, signedAt: at };
   const envelope: Envelope = {
     v: 1,
@@ -67,7 +65,7 @@ export async function forge(honest: Bundle, stolen: Signer, number: number): Pro
     message: writeLedgerMessage(nameEnvelope(nativeSuite, genesis, envelope, batch.statement)),
     bundle: {
       format: honest.format,
-      record: text,
+      record: texts,
       receipt: { ...receipt, path: [] },
       batch: { envelope: batch.statement, signature: batch.signature, path: [] },
       cosignatures: [],

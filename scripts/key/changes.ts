@@ -76,12 +76,14 @@ export async function change(
   }
 }
 
-/** One id for all nodes, so that they mean the same account. */
-function createAccount(
+/** One id for all nodes, so that they mean the same account. The first of them is its home. */
+async function createAccount(
   { id, tier, owner }: Extract<Command, { readonly name: 'create-account' }>,
   targets: readonly Target[],
 ): Promise<ChangeReport> {
-  return accountReport(targets, '/accounts/create', { id: id ?? newAccountId(), tier, ...owner });
+  const [first] = targets;
+  const fresh = first !== undefined && isNodeId(first.node) ? { id: newAccountId(first.node) } : {};
+  return accountReport(targets, '/accounts/create', { ...(id === undefined ? fresh : { id }), tier, ...owner });
 }
 
 async function accountReport(targets: readonly Target[], path: string, body: JsonObject): Promise<ChangeReport> {

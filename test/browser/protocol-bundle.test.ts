@@ -28,7 +28,8 @@ const ENTRY = `
 const federation = await TestFederation.create();
 const bundle = (await federation.sealBatch('eu', [{}, {}, {}, {}])).bundleFor(2);
 const good = JSON.stringify(bundle);
-const bad = JSON.stringify({ ...bundle, record: bundle.record.replace('acc_demo', 'acc_else') });
+const head = bundle.record.head.replace('"kind":"decision"', '"kind":"incident"');
+const bad = JSON.stringify({ ...bundle, record: { ...bundle.record, head } });
 const pin = federation.chain.genesis;
 
 const CHECKED = { leafRederived: true, payloadHashMatch: true, proofWalk: true, bundleBinding: true, sigValid: true };

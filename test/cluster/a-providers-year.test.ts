@@ -41,7 +41,7 @@ year('signs up with an e-mail address, and the key comes by mail', async () => {
   const text = await provider.mailTo(EMAIL);
   provider.apiKey = /mk_[A-Za-z0-9_-]{40,}/.exec(text)?.[0] ?? '';
   assert.is((await provider.get('/v1/usage')).tier, 'developer');
-  const account = /acc-[a-z0-9]+/.exec(text)?.[0] ?? '';
+  const account = /acc_[a-z0-9]+_[a-z0-9]+/.exec(text)?.[0] ?? '';
   const { status: exit, stderr } = keyCommand('set-tier', account, 'professional');
   assert.is(exit, 0, stderr);
   assert.is((await provider.get('/v1/usage')).tier, 'professional');

@@ -12,10 +12,11 @@ import { fsckCommand } from '../../node/fsck/command.ts';
 import { keyFilePath, readKeyAt, rewriteKeyAt } from '../../node/keys/key-file.ts';
 import { keyDirectory } from '../../node/keys/node-keys.ts';
 import { readPassphrase } from '../../node/keys/passphrase.ts';
-import { bodyTable, splitBody } from '../../node/records/record-tables.ts';
+import { splitTexts } from '../../node/records/record-lines.ts';
+import { bodyTable } from '../../node/records/record-tables.ts';
 import { Store } from '../../node/store/store.ts';
 import { nodeId } from '../../protocol/ids.ts';
-import { recordText } from '../../protocol/statement/record.ts';
+import { readHead } from '../../protocol/chain/record.ts';
 import { backupCommand } from '../../scripts/backup/command.ts';
 import { restoreCommand } from '../../scripts/restore/command.ts';
 import { Load, notVerified } from '../fixtures/load.ts';
@@ -201,7 +202,7 @@ async function sealKeys(): Promise<void> {
 async function lostIn(store: Store, acknowledged: readonly string[]): Promise<string[]> {
   const held = new Set<string>();
   for await (const [, body] of bodyTable.under(store, [US])) {
-    for (const text of splitBody(body)) held.add(recordText.parse(text).id);
+    for (const { head } of splitTexts(body)) held.add(readHead(head).id);
   }
   return acknowledged.filter((id) => !held.has(id));
 }

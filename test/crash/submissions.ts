@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { bodyTable, splitBody } from '../../node/records/record-tables.ts';
+import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { splitTexts } from '../../node/records/record-lines.ts';
+import { bodyTable } from '../../node/records/record-tables.ts';
 import type { Store } from '../../node/store/store.ts';
 import { nodeId } from '../../protocol/ids.ts';
-import { recordText } from '../../protocol/statement/record.ts';
+import { openRecord } from '../../protocol/chain/record.ts';
 import type { TestNode } from '../fixtures/test-node.ts';
 
 /** What a node answers that cannot store a record at the moment. */
@@ -59,7 +61,7 @@ export class Submissions {
   async requireIn(store: Store, acknowledged: ReadonlyMap<string, string> = this.acknowledged): Promise<void> {
     const held = new Map<string, string>();
     for await (const [, body] of bodyTable.under(store, [nodeId(this.#node.config.id)])) {
-      for (const { sourceId, id } of splitBody(body).map((text) => recordText.parse(text))) {
+      for (const { sourceId, id } of splitTexts(body).map((texts) => openRecord(nativeSuite, texts))) {
         // The node has records of its own: after midnight, the heads of the day's logs.
         if (!this.#sent.has(sourceId)) continue;
         assert.not(held.has(sourceId), `${sourceId} is recorded twice`);

@@ -57,35 +57,36 @@ async function statesOf(apiKey: string): Promise<unknown[]> {
 }
 
 test('without --node an account and its key are known to every node of the cluster, as the same', async () => {
-  assert.match(await done('create-account --id acme --tier standard --name Acme --email ops@acme.example'), /eu +acme/);
-  const { apiKey, id } = await made('create --account acme --preset ingest --name loader');
+  const create = 'create-account --id acc_eu_acme --tier standard --name Acme --email ops@acme.example';
+  assert.match(await done(create), /eu +acc_eu_acme/);
+  const { apiKey, id } = await made('create --account acc_eu_acme --preset ingest --name loader');
   assert.equal(await statesOf(apiKey), ['attestation-not-found', 'attestation-not-found']);
-  const list = await done('list --account acme');
+  const list = await done('list --account acc_eu_acme');
   assert.match(list, new RegExp(`^${id} +loader +active +ingest +all +any +never .* eu us$`, 'm'));
   assert.not.match(list, KEY_TEXT);
-  assert.match(await done('list'), /^acme +standard +Acme +ops@acme\.example +eu us$/m);
+  assert.match(await done('list'), /^acc_eu_acme +standard +Acme +ops@acme\.example +eu us$/m);
 });
 
 test('--node picks one; the other does not know the key', async () => {
   const { apiKey } = await made(
-    'create --account acme --preset auditor --node us --expires 30d --source a,b --source c',
+    'create --account acc_eu_acme --preset auditor --node us --expires 30d --source a,b --source c',
   );
   assert.equal(await statesOf(apiKey), ['api-key-invalid', 'attestation-not-found']);
-  assert.match(await done('list --account acme'), /auditor +a,b c +any +\d{4}-.* us$/m);
+  assert.match(await done('list --account acc_eu_acme'), /auditor +a,b c +any +\d{4}-.* us$/m);
 });
 
 test('a key is rotated and revoked on every node', async () => {
-  const old = await made('create --account acme --scopes attest:write,proof:read --addresses 127.0.0.0/8');
-  const turned = await made(`rotate ${old.id} --account acme --overlap 0`);
+  const old = await made('create --account acc_eu_acme --scopes attest:write,proof:read --addresses 127.0.0.0/8');
+  const turned = await made(`rotate ${old.id} --account acc_eu_acme --overlap 0`);
   assert.equal(await statesOf(old.apiKey), ['api-key-revoked', 'api-key-revoked']);
   assert.equal(await statesOf(turned.apiKey), ['attestation-not-found', 'attestation-not-found']);
-  await done(`revoke ${turned.id} --account acme`);
+  await done(`revoke ${turned.id} --account acc_eu_acme`);
   assert.equal(await statesOf(turned.apiKey), ['api-key-revoked', 'api-key-revoked']);
 });
 
 test('a tier is set at once', async () => {
-  const { apiKey } = await made('create --account acme --preset admin');
-  await done('set-tier acme enterprise');
+  const { apiKey } = await made('create --account acc_eu_acme --preset admin');
+  await done('set-tier acc_eu_acme enterprise');
   for (const node of [eu, us]) {
     const found = await node.context.accounts.authenticate(apiKey);
     assert.is(typeof found === 'string' ? found : found.caller.account.tier, 'enterprise');
@@ -93,15 +94,15 @@ test('a tier is set at once', async () => {
 });
 
 test('--home is one node outside any cluster, which makes its keys itself', async () => {
-  await done(`create-account --id solo --tier developer --home ${eu.config.home}`);
-  const { apiKey, id } = await made(`create --account solo --preset admin --home ${eu.config.home}`);
+  await done(`create-account --id acc_eu_solo --tier developer --home ${eu.config.home}`);
+  const { apiKey, id } = await made(`create --account acc_eu_solo --preset admin --home ${eu.config.home}`);
   assert.match(id, /^key_eu_/);
   assert.equal(await statesOf(apiKey), ['attestation-not-found', 'api-key-invalid']);
 });
 
 test('a node that missed a key is given it by stdin, and it is not printed again', async () => {
-  const { apiKey, id } = await made('create --account acme --preset ingest --node eu --node us');
-  const line = `create --account acme --preset ingest --node us --key-from-stdin --key-id ${id}`;
+  const { apiKey, id } = await made('create --account acc_eu_acme --preset ingest --node eu --node us');
+  const line = `create --account acc_eu_acme --preset ingest --node us --key-from-stdin --key-id ${id}`;
   const again = await key(line, `${apiKey}\n`);
   assert.is(again.exit, 0, again.err);
   assert.not.match(again.out, KEY_TEXT);
@@ -112,15 +113,15 @@ test('a node that missed a key is given it by stdin, and it is not printed again
 test('what a node refuses is told, with exit 1', async () => {
   for (const [line, reason] of [
     ['create --account nobody --preset ingest', 'no account nobody'],
-    ['create --account acme --preset auditor --expires 2020-01-01T00:00:00Z', 'has passed'],
-    ['create --account acme --preset ingest --addresses localhost', 'CIDR'],
-    ['create-account --id acme --tier developer', 'already'],
+    ['create --account acc_eu_acme --preset auditor --expires 2020-01-01T00:00:00Z', 'has passed'],
+    ['create --account acc_eu_acme --preset ingest --addresses localhost', 'CIDR'],
+    ['create-account --id acc_eu_acme --tier developer', 'already'],
     ['create-account --tier developer --email nobody', 'mail address'],
     ['create-account --id A/B --tier developer', 'id'],
     ['set-tier a%2Fb developer', 'no account'],
     ['list --account nobody', 'no account nobody'],
-    ['revoke key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB --account acme', 'no key'],
-    ['rotate key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB --account acme --overlap 31d', 'overlapSeconds'],
+    ['revoke key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB --account acc_eu_acme', 'no key'],
+    ['rotate key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB --account acc_eu_acme --overlap 31d', 'overlapSeconds'],
   ] as const) {
     const { exit, err } = await key(line);
     assert.is(exit, 1, line);
@@ -134,14 +135,14 @@ test('another command line is refused with exit 2, and says how it goes', async 
     '',
     'grant',
     'create --preset ingest',
-    'create --account acme',
-    'create --account acme --preset owner',
-    'create --account acme --scopes everything',
-    'create --account acme --preset ingest --tier developer',
-    'create --account acme --preset ingest --key-from-stdin',
-    'rotate acme --account acme',
+    'create --account acc_eu_acme',
+    'create --account acc_eu_acme --preset owner',
+    'create --account acc_eu_acme --scopes everything',
+    'create --account acc_eu_acme --preset ingest --tier developer',
+    'create --account acc_eu_acme --preset ingest --key-from-stdin',
+    'rotate acc_eu_acme --account acc_eu_acme',
     'rotate',
-    'set-tier acme gold',
+    'set-tier acc_eu_acme gold',
     'list --node xx',
     'list --node eu --home /tmp',
     'list extra',
@@ -163,17 +164,17 @@ test('as a process: JSON on stdout, the exit code, and nothing is changed while 
     const [exit] = await exited;
     return { exit: Number(exit), out, err };
   };
-  const good = await run('create', '--account', 'acme', '--preset', 'ingest', '--json');
+  const good = await run('create', '--account', 'acc_eu_acme', '--preset', 'ingest', '--json');
   assert.is(good.exit, 0, good.err);
   const told: unknown = JSON.parse(good.out);
   if (typeof told !== 'object' || told === null || !('apiKey' in told)) throw new Error(good.out);
   assert.equal(await statesOf(String(told.apiKey)), ['attestation-not-found', 'attestation-not-found']);
   await us.stop();
-  const keys = (await eu.context.accounts.keys.list('acme')).length;
-  const bad = await run('create', '--account', 'acme', '--preset', 'ingest');
+  const keys = (await eu.context.accounts.keys.list('acc_eu_acme')).length;
+  const bad = await run('create', '--account', 'acc_eu_acme', '--preset', 'ingest');
   assert.equal([bad.exit, bad.out], [1, '']);
   assert.match(bad.err, 'us: the node does not run');
-  assert.is((await eu.context.accounts.keys.list('acme')).length, keys);
+  assert.is((await eu.context.accounts.keys.list('acc_eu_acme')).length, keys);
   for (const node of [eu, us]) assert.not.match(node.log.join(''), KEY_TEXT);
 });
 

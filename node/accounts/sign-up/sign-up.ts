@@ -70,7 +70,7 @@ export class SignUp {
       await deliver(mailer, accountExistsMail(to, known.id, nodeUrl()));
       return;
     }
-    const account = known?.id ?? newAccountId();
+    const account = known?.id ?? newAccountId(book.node);
     const apiKey = newKeyText();
     await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
     await book.change(() =>

@@ -1,5 +1,5 @@
 import type { RecordId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 

@@ -2,8 +2,8 @@ import { encodeBase64url } from '../../../protocol/bytes.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
-import type { Facts } from '../../../protocol/statement/claims.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { Facts } from '../../../protocol/chain/facts.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { randomBytesPooled } from '../../randomness.ts';
 import type { PaidCall } from '../route.ts';
 

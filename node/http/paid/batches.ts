@@ -11,7 +11,7 @@ import type { Sha256Hash } from '../../../protocol/hash.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import { type ServiceName, SERVICES } from '../../../protocol/payments/prices.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
 import type { PaidRecords } from '../../payments/paid-recording.ts';
 import { Slices } from '../../turns.ts';

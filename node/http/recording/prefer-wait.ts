@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Longest `Prefer: wait` that is honoured. In seconds. */

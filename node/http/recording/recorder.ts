@@ -1,6 +1,6 @@
 import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Idempotency } from '../../intake/idempotency.ts';
 import type { Intake } from '../../intake/intake.ts';
 

@@ -4,7 +4,7 @@ import type { Static, TObject } from 'typebox';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import type { Scope } from '../../accounts/scopes.ts';

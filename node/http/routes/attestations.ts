@@ -7,7 +7,7 @@ import {
   MAX_ATTESTATIONS_PAGE,
 } from '../../../protocol/api/attestations.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { proofWindowOpensAt } from '../../attestation/proof-window.ts';

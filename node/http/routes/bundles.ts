@@ -11,7 +11,7 @@ import type { Verdict } from '../../../protocol/bundle/verdict.ts';
 import { isKeyRecordFor } from '../../../protocol/evidence/agent.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { proofWindowEndsAt } from '../../attestation/proof-window.ts';

@@ -6,7 +6,8 @@ import {
 } from '../../../protocol/api/corrective-action.ts';
 import { ACTION_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import type { AttestationRecord, Links } from '../../../protocol/statement/record.ts';
+import type { Links } from '../../../protocol/chain/claims.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { AccountRecords } from '../../compliance/account-records.ts';
 import { type CorrectiveActions, requireAllowed } from '../../compliance/corrective-actions.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';

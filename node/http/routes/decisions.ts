@@ -1,4 +1,4 @@
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import type { AgentSigning } from '../../agents/agent-signing.ts';
 import type { DecisionDraft } from '../../attestation/decision-drafts.ts';

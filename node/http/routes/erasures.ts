@@ -7,7 +7,8 @@ import {
 } from '../../../protocol/api/erasures.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { type AttestationRecord, MAX_LINKED } from '../../../protocol/statement/record.ts';
+import { MAX_LINKED } from '../../../protocol/chain/claims.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Erasures, ErasureSplit, ErasureTarget } from '../../compliance/erasures.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';
 import type { Pseudonyms } from '../../compliance/pseudonyms.ts';

@@ -5,7 +5,7 @@ import {
 } from '../../../protocol/api/human-override.ts';
 import { OVERRIDE_REFERENCES } from '../../../protocol/compliance/references.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { AccountRecords } from '../../compliance/account-records.ts';
 import { ComplianceError } from '../../compliance/compliance-error.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';

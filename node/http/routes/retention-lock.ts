@@ -9,7 +9,7 @@ import { lockEnd, MIN_RETENTION_DAYS } from '../../../protocol/compliance/retent
 import { calendarWarnings, statutoryMinimumDays } from '../../../protocol/compliance/retention-bases.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';
 import type { Actor, Holds } from '../../compliance/holds.ts';

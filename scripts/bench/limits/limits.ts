@@ -83,7 +83,7 @@ async function measure(ways: readonly Way[], { quick, say, signal }: BenchOption
 }
 
 function accounts(size: number): readonly LimitedAccount[] {
-  return Array.from({ length: size }, (_, i) => ({ id: `acc-${size}-${i}`, tier: 'professional' }));
+  return Array.from({ length: size }, (_, i) => ({ id: `acc_eu_${size}-${i}`, tier: 'professional' }));
 }
 
 function recording(usage: DailyUsage, callers: readonly LimitedAccount[]): Way['request'] {
@@ -104,7 +104,7 @@ function refused(usage: DailyUsage): Way['request'] {
   const admits = new RequestLimits(new RateLimits(() => 0), usage);
   return async () => {
     try {
-      (await admits.admit({ id: 'acc-busy', tier: 'developer' }, 'POST /v1/tiered-attest', 1)).release();
+      (await admits.admit({ id: 'acc_eu_busy', tier: 'developer' }, 'POST /v1/tiered-attest', 1)).release();
     } catch (error) {
       if (!(error instanceof LimitError)) throw error;
     }

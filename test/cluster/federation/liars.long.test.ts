@@ -123,11 +123,11 @@ test('a body that is announced and withheld', async () => {
 test('a wrong body: records that are not those signed', async () => {
   const claim = { ...groupStatement.parse(group.signed.statement), first: 2, root: randomHash() };
   const signed = await signStatement(groupStatement, claim, liar.signer);
-  const texts = record.texts.map((text) => text.replace('"seq":1', '"seq":2'));
+  const records = record.records.map(({ head, body }) => ({ head: head.replace('"seq":1', '"seq":2'), body }));
   await reborn(() => [
     encodeItem({ kind: 'envelope', signed: announced }),
     encodeItem({ kind: 'group', signed }),
-    encodeItem({ kind: 'records', texts }),
+    encodeItem({ kind: 'records', records }),
   ]);
   await caught('wrong body', 'forged', claimNext);
   await assertContained();

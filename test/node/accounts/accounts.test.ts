@@ -17,11 +17,11 @@ function accountOf(found: Authentication): Account {
 test('a granted key is its account, at once and after a restart; any other is unknown', async () => {
   await using room = await AccountRoom.open();
   assert.is(await room.accounts.authenticate(KEY), 'unknown');
-  await room.accounts.grant({ id: 'acme', tier: 'standard' }, KEY);
+  await room.accounts.grant({ id: 'acc_eu_acme', tier: 'standard' }, KEY);
   for (let restart = 0; restart < 2; restart++) {
     for (let again = 0; again < 2; again++) {
       const found = await room.accounts.authenticate(KEY);
-      assert.equal(accountOf(found), { id: 'acme', tier: 'standard', createdAt: '2026-11-21T09:30:00.000Z' });
+      assert.equal(accountOf(found), { id: 'acc_eu_acme', tier: 'standard', createdAt: '2026-11-21T09:30:00.000Z' });
       if (typeof found === 'string') throw new Error(found);
       assert.equal([found.caller.key.scopes, found.caller.key.sources, found.addresses], [[...SCOPES], null, null]);
       assert.match(found.caller.key.id, /^key_eu_[0-9A-Z]{26}$/);
@@ -35,20 +35,20 @@ test('a granted key is its account, at once and after a restart; any other is un
 test('granting again changes nothing and tells of nothing; a new tier holds for every key at once', async () => {
   await using room = await AccountRoom.open();
   const { accounts } = room;
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   const rows = await room.rows();
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   assert.equal(await room.rows(), rows);
   await accounts.authenticate(KEY);
-  await accounts.grant({ id: 'acme', tier: 'enterprise' }, `${KEY}2`);
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'enterprise' }, `${KEY}2`);
   assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'enterprise');
   assert.equal(
     room.events.map(({ action, account, by }) => `${action} ${account} ${by}`),
     [
-      'account.created acme operator',
-      'key.created acme operator',
-      'tier.changed acme operator',
-      'key.created acme operator',
+      'account.created acc_eu_acme operator',
+      'key.created acc_eu_acme operator',
+      'tier.changed acc_eu_acme operator',
+      'key.created acc_eu_acme operator',
     ],
   );
 });
@@ -56,19 +56,19 @@ test('granting again changes nothing and tells of nothing; a new tier holds for 
 test('a revoked key stays revoked when it is granted again, and no key changes hands', async () => {
   await using room = await AccountRoom.open();
   const { accounts } = room;
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
-  const [key] = await accounts.keys.list('acme');
-  await accounts.keys.revoke('acme', key?.id ?? '', 'operator');
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
+  const [key] = await accounts.keys.list('acc_eu_acme');
+  await accounts.keys.revoke('acc_eu_acme', key?.id ?? '', 'operator');
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   assert.is(await accounts.authenticate(KEY), 'revoked');
-  assert.is(await refusal(accounts.grant({ id: 'globex', tier: 'developer' }, KEY)), 'key-exists');
-  assert.is(await accounts.book.account('globex'), undefined);
+  assert.is(await refusal(accounts.grant({ id: 'acc_eu_globex', tier: 'developer' }, KEY)), 'key-exists');
+  assert.is(await accounts.book.account('acc_eu_globex'), undefined);
 });
 
 test('an answer read before a change is not remembered after it', async () => {
   await using room = await AccountRoom.open();
   const { accounts, store } = room;
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   const get = store.get.bind(store);
   const gate = Promise.withResolvers<void>();
   store.get = async (key) => {
@@ -79,7 +79,7 @@ test('an answer read before a change is not remembered after it', async () => {
   const before = accounts.authenticate(KEY);
   await new Promise((resolve) => setTimeout(resolve, 20));
   store.get = get;
-  await accounts.setTier('acme', 'enterprise');
+  await accounts.setTier('acc_eu_acme', 'enterprise');
   gate.resolve();
   await before;
   assert.is(accountOf(await accounts.authenticate(KEY)).tier, 'enterprise');
@@ -89,15 +89,18 @@ test('weak keys and malformed accounts are refused', async () => {
   await using room = await AccountRoom.open();
   const { accounts } = room;
   const refused = [
-    accounts.grant({ id: 'acme', tier: 'developer' }, KEY.slice(1)),
-    accounts.grant({ id: 'acme', tier: 'developer' }, `${KEY.slice(1)} `),
-    accounts.grant({ id: 'acme', tier: 'developer' }, 'k'.repeat(257)),
-    accounts.grant({ id: 'acme', tier: 'developer' }, `${KEY}é`),
-    accounts.grant({ id: 'a/b', tier: 'developer' }, KEY),
+    accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY.slice(1)),
+    accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, `${KEY.slice(1)} `),
+    accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, 'k'.repeat(257)),
+    accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, `${KEY}é`),
+    accounts.grant({ id: 'acc_eu_a/b', tier: 'developer' }, KEY),
     accounts.grant({ id: '', tier: 'developer' }, KEY),
-    accounts.grant({ id: 'A', tier: 'developer' }, KEY),
-    accounts.grant({ id: 'a'.repeat(65), tier: 'developer' }, KEY),
-    accounts.create({ id: 'a b', tier: 'developer' }),
+    accounts.grant({ id: 'acc_eu_A', tier: 'developer' }, KEY),
+    accounts.grant({ id: `acc_eu_${'a'.repeat(58)}`, tier: 'developer' }, KEY),
+    accounts.grant({ id: 'acme', tier: 'developer' }, KEY),
+    accounts.grant({ id: 'acc_acme', tier: 'developer' }, KEY),
+    accounts.grant({ id: 'acc_europe_acme', tier: 'developer' }, KEY),
+    accounts.create({ id: 'acc_eu_a b', tier: 'developer' }),
     accounts.create({ tier: 'developer', name: 'n'.repeat(201) }),
     accounts.setTier('nobody', 'enterprise'),
   ];
@@ -113,7 +116,7 @@ test('an operator makes an account once: the same again is the same, another of 
   await using room = await AccountRoom.open();
   const { accounts } = room;
   const made = await accounts.create({ tier: 'standard', name: 'Acme', email: 'ops@acme.example' });
-  assert.match(made.id, /^acc-[a-z0-9]{16}$/);
+  assert.match(made.id, /^acc_eu_[a-z0-9]{16}$/);
   assert.equal(await accounts.create({ id: made.id, tier: 'standard', name: 'Acme', email: 'ops@acme.example' }), made);
   assert.is(await refusal(accounts.create({ id: made.id, tier: 'enterprise' })), 'account-exists');
   assert.is(room.events.length, 1);
@@ -123,7 +126,7 @@ test('an operator makes an account once: the same again is the same, another of 
 
 test('accounts are listed page by page, those whose id begins with that of another included', async () => {
   await using room = await AccountRoom.open();
-  const ids = ['a', 'a-', 'a-b', 'a0', 'aa', 'b'];
+  const ids = ['a', 'a-', 'a-b', 'a0', 'aa', 'b'].map((name) => `acc_eu_${name}`);
   for (const id of ids) await room.accounts.create({ id, tier: 'developer' });
   const seen: string[] = [];
   for (let after: string | undefined; ;) {
@@ -138,18 +141,18 @@ test('accounts are listed page by page, those whose id begins with that of anoth
 test('what could not be recorded did not happen', async () => {
   await using room = await AccountRoom.open();
   const { accounts } = room;
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
   const rows = await room.rows();
   room.onRecord = async () => {
     throw new Error('the audit log is full');
   };
-  const [key] = await accounts.keys.list('acme');
+  const [key] = await accounts.keys.list('acc_eu_acme');
   for (const change of [
-    accounts.setTier('acme', 'enterprise'),
+    accounts.setTier('acc_eu_acme', 'enterprise'),
     accounts.create({ tier: 'developer' }),
-    accounts.keys.create('acme', { preset: 'ingest' }, 'operator'),
-    accounts.keys.rotate('acme', key?.id ?? '', 0, 'operator'),
-    accounts.keys.revoke('acme', key?.id ?? '', 'operator'),
+    accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator'),
+    accounts.keys.rotate('acc_eu_acme', key?.id ?? '', 0, 'operator'),
+    accounts.keys.revoke('acc_eu_acme', key?.id ?? '', 'operator'),
   ]) {
     assert.match(String(await change.catch((error: unknown) => error)), 'audit log is full');
   }
@@ -162,9 +165,9 @@ test('a change of several events is recorded whole, with what it changes', async
   const { accounts } = room;
   const recorded: string[][] = [];
   room.onRecord = async (events) => void recorded.push(events.map(({ action }) => action));
-  await accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
-  const [key] = await accounts.keys.list('acme');
-  await accounts.keys.rotate('acme', key?.id ?? '', 0, 'operator');
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
+  const [key] = await accounts.keys.list('acc_eu_acme');
+  await accounts.keys.rotate('acc_eu_acme', key?.id ?? '', 0, 'operator');
   assert.equal(recorded, [
     ['account.created', 'key.created'],
     ['key.rotated', 'key.created'],
@@ -172,7 +175,7 @@ test('a change of several events is recorded whole, with what it changes', async
 });
 
 test('keys of earlier stores become admin keys at the start, revoked ones stay revoked, once and for all', async () => {
-  const account = { id: 'acme', tier: 'standard' as const };
+  const account = { id: 'acc_eu_acme', tier: 'standard' as const };
   await using room = await AccountRoom.open(async (store) => {
     const put = (key: string, value: object) => ({
       type: 'put' as const,
@@ -180,15 +183,15 @@ test('keys of earlier stores become admin keys at the start, revoked ones stay r
       value: Buffer.from(JSON.stringify(value)),
     });
     await store.write([
-      put('account/acme', account),
-      put(apiKeyTable.key(keyDigest(KEY)), { account: 'acme', revoked: false }),
-      put(apiKeyTable.key(keyDigest(`${KEY}2`)), { account: 'acme', revoked: true }),
+      put('account/acc_eu_acme', account),
+      put(apiKeyTable.key(keyDigest(KEY)), { account: 'acc_eu_acme', revoked: false }),
+      put(apiKeyTable.key(keyDigest(`${KEY}2`)), { account: 'acc_eu_acme', revoked: true }),
     ]);
   });
   const found = await room.accounts.authenticate(KEY);
   assert.equal(accountOf(found), account);
   assert.is(await room.accounts.authenticate(`${KEY}2`), 'revoked');
-  const keys = await room.accounts.keys.list('acme');
+  const keys = await room.accounts.keys.list('acc_eu_acme');
   assert.equal(
     keys.map(({ preset, createdAt }) => [preset, Date.parse(createdAt)]),
     [
@@ -196,21 +199,21 @@ test('keys of earlier stores become admin keys at the start, revoked ones stay r
       ['admin', START],
     ],
   );
-  await room.accounts.setTier('acme', 'enterprise');
+  await room.accounts.setTier('acc_eu_acme', 'enterprise');
   await room.reopen();
   assert.equal(
-    (await room.accounts.keys.list('acme')).map(({ id }) => id),
+    (await room.accounts.keys.list('acc_eu_acme')).map(({ id }) => id),
     keys.map(({ id }) => id),
   );
 });
 
 test('no key is on the disk', async () => {
   await using room = await AccountRoom.open();
-  await room.accounts.grant({ id: 'acme', tier: 'developer' }, KEY);
-  const made = await room.accounts.keys.create('acme', { preset: 'admin' }, 'operator');
-  const turned = await room.accounts.keys.rotate('acme', made.key.id, 60, { key: made.key.id });
+  await room.accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, KEY);
+  const made = await room.accounts.keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
+  const turned = await room.accounts.keys.rotate('acc_eu_acme', made.key.id, 60, { key: made.key.id });
   const bytes = await room.bytes();
-  assert.ok(bytes.includes('acme'));
+  assert.ok(bytes.includes('acc_eu_acme'));
   for (const text of [KEY, made.apiKey, turned.apiKey]) assert.not.ok(bytes.includes(text));
 });
 

@@ -10,7 +10,7 @@ const OVERLAP_SECONDS = 3600;
 
 async function opened(): Promise<AccountRoom> {
   const room = await AccountRoom.open();
-  await room.accounts.create({ id: 'acme', tier: 'standard' });
+  await room.accounts.create({ id: 'acc_eu_acme', tier: 'standard' });
   return room;
 }
 
@@ -22,19 +22,20 @@ async function stateOf({ accounts }: AccountRoom, apiKey: string): Promise<strin
 test('presets and scopes: a key is exactly what was asked for', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  const preset = await keys.create('acme', { preset: 'ingest', name: 'loader', sources: ['b', 'a', 'b'] }, 'operator');
+  const bound: KeyRequest = { preset: 'ingest', name: 'loader', sources: ['b', 'a', 'b'] };
+  const preset = await keys.create('acc_eu_acme', bound, 'operator');
   assert.equal(
     [preset.key.name, preset.key.preset, preset.key.scopes, preset.key.sources],
     ['loader', 'ingest', ['attest:write', 'proof:read'], ['b', 'a']],
   );
   room.now += 1;
-  const scoped = await keys.create('acme', { scopes: ['audit:read', 'attest:write', 'audit:read'] }, 'operator');
+  const scoped = await keys.create('acc_eu_acme', { scopes: ['audit:read', 'attest:write', 'audit:read'] }, 'operator');
   assert.equal([scoped.key.preset, scoped.key.scopes], [null, ['attest:write', 'audit:read']]);
   const found = await room.accounts.authenticate(preset.apiKey);
   if (typeof found === 'string') throw new Error(found);
   assert.equal(found.caller.key, { id: preset.key.id, scopes: preset.key.scopes, sources: ['b', 'a'] });
   assert.equal(
-    (await keys.list('acme')).map(({ id }) => id),
+    (await keys.list('acc_eu_acme')).map(({ id }) => id),
     [preset.key.id, scoped.key.id],
   );
 });
@@ -53,17 +54,17 @@ test('terms that make no sense are refused by the name of the member', async () 
     [{ preset: 'auditor', expiresAt: null }, 'expiresAt'],
   ];
   for (const [request, field] of cases) {
-    const error = await refused(room.accounts.keys.create('acme', request, 'operator'));
+    const error = await refused(room.accounts.keys.create('acc_eu_acme', request, 'operator'));
     assert.equal([error.code, error.field], ['terms-invalid', field], JSON.stringify(request));
   }
-  assert.is(await refusal(room.accounts.keys.create('acme', {}, 'operator')), 'terms-missing');
-  assert.equal(await room.accounts.keys.list('acme'), []);
+  assert.is(await refusal(room.accounts.keys.create('acc_eu_acme', {}, 'operator')), 'terms-missing');
+  assert.equal(await room.accounts.keys.list('acc_eu_acme'), []);
 });
 
 test('a key ends at its time to the millisecond, also where it is remembered', async () => {
   await using room = await opened();
   const { apiKey } = await room.accounts.keys.create(
-    'acme',
+    'acc_eu_acme',
     { preset: 'ingest', expiresAt: room.at(5000) },
     'operator',
   );
@@ -75,9 +76,10 @@ test('a key ends at its time to the millisecond, also where it is remembered', a
 
 test('the key of an auditor ends after ninety days unless it is told otherwise', async () => {
   await using room = await opened();
-  const usual = await room.accounts.keys.create('acme', { preset: 'auditor' }, 'operator');
+  const usual = await room.accounts.keys.create('acc_eu_acme', { preset: 'auditor' }, 'operator');
   assert.is(usual.key.expiresAt, room.at(90 * DAY_MS));
-  const given = await room.accounts.keys.create('acme', { preset: 'auditor', expiresAt: room.at(DAY_MS) }, 'operator');
+  const ending = { preset: 'auditor', expiresAt: room.at(DAY_MS) } as const;
+  const given = await room.accounts.keys.create('acc_eu_acme', ending, 'operator');
   assert.is(given.key.expiresAt, room.at(DAY_MS));
 });
 
@@ -90,8 +92,8 @@ test('rotation: the new key has the same terms, both work during the overlap, th
     addresses: ['10.0.0.0/8'],
     expiresAt: room.at(9 * DAY_MS),
   } as const;
-  const old = await keys.create('acme', terms, 'operator');
-  const made = await keys.rotate('acme', old.key.id, OVERLAP_SECONDS, 'operator');
+  const old = await keys.create('acc_eu_acme', terms, 'operator');
+  const made = await keys.rotate('acc_eu_acme', old.key.id, OVERLAP_SECONDS, 'operator');
   const { name, preset, scopes, sources, addresses, expiresAt } = old.key;
   assert.equal({ ...made.key, name, preset, scopes, sources, addresses, expiresAt }, made.key);
   assert.equal([made.replaced.replacedBy, made.replaced.expiresAt], [made.key.id, room.at(HOUR_MS)]);
@@ -105,40 +107,42 @@ test('rotation: the new key has the same terms, both work during the overlap, th
 test('rotation without overlap ends the old key at once; an end that is nearer stays', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  const leaked = await keys.create('acme', { preset: 'admin' }, 'operator');
+  const leaked = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
   assert.is(await stateOf(room, leaked.apiKey), 'active');
-  const made = await keys.rotate('acme', leaked.key.id, 0, { key: leaked.key.id });
+  const made = await keys.rotate('acc_eu_acme', leaked.key.id, 0, { key: leaked.key.id });
   assert.equal([await stateOf(room, leaked.apiKey), await stateOf(room, made.apiKey)], ['expired', 'active']);
-  const short = await keys.create('acme', { preset: 'ingest', expiresAt: room.at(1000) }, 'operator');
-  assert.is((await keys.rotate('acme', short.key.id, OVERLAP_SECONDS, 'operator')).replaced.expiresAt, room.at(1000));
+  const short = await keys.create('acc_eu_acme', { preset: 'ingest', expiresAt: room.at(1000) }, 'operator');
+  const { replaced: ended } = await keys.rotate('acc_eu_acme', short.key.id, OVERLAP_SECONDS, 'operator');
+  assert.is(ended.expiresAt, room.at(1000));
 });
 
 test('what has ended or was replaced cannot be rotated', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  const replaced = await keys.create('acme', { preset: 'ingest' }, 'operator');
-  await keys.rotate('acme', replaced.key.id, OVERLAP_SECONDS, 'operator');
-  const revoked = await keys.create('acme', { preset: 'ingest' }, 'operator');
-  await keys.revoke('acme', revoked.key.id, 'operator');
-  const expired = await keys.create('acme', { preset: 'ingest', expiresAt: room.at(1) }, 'operator');
+  const replaced = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  await keys.rotate('acc_eu_acme', replaced.key.id, OVERLAP_SECONDS, 'operator');
+  const revoked = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  await keys.revoke('acc_eu_acme', revoked.key.id, 'operator');
+  const expired = await keys.create('acc_eu_acme', { preset: 'ingest', expiresAt: room.at(1) }, 'operator');
   room.now += 1;
   for (const { key } of [replaced, revoked, expired]) {
-    assert.is(await refusal(keys.rotate('acme', key.id, 0, 'operator')), 'key-ended');
+    assert.is(await refusal(keys.rotate('acc_eu_acme', key.id, 0, 'operator')), 'key-ended');
   }
 });
 
 test('of many rotations at once exactly one is made', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  const { key } = await keys.create('acme', { preset: 'ingest' }, 'operator');
-  const all = await Promise.allSettled(Array.from({ length: 20 }, () => keys.rotate('acme', key.id, 60, 'operator')));
+  const { key } = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  const rotate = () => keys.rotate('acc_eu_acme', key.id, 60, 'operator');
+  const all = await Promise.allSettled(Array.from({ length: 20 }, rotate));
   assert.is(all.filter(({ status }) => status === 'fulfilled').length, 1);
-  assert.is((await keys.list('acme')).length, 2);
+  assert.is((await keys.list('acc_eu_acme')).length, 2);
 });
 
 test('a revoked key is refused by everything that comes after, under a load that remembers it', async () => {
   await using room = await opened();
-  const { apiKey, key } = await room.accounts.keys.create('acme', { preset: 'ingest' }, 'operator');
+  const { apiKey, key } = await room.accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
   let isRevoked = false;
   let asked = 0;
   const wrong: string[] = [];
@@ -153,7 +157,7 @@ test('a revoked key is refused by everything that comes after, under a load that
   };
   const running = Array.from({ length: 16 }, load);
   await new Promise((resolve) => setTimeout(resolve, 30));
-  await room.accounts.keys.revoke('acme', key.id, 'operator');
+  await room.accounts.keys.revoke('acc_eu_acme', key.id, 'operator');
   isRevoked = true;
   await Promise.all(running);
   assert.ok(asked > 16 * 50);
@@ -165,16 +169,16 @@ test('a revoked key is refused by everything that comes after, under a load that
 test('revoking twice is one event; a key of another account is not found', async () => {
   await using room = await opened();
   const { accounts } = room;
-  await accounts.create({ id: 'globex', tier: 'standard' });
-  const { key } = await accounts.keys.create('acme', { preset: 'ingest' }, 'operator');
-  const once = await accounts.keys.revoke('acme', key.id, 'operator');
+  await accounts.create({ id: 'acc_eu_globex', tier: 'standard' });
+  const { key } = await accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  const once = await accounts.keys.revoke('acc_eu_acme', key.id, 'operator');
   room.now += 1000;
-  assert.equal(await accounts.keys.revoke('acme', key.id, 'operator'), once);
+  assert.equal(await accounts.keys.revoke('acc_eu_acme', key.id, 'operator'), once);
   assert.is(room.events.filter(({ action }) => action === 'key.revoked').length, 1);
   for (const attempt of [
-    accounts.keys.revoke('globex', key.id, 'operator'),
-    accounts.keys.rotate('globex', key.id, 0, 'operator'),
-    accounts.keys.revoke('acme', newKeyId(EU, room.now), 'operator'),
+    accounts.keys.revoke('acc_eu_globex', key.id, 'operator'),
+    accounts.keys.rotate('acc_eu_globex', key.id, 0, 'operator'),
+    accounts.keys.revoke('acc_eu_acme', newKeyId(EU, room.now), 'operator'),
   ]) {
     assert.is(await refusal(attempt), 'key-not-found');
   }
@@ -184,16 +188,16 @@ test('revoking twice is one event; a key of another account is not found', async
 test('every change is told, with who asked', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  const admin = await keys.create('acme', { preset: 'admin' }, 'operator');
-  const made = await keys.create('acme', { preset: 'ingest' }, { key: admin.key.id });
-  const turned = await keys.rotate('acme', made.key.id, 0, { key: admin.key.id });
-  await keys.revoke('acme', turned.key.id, { key: admin.key.id });
+  const admin = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
+  const made = await keys.create('acc_eu_acme', { preset: 'ingest' }, { key: admin.key.id });
+  const turned = await keys.rotate('acc_eu_acme', made.key.id, 0, { key: admin.key.id });
+  await keys.revoke('acc_eu_acme', turned.key.id, { key: admin.key.id });
   assert.equal(room.events.slice(1), [
-    { account: 'acme', action: 'key.created', subject: admin.key.id, by: 'operator' },
-    { account: 'acme', action: 'key.created', subject: made.key.id, by: admin.key.id },
-    { account: 'acme', action: 'key.rotated', subject: made.key.id, by: admin.key.id },
-    { account: 'acme', action: 'key.created', subject: turned.key.id, by: admin.key.id },
-    { account: 'acme', action: 'key.revoked', subject: turned.key.id, by: admin.key.id },
+    { account: 'acc_eu_acme', action: 'key.created', subject: admin.key.id, by: 'operator' },
+    { account: 'acc_eu_acme', action: 'key.created', subject: made.key.id, by: admin.key.id },
+    { account: 'acc_eu_acme', action: 'key.rotated', subject: made.key.id, by: admin.key.id },
+    { account: 'acc_eu_acme', action: 'key.created', subject: turned.key.id, by: admin.key.id },
+    { account: 'acc_eu_acme', action: 'key.revoked', subject: turned.key.id, by: admin.key.id },
   ]);
 });
 
@@ -201,22 +205,23 @@ test('a key that an operator brings a second time is answered as it is; its text
   await using room = await opened();
   const { keys } = room.accounts;
   const given = { apiKey: newKeyText(), id: newKeyId(EU, room.now) };
-  const made = await keys.create('acme', { preset: 'ingest' }, 'operator', given);
+  const made = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', given);
   room.now += 1000;
-  assert.equal(await keys.create('acme', { preset: 'ingest' }, 'operator', given), made);
+  assert.equal(await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', given), made);
   const other = { apiKey: newKeyText(), id: newKeyId(EU, room.now) };
   for (const clash of [{ apiKey: given.apiKey }, { ...other, id: given.id }, { ...given, id: other.id }]) {
-    assert.is(await refusal(keys.create('acme', { preset: 'ingest' }, 'operator', clash)), 'key-exists');
+    assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', clash)), 'key-exists');
   }
-  const turned = await keys.rotate('acme', made.key.id, 60, 'operator', other);
-  assert.equal(await keys.rotate('acme', made.key.id, 60, 'operator', other), turned);
-  assert.is(await refusal(keys.create('acme', { preset: 'ingest' }, 'operator', { apiKey: 'short' })), 'key-weak');
+  const turned = await keys.rotate('acc_eu_acme', made.key.id, 60, 'operator', other);
+  assert.equal(await keys.rotate('acc_eu_acme', made.key.id, 60, 'operator', other), turned);
+  const weak = keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', { apiKey: 'short' });
+  assert.is(await refusal(weak), 'key-weak');
 });
 
 test('the day of the last use is kept, once a day', async () => {
   await using room = await opened();
-  const { apiKey } = await room.accounts.keys.create('acme', { preset: 'ingest' }, 'operator');
-  const lastUsed = async () => (await room.accounts.keys.list('acme'))[0]?.lastUsedDay;
+  const { apiKey } = await room.accounts.keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  const lastUsed = async () => (await room.accounts.keys.list('acc_eu_acme'))[0]?.lastUsedDay;
   assert.is(await lastUsed(), null);
   for (const day of ['2026-11-21', '2026-11-22']) {
     await Promise.all(Array.from({ length: 50 }, () => room.accounts.authenticate(apiKey)));
@@ -232,15 +237,15 @@ test('the day of the last use is kept, once a day', async () => {
 test('a full list of keys makes room by the one that ended first, and refuses when all are in use', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  for (let i = 0; i < MAX_KEYS; i++) await keys.create('acme', { preset: 'ingest' }, 'operator');
-  assert.is(await refusal(keys.create('acme', { preset: 'ingest' }, 'operator')), 'too-many-keys');
-  const all = await keys.list('acme');
+  for (let i = 0; i < MAX_KEYS; i++) await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator')), 'too-many-keys');
+  const all = await keys.list('acc_eu_acme');
   for (const at of [7, 3]) {
-    await keys.revoke('acme', all[at]?.id ?? '', 'operator');
+    await keys.revoke('acc_eu_acme', all[at]?.id ?? '', 'operator');
     room.now += 1000;
   }
-  await keys.create('acme', { preset: 'ingest' }, 'operator');
-  const left = (await keys.list('acme')).map(({ id }) => id);
+  await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator');
+  const left = (await keys.list('acc_eu_acme')).map(({ id }) => id);
   assert.is(left.length, MAX_KEYS);
   assert.not.ok(left.some((id) => id === all[7]?.id));
   assert.ok(left.some((id) => id === all[3]?.id));

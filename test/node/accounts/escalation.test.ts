@@ -67,15 +67,15 @@ test('what a maker has itself it may give, and what it leaves out is inherited',
 
 async function withAdmins(): Promise<AccountRoom> {
   const room = await AccountRoom.open();
-  await room.accounts.create({ id: 'acme', tier: 'standard' });
-  await room.accounts.keys.create('acme', { preset: 'admin' }, 'operator');
+  await room.accounts.create({ id: 'acc_eu_acme', tier: 'standard' });
+  await room.accounts.keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
   return room;
 }
 
 test('a limited administrator gains nothing by making, rotating or revoking keys', async () => {
   await using room = await withAdmins();
   const { keys } = room.accounts;
-  const [full] = await keys.list('acme');
+  const [full] = await keys.list('acc_eu_acme');
   const limits: readonly [KeyRequest, string][] = [
     [{ scopes: ['keys:admin', 'proof:read'] }, 'scopes'],
     [{ preset: 'admin', sources: ['a'] }, 'sources'],
@@ -83,43 +83,43 @@ test('a limited administrator gains nothing by making, rotating or revoking keys
     [{ preset: 'admin', addresses: ['10.0.0.1'] }, 'addresses'],
   ];
   for (const [terms, field] of limits) {
-    const { key } = await keys.create('acme', terms, 'operator');
+    const { key } = await keys.create('acc_eu_acme', terms, 'operator');
     const actor = { key: key.id };
     const widest = { scopes: [...KEY_PRESETS.admin], sources: null, addresses: null, expiresAt: null };
-    const made = await refused(keys.create('acme', widest, actor));
+    const made = await refused(keys.create('acc_eu_acme', widest, actor));
     assert.equal([made.code, made.field], ['beyond-maker', field]);
-    const turned = await refused(keys.rotate('acme', full?.id ?? '', 0, actor));
+    const turned = await refused(keys.rotate('acc_eu_acme', full?.id ?? '', 0, actor));
     assert.equal([turned.code, turned.field], ['beyond-maker', field]);
-    const own = await keys.rotate('acme', key.id, 0, actor);
+    const own = await keys.rotate('acc_eu_acme', key.id, 0, actor);
     assert.equal({ ...own.key, ...pick(key) }, own.key);
-    assert.is(await refusal(keys.create('acme', { scopes: ['keys:admin'] }, actor)), 'maker-ended');
+    assert.is(await refusal(keys.create('acc_eu_acme', { scopes: ['keys:admin'] }, actor)), 'maker-ended');
   }
   for (const terms of [{ scopes: ['keys:admin'] }, { preset: 'admin', sources: ['a'] }] satisfies KeyRequest[]) {
-    const { key } = await keys.create('acme', terms, 'operator');
-    assert.is(await refusal(keys.revoke('acme', full?.id ?? '', { key: key.id })), 'beyond-maker');
+    const { key } = await keys.create('acc_eu_acme', terms, 'operator');
+    assert.is(await refusal(keys.revoke('acc_eu_acme', full?.id ?? '', { key: key.id })), 'beyond-maker');
   }
 });
 
 test('a key that was replaced cannot outlive its overlap by its successor', async () => {
   await using room = await withAdmins();
   const { keys } = room.accounts;
-  const [stolen] = await keys.list('acme');
+  const [stolen] = await keys.list('acc_eu_acme');
   const actor = { key: stolen?.id ?? '' };
-  const { key } = await keys.rotate('acme', actor.key, 3600, 'operator');
-  assert.is(await refusal(keys.rotate('acme', key.id, 0, actor)), 'beyond-maker');
-  assert.is(await refusal(keys.rotate('acme', actor.key, 0, actor)), 'key-ended');
-  assert.is(await refusal(keys.revoke('acme', key.id, actor)), 'last-admin');
-  const made = await keys.create('acme', { preset: 'admin' }, actor);
+  const { key } = await keys.rotate('acc_eu_acme', actor.key, 3600, 'operator');
+  assert.is(await refusal(keys.rotate('acc_eu_acme', key.id, 0, actor)), 'beyond-maker');
+  assert.is(await refusal(keys.rotate('acc_eu_acme', actor.key, 0, actor)), 'key-ended');
+  assert.is(await refusal(keys.revoke('acc_eu_acme', key.id, actor)), 'last-admin');
+  const made = await keys.create('acc_eu_acme', { preset: 'admin' }, actor);
   assert.is(made.key.expiresAt, room.at(3_600_000));
 });
 
 test('a key that was revoked a moment ago makes nothing any more', async () => {
   await using room = await withAdmins();
   const { keys } = room.accounts;
-  const { key } = await keys.create('acme', { preset: 'admin' }, 'operator');
+  const { key } = await keys.create('acc_eu_acme', { preset: 'admin' }, 'operator');
   const [, made] = await Promise.allSettled([
-    keys.revoke('acme', key.id, 'operator'),
-    keys.create('acme', { preset: 'admin' }, { key: key.id }),
+    keys.revoke('acc_eu_acme', key.id, 'operator'),
+    keys.create('acc_eu_acme', { preset: 'admin' }, { key: key.id }),
   ]);
   assert.is(made.status === 'rejected' && made.reason.code, 'maker-ended');
 });
@@ -127,19 +127,19 @@ test('a key that was revoked a moment ago makes nothing any more', async () => {
 test('the last key that administers an account is not revoked by itself; it is rotated, or revoked by the operator', async () => {
   await using room = await withAdmins();
   const { keys } = room.accounts;
-  const [last] = await keys.list('acme');
+  const [last] = await keys.list('acc_eu_acme');
   const actor = { key: last?.id ?? '' };
-  await keys.create('acme', { scopes: ['keys:admin'] }, 'operator');
-  const ending = await keys.create('acme', { preset: 'admin', expiresAt: room.at(1000) }, 'operator');
+  await keys.create('acc_eu_acme', { scopes: ['keys:admin'] }, 'operator');
+  const ending = await keys.create('acc_eu_acme', { preset: 'admin', expiresAt: room.at(1000) }, 'operator');
   room.now += 1000;
-  assert.is(await refusal(keys.revoke('acme', actor.key, actor)), 'last-admin');
+  assert.is(await refusal(keys.revoke('acc_eu_acme', actor.key, actor)), 'last-admin');
   assert.ok(ending.key.expiresAt);
-  const { key } = await keys.rotate('acme', actor.key, 60, actor);
-  await keys.revoke('acme', actor.key, { key: key.id });
-  assert.is(await refusal(keys.revoke('acme', key.id, { key: key.id })), 'last-admin');
-  const second = await keys.create('acme', { preset: 'admin' }, { key: key.id });
-  await keys.revoke('acme', key.id, { key: key.id });
-  await keys.revoke('acme', second.key.id, 'operator');
+  const { key } = await keys.rotate('acc_eu_acme', actor.key, 60, actor);
+  await keys.revoke('acc_eu_acme', actor.key, { key: key.id });
+  assert.is(await refusal(keys.revoke('acc_eu_acme', key.id, { key: key.id })), 'last-admin');
+  const second = await keys.create('acc_eu_acme', { preset: 'admin' }, { key: key.id });
+  await keys.revoke('acc_eu_acme', key.id, { key: key.id });
+  await keys.revoke('acc_eu_acme', second.key.id, 'operator');
 });
 
 function pick({ scopes, sources, addresses, expiresAt }: ApiKey): Partial<ApiKey> {

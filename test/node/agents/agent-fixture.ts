@@ -71,7 +71,7 @@ export class Registry {
   /** Registers an agent of the account without limits that holds its own key. */
   async selfHeld(agentId: string): Promise<Signer> {
     const key = freshKey();
-    const proofOfPossession = await signed(key, proofText('unmetered', agentId, key.keyId, null), PROOF_CONTEXT);
+    const proofOfPossession = await signed(key, proofText('acc_eu_unmetered', agentId, key.keyId, null), PROOF_CONTEXT);
     await this.registered({ agentId, publicKey: publicKeyOf(key), proofOfPossession });
     return key;
   }

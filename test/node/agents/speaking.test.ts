@@ -9,7 +9,7 @@ import { encodeBase64url, encodeHex } from '../../../protocol/bytes.ts';
 import { checkAgent } from '../../../protocol/evidence/agent.ts';
 import { recordId } from '../../../protocol/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { filesHolding } from '../../fixtures/store-files.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';

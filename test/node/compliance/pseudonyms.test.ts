@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Pseudonyms } from '../../../node/compliance/pseudonyms.ts';
-import { PSEUDONYM_PATTERN } from '../../../protocol/statement/record.ts';
+import { PSEUDONYM_PATTERN } from '../../../protocol/chain/claims.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const pseudonyms = new Pseudonyms(new Uint8Array(32).fill(7));

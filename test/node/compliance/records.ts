@@ -1,6 +1,6 @@
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId, recordId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 
 const HASH = writeSha256(new Uint8Array(32));
@@ -10,7 +10,8 @@ let seq = 0;
 export function recordOf(members: Partial<AttestationRecord>): AttestationRecord {
   seq++;
   return {
-    v: 1,
+    v: 2,
+    body: HASH,
     id: recordId(`att_eu_01${String(seq).padStart(24, '0')}`),
     kind: 'decision',
     node: nodeId('eu'),

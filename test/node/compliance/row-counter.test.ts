@@ -7,7 +7,7 @@ import { RowCounter } from '../../../node/compliance/row-counter.ts';
 import { Store } from '../../../node/store/store.ts';
 import { numberCodec, Table } from '../../../node/store/table.ts';
 import { recordId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { recordOf } from './records.ts';
 

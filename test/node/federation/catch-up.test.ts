@@ -6,6 +6,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
 import { Pulling, SIX } from './pulling.ts';
+import { anotherKind } from './rebuilding.ts';
 
 const [EU, US, CA] = [nodeId('eu'), nodeId('us'), nodeId('ca')];
 
@@ -40,7 +41,7 @@ test('an origin that lies is left alone, and the chain comes whole from another 
     for await (const frame of frames) {
       const item = decodeItem(frame);
       yield item.kind === 'records'
-        ? encodeItem({ ...item, texts: item.texts.map((text) => text.replace('"loans"', '"Loans"')) })
+        ? encodeItem({ ...item, records: item.records.map(anotherKind) })
         : frame;
     }
   });

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
-import { recordText } from '../../../protocol/statement/record.ts';
+import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
@@ -115,9 +115,9 @@ test('a second signed group over records that are held is not taken', async () =
   const batch = await rebuilding.seal(NINE);
   const page = await rebuilding.page();
   await rebuilding.take(page.slice(0, at(page, 'records', 1)));
-  const texts = textsOf(batch).slice(0, 3);
-  const group: PageItem = { kind: 'group', signed: await signGroup(rebuilding.federation, 1, texts) };
-  assert.is(await rebuilding.take([...page.slice(0, 1), group, { kind: 'records', texts }]), 'malformed');
+  const records = textsOf(batch).slice(0, 3);
+  const group: PageItem = { kind: 'group', signed: await signGroup(rebuilding.federation, 1, records) };
+  assert.is(await rebuilding.take([...page.slice(0, 1), group, { kind: 'records', records }]), 'malformed');
   assert.equal(await rebuilding.stored(), [1]);
 });
 
@@ -125,13 +125,13 @@ test('a record id that is given twice is its origin’s contradiction', async ()
   await using rebuilding = await Rebuilding.start();
   const batch = await rebuilding.seal(NINE);
   const page = await rebuilding.page();
-  const [first = ''] = textsOf(batch);
-  const { id } = recordText.parse(first);
-  const later = textsOf(batch)
-    .slice(3, 6)
-    .map((text) => recordText.write({ ...recordText.parse(text), id }));
+  const [first] = batch.records;
+  if (first === undefined) throw new Error('no record');
+  const { id } = first.record;
+  const renamed = (texts: WholeTexts) => makeRecord(nativeSuite, { ...openRecord(nativeSuite, texts), id }).texts;
+  const later = textsOf(batch).slice(3, 6).map(renamed);
   const signed = await signGroup(rebuilding.federation, 4, later);
-  const hostile = [...page.slice(0, 3), { kind: 'group', signed } as const, { kind: 'records', texts: later } as const];
+  const hostile = [...page.slice(0, 3), { kind: 'group', signed } as const, { kind: 'records', records: later } as const];
   assert.is(await rebuilding.take(hostile), 'contradiction');
   assert.equal(await rebuilding.stored(), [1]);
 });

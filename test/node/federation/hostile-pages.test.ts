@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { recordText } from '../../../protocol/statement/record.ts';
+import { makeRecord, openRecord } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
-import { assemblerOf, at, NINE, Rebuilding, withItem, withTexts } from './rebuilding.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { anotherKind, assemblerOf, at, NINE, Rebuilding, withItem, withTexts } from './rebuilding.ts';
 
 /** A page that its sender changed, the fault that it is refused with, and the groups before it that count all the same. */
 interface HostilePage {
@@ -15,19 +16,40 @@ interface HostilePage {
 const HOSTILE: readonly HostilePage[] = [
   {
     name: 'a record whose body was changed',
-    change: (page) => withTexts(page, 1, (texts) => texts.map((text) => text.replace('"loans"', '"Loans"'))),
+    change: (page) =>
+      withTexts(page, 1, (records) =>
+        records.map(({ head, body }) => ({ head, body: body.replace('"loans"', '"Loans"') })),
+      ),
+    fault: 'malformed',
+    stored: [1],
+  },
+  {
+    name: 'a record whose head was changed',
+    change: (page) => withTexts(page, 1, (records) => records.map(anotherKind)),
     fault: 'forged',
     stored: [1],
   },
   {
+    name: 'a record with the body of another',
+    change: (page) => withTexts(page, 1, ([a, b, c]) => (a && b && c ? [{ ...a, body: b.body }, b, c] : [])),
+    fault: 'malformed',
+    stored: [1],
+  },
+  {
+    name: 'a record whose body is cut off',
+    change: (page) => withTexts(page, 1, (records) => records.map(({ head }) => ({ head, body: '' }))),
+    fault: 'malformed',
+    stored: [1],
+  },
+  {
     name: 'a record that is no canonical text',
-    change: (page) => withTexts(page, 1, (texts) => texts.map((text) => ` ${text}`)),
+    change: (page) => withTexts(page, 1, (records) => records.map(({ head, body }) => ({ head: ` ${head}`, body }))),
     fault: 'malformed',
     stored: [1],
   },
   {
     name: 'two records in each other’s place',
-    change: (page) => withTexts(page, 1, ([a = '', b = '', c = '']) => [b, a, c]),
+    change: (page) => withTexts(page, 1, ([a, b, c]) => (a && b && c ? [b, a, c] : [])),
     fault: 'malformed',
     stored: [1],
   },
@@ -35,7 +57,7 @@ const HOSTILE: readonly HostilePage[] = [
     name: 'a record of another node',
     change: (page, { federation }) => {
       const foreign = federation.records('us').append({}, federation.tick());
-      return withTexts(page, 0, ([, ...rest]) => [foreign.text, ...rest]);
+      return withTexts(page, 0, ([, ...rest]) => [foreign.texts, ...rest]);
     },
     fault: 'malformed',
     stored: [],
@@ -43,7 +65,10 @@ const HOSTILE: readonly HostilePage[] = [
   {
     name: 'a record with another number than its place has',
     change: (page) =>
-      withTexts(page, 0, ([a = '', ...rest]) => [recordText.write({ ...recordText.parse(a), seq: 2 }), ...rest]),
+      withTexts(page, 0, ([a, ...rest]) => [
+        ...(a === undefined ? [] : [makeRecord(nativeSuite, { ...openRecord(nativeSuite, a), seq: 2 }).texts]),
+        ...rest,
+      ]),
     fault: 'malformed',
     stored: [],
   },
@@ -132,7 +157,7 @@ const HOSTILE: readonly HostilePage[] = [
   },
   {
     name: 'more records than the group has',
-    change: (page) => withTexts(page, 0, (texts) => [...texts, ...texts]),
+    change: (page) => withTexts(page, 0, (records) => [...records, ...records]),
     fault: 'malformed',
     stored: [],
   },

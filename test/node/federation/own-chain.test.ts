@@ -157,7 +157,7 @@ test('a peer that serves our chain falsely is passed over for one that does not'
   network.wire.distortions.set('us', async function* (frames) {
     for await (const frame of frames) {
       const item = decodeItem(frame);
-      yield item.kind === 'records' ? encodeItem({ ...item, texts: item.texts.toReversed() }) : frame;
+      yield item.kind === 'records' ? encodeItem({ ...item, records: item.records.toReversed() }) : frame;
     }
   });
   const { rooms, halts } = await comeBack(network);

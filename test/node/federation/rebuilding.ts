@@ -1,6 +1,5 @@
-import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
-import { leafHash } from '../../../protocol/merkle/hash.ts';
+import { recordLeaf, type WholeTexts } from '../../../protocol/chain/record.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
@@ -129,28 +128,28 @@ export function withItem(items: readonly PageItem[], index: number, item: PageIt
 export function withTexts(
   items: readonly PageItem[],
   n: number,
-  change: (texts: readonly string[]) => string[],
+  change: (records: readonly WholeTexts[]) => WholeTexts[],
 ): PageItem[] {
   const index = at(items, 'records', n);
   const item = items[index];
   if (item?.kind !== 'records') throw new Error('no such frame');
-  return withItem(items, index, { kind: 'records', texts: change(item.texts) });
+  return withItem(items, index, { kind: 'records', records: change(item.records) });
 }
 
-/** A group over any texts, under the origin's own signature. */
+/** A group over any records, under the origin's own signature. */
 export function signGroup(
   federation: TestFederation,
   first: number,
-  texts: readonly string[],
+  records: readonly WholeTexts[],
 ): Promise<SignedStatement> {
   const { node, key } = federation.member('eu');
-  const leaves = texts.map((text) => leafHash(nativeSuite, utf8(text)));
+  const leaves = records.map(({ head }) => recordLeaf(nativeSuite, head));
   const group: Group = {
     v: 1,
     type: 'group',
     node,
     first,
-    size: texts.length,
+    size: records.length,
     root: writeSha256(merkleRoot(nativeSuite, leaves)),
     keyId: key.signer.keyId,
     signedAt: federation.tick(),
@@ -158,6 +157,11 @@ export function signGroup(
   return signStatement(groupStatement, group, key.signer);
 }
 
-export function textsOf(batch: TestBatch): string[] {
-  return batch.records.map(({ text }) => text);
+export function textsOf(batch: TestBatch): WholeTexts[] {
+  return batch.records.map(({ texts }) => texts);
+}
+
+/** Texts that are a record by themselves, and not the one that was signed. */
+export function anotherKind({ head, body }: WholeTexts): WholeTexts {
+  return { head: head.replace('"kind":"decision"', '"kind":"incident"'), body };
 }

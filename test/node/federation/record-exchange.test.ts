@@ -6,7 +6,8 @@ import type { Protocol, Serve, Transport } from '../../../node/federation/transp
 import { TransportError } from '../../../node/federation/transport/errors.ts';
 import type { Bundle } from '../../../protocol/bundle/bundle.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { recordText } from '../../../protocol/statement/record.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { makeRecord, openRecord } from '../../../protocol/chain/record.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome } from './member-rooms.ts';
 
@@ -91,7 +92,8 @@ test('evidence that does not hold counts as none', async () => {
     const id = idOf(rig.batch);
     const bundle = rig.batch.bundleFor(0);
     const another = rig.batch.bundleFor(1);
-    const renamed = { ...bundle, record: recordText.write({ ...recordText.parse(another.record), id }) };
+    const { texts } = makeRecord(nativeSuite, { ...openRecord(nativeSuite, another.record), id });
+    const renamed = { ...bundle, record: texts };
     const { batch } = bundle;
     const forged = { ...bundle, batch: batch && { ...batch, signature: bundle.receipt.signature } };
     const answers = [utf8('{}'), utf8('no JSON'), Uint8Array.of(0xff), answerOf(another), answerOf(forged)];

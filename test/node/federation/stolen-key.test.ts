@@ -12,12 +12,11 @@ import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations, readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { isRecordId, nodeId } from '../../../protocol/ids.ts';
-import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
-import { recordText } from '../../../protocol/statement/record.ts';
+import { makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import type { Signer } from '../../../protocol/suite/suite.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -75,14 +74,13 @@ async function forge(member: TestNode, signer: Signer): Promise<StoredBatch> {
   if (pattern === undefined) throw new Error('no pattern');
   const { batch, hash, next } = chains.head(EU);
   const at = timestampOf(Date.now());
-  const record = {
+  const { record, texts } = makeRecord(nativeSuite, {
     ...pattern.record,
     id: newRecordId(EU, Date.now()),
     seq: next,
     payloadHash: writeSha256(randomBytes(32)),
-  };
-  const text = recordText.write(record);
-  const leaf = leafHash(nativeSuite, text);
+  });
+  const leaf = recordLeaf(nativeSuite, texts.head);
   const signed = { node: EU, first: next, size: 1, root: writeSha256(leaf), keyId: signer.keyId } as const;
   const group = { v: 1, type: 'group', signedAt: at, ...signed } as const;
   const envelope = { v: 1, type: 'batch', batch: batch + 1, prev: hash, sealedAt: at, roster: 1, ...signed } as const;
@@ -91,7 +89,7 @@ async function forge(member: TestNode, signer: Signer): Promise<StoredBatch> {
   tree.append(leaf);
   const receipt = await signStatement(groupStatement, group, signer);
   await store.write([
-    ...groupOperations({ group, signed: receipt, records: [{ record, text }] }),
+    ...groupOperations({ group, signed: receipt, records: [{ record, texts }] }),
     ...batchOperations(forged, tree.tiles()),
   ]);
   return forged;

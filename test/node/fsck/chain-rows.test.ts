@@ -23,13 +23,23 @@ const DAMAGES: readonly Damage[] = [
     found: ['record', /belongs to no record/],
   },
   {
-    what: 'one letter of a record is changed',
-    mutate: edit('body/us', 1, (body) => body.replace('"acme"', '"acmf"')),
+    what: 'the head of a record is changed',
+    mutate: edit('body/us', 1, (body) => body.replace('"kind":"decision"', '"kind":"incident"')),
     found: ['group', /its root is not that of its records/],
   },
   {
+    what: 'one letter of the body of a record is changed',
+    mutate: edit('body/us', 1, (body) => body.replace('"acc_eu_acme"', '"acc_eu_acmf"')),
+    found: ['body', /is not the one that the head names/],
+  },
+  {
+    what: 'the body of the last record of a row is cut off',
+    mutate: edit('body/us', 1, (body) => body.slice(0, body.lastIndexOf('\n'))),
+    found: ['body', /is not the one that the head names/],
+  },
+  {
     what: 'a record is written in another order of members',
-    mutate: edit('body/eu', 0, (body) => body.replace(/^\{"account":"(\w+)",/, '{').replace('}', '},"account":"acme"')),
+    mutate: edit('body/eu', 0, (body) => body.replace(/^\{("body":"[^"]+"),([^}]+)\}/, '{$2,$1}')),
     found: ['body', /does not read/],
   },
   { what: 'a body row is dropped', mutate: drop('body/eu', 2), found: ['body', /is missing/] },
@@ -103,28 +113,28 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a source head is behind',
-    mutate: edit('source/acme', 0, (s) => s.replace(/"sourceSeq":\d+/, '"sourceSeq":1')),
+    mutate: edit('source/acc_eu_acme', 0, (s) => s.replace(/"sourceSeq":\d+/, '"sourceSeq":1')),
     found: ['source', /is not record 1/],
   },
   {
     what: 'a source head has another leaf',
-    mutate: edit('source/acme', 1, (s) => s.replace(/sha256:\w{4}/, 'sha256:0000')),
+    mutate: edit('source/acc_eu_acme', 1, (s) => s.replace(/sha256:\w{4}/, 'sha256:0000')),
     found: ['source', /is not record/],
   },
-  { what: 'a source head is dropped', mutate: drop('source/globex', 0), found: ['source', /is missing/] },
+  { what: 'a source head is dropped', mutate: drop('source/acc_eu_globex', 0), found: ['source', /is missing/] },
   {
     what: 'a source head is moved',
-    mutate: move('source/globex', 0, (key) => key.replace(/.$/, 'x')),
+    mutate: move('source/acc_eu_globex', 0, (key) => key.replace(/.$/, 'x')),
     found: ['source', /another source/],
   },
   {
     what: 'a source-record row is dropped',
-    mutate: drop('source-record/acme', 9),
+    mutate: drop('source-record/acc_eu_acme', 9),
     found: ['source-record', /is missing/],
   },
   {
     what: 'a source-record row is stray',
-    mutate: async () => [put(`source-record/acme/x/${FIRST}`, '1')],
+    mutate: async () => [put(`source-record/acc_eu_acme/x/${FIRST}`, '1')],
     found: ['source-record', /belongs to no record/],
   },
   { what: 'one bit of a ciphertext is changed', mutate: flip('payload/', 1, -3), found: ['payload', /does not open/] },
@@ -156,7 +166,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a count of no record is added',
-    mutate: async () => [put('usage/acme/2026-05-31', '5')],
+    mutate: async () => [put('usage/acc_eu_acme/2026-05-31', '5')],
     found: ['usage', /belongs to no record/],
   },
   {
@@ -167,7 +177,7 @@ const DAMAGES: readonly Damage[] = [
   { what: 'a count of a facet is dropped', mutate: drop('tally/', -1), found: ['tally', /is missing/] },
   {
     what: 'a count of a facet of no record is added',
-    mutate: copyTo('tally/', 0, 'tally/acme/all/2026-05-31/incident|||'),
+    mutate: copyTo('tally/', 0, 'tally/acc_eu_acme/all/2026-05-31/incident|||'),
     found: ['tally', /belongs to no record/],
   },
   {

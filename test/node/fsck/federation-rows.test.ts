@@ -149,7 +149,7 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('idempotency/', 0, (row) => row.replace('att_eu', 'att_us')),
     found: ['idempotency', /no record of this node/],
   },
-  { what: 'an account is dropped', mutate: drop('account/acme', 0), found: ['api-key', /does not exist/] },
+  { what: 'an account is dropped', mutate: drop('account/acc_eu_acme', 0), found: ['api-key', /does not exist/] },
   {
     what: 'an account has no tier',
     mutate: edit('account/', 0, (row) => row.replace('tier', 'tear')),
@@ -162,12 +162,12 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'an API key is not in the list of its account',
-    mutate: drop('account-key/acme', 0),
+    mutate: drop('account-key/acc_eu_acme', 0),
     found: ['api-key', /not among the keys/],
   },
   {
     what: 'a list names a key that is not there',
-    mutate: copyTo('account-key/acme', 0, 'account-key/globex/key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB'),
+    mutate: copyTo('account-key/acc_eu_acme', 0, 'account-key/acc_eu_globex/key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB'),
     found: ['account-key', /not there, or another one/],
   },
   {
@@ -182,7 +182,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a sign-up leads to the account of another',
-    mutate: edit('sign-up/', 0, () => 'acme'),
+    mutate: edit('sign-up/', 0, () => 'acc_eu_acme'),
     found: ['sign-up', /no account of that address/],
   },
   { what: 'the spend row is unreadable', mutate: edit('spend/', 0, () => '{}'), found: ['spend', /does not read/] },

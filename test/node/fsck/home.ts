@@ -25,7 +25,8 @@ import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
-import { Store } from '../../../node/store/store.ts';
+import { openNodeStore } from '../../../node/store/format.ts';
+import type { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { isRecordId, nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
@@ -87,7 +88,7 @@ interface OwnChain extends AsyncDisposable {
 
 async function openStore(home: string): Promise<Store> {
   await mkdir(join(home, 'store'), { recursive: true });
-  return Store.open(join(home, 'store'));
+  return openNodeStore(join(home, 'store'));
 }
 
 async function createKeys(home: string): Promise<NodeKeys> {
@@ -180,7 +181,7 @@ function draft(i: number): Draft {
   const texts = decisionTexts(data);
   return {
     kind: 'decision',
-    account: i % 2 === 0 ? 'acme' : 'globex',
+    account: i % 2 === 0 ? 'acc_eu_acme' : 'acc_eu_globex',
     sourceId: SOURCES[i % 3] ?? '',
     payload: canonicalize({ sourceId: SOURCES[i % 3] ?? '', data }),
     decision: texts,
@@ -239,8 +240,8 @@ async function addOddities(
   held: readonly StoredBatch[],
 ): Promise<void> {
   const accounts = await Accounts.open({ store, node: EU, now });
-  await accounts.grant({ id: 'acme', tier: 'developer' }, 'a'.repeat(32));
-  await accounts.grant({ id: 'globex', tier: 'unmetered' }, 'b'.repeat(32));
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, 'a'.repeat(32));
+  await accounts.grant({ id: 'acc_eu_globex', tier: 'unmetered' }, 'b'.repeat(32));
   const { id } = await accounts.create({ tier: 'developer', email: 'ada@initech.example' });
   await store.write([signUpTable.put([emailDigest('ada@initech.example')], id)]);
   await eraseOne(store);

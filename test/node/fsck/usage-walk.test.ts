@@ -4,7 +4,7 @@ import type { Check } from '../../../node/fsck/check.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { UsageWalk } from '../../../node/fsck/usage-walk.ts';
 import type { Operation } from '../../../node/store/operation.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { UsageRoom } from '../limits/usage-room.ts';
 import { del, put } from './damaged-home.ts';

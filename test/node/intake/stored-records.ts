@@ -5,13 +5,11 @@ import { readPayload } from '../../../node/payload/payload-tables.ts';
 import { groupTable, recordIndex } from '../../../node/records/record-tables.ts';
 import { readRecord, readRecordTexts } from '../../../node/records/record-reader.ts';
 import type { Store } from '../../../node/store/store.ts';
-import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
-import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { commitText } from '../../../protocol/payload/commitment.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
-import { type AttestationRecord, recordText } from '../../../protocol/statement/record.ts';
+import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../../protocol/chain/record.ts';
 import { signatureHolds } from '../../../protocol/statement/statement.ts';
 import { NODE, signer, vault } from './intake-room.ts';
 
@@ -29,13 +27,13 @@ export async function requireWholeStore(store: Store): Promise<AttestationRecord
     assert.ok(signatureHolds(nativeSuite, groupStatement, signed, signer.publicKey));
     assert.ok(group.signedAt >= before, 'time never goes back');
     before = group.signedAt;
-    for (const text of await requireGroup(store, group)) {
-      const record = recordText.parse(text);
+    for (const texts of await requireGroup(store, group)) {
+      const record = openRecord(nativeSuite, texts);
       const head = heads.get(`${record.account}/${record.sourceId}`);
       assert.is(record.seq, records.length + 1);
       assert.is(record.sourceSeq, (head?.sourceSeq ?? 0) + 1);
       assert.is(record.sourcePrev, head?.leaf ?? null);
-      heads.set(`${record.account}/${record.sourceId}`, { ...record, leaf: leafOf(text) });
+      heads.set(`${record.account}/${record.sourceId}`, { ...record, leaf: writeSha256(recordLeaf(nativeSuite, texts.head)) });
       await requireRows(store, record);
       records.push(record);
     }
@@ -44,10 +42,10 @@ export async function requireWholeStore(store: Store): Promise<AttestationRecord
   return records;
 }
 
-async function requireGroup(store: Store, group: Group): Promise<string[]> {
+async function requireGroup(store: Store, group: Group): Promise<WholeTexts[]> {
   const texts = await Array.fromAsync(readRecordTexts(store, NODE, group.first, group.size));
   assert.is(texts.length, group.size);
-  const leaves = texts.map((text) => leafHash(nativeSuite, utf8(text)));
+  const leaves = texts.map(({ head }) => recordLeaf(nativeSuite, head));
   assert.is(writeSha256(merkleRoot(nativeSuite, leaves)), group.root);
   return texts;
 }
@@ -65,8 +63,4 @@ async function requireNothingElse(store: Store, records: readonly AttestationRec
   assert.is((await Array.fromAsync(recordIndex.under(store, []))).length, records.length);
   assert.is((await Array.fromAsync(sourceRecordTable.under(store, []))).length, records.length);
   assert.is((await Array.fromAsync(sourceHeadTable.under(store, []))).length, sources);
-}
-
-function leafOf(text: string): string {
-  return writeSha256(leafHash(nativeSuite, utf8(text)));
 }

@@ -7,7 +7,7 @@ const ATTEST = 'POST /v1/attest';
 const TIERED = 'POST /v1/tiered-attest';
 
 function account(tier: Tier): LimitedAccount {
-  return { id: `acc-${tier}`, tier };
+  return { id: `acc_eu_${tier}`, tier };
 }
 
 function outcome(decision: RateDecision): string {

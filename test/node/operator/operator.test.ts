@@ -25,16 +25,16 @@ test('only the owner of the home can reach the socket', async () => {
 
 test('an account granted over the socket is known to the API at once; granting it again changes nothing', async () => {
   assert.is((await node.get('/v1/status/att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H', { key: KEY })).status, 401);
-  const grant = { id: 'acme', tier: 'standard', apiKey: KEY };
+  const grant = { id: 'acc_eu_acme', tier: 'standard', apiKey: KEY };
   for (let i = 0; i < 2; i++) {
     const answer: unknown = JSON.parse(await operatorRequest(socket, 'POST', '/accounts', grant));
-    assert.equal(answer, { success: true, account: 'acme', tier: 'standard' });
+    assert.equal(answer, { success: true, account: 'acc_eu_acme', tier: 'standard' });
   }
   assert.is((await node.get('/v1/status/att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H', { key: KEY })).status, 404);
 });
 
 test('a malformed grant is refused, and the key is in no answer and no log', async () => {
-  const good = { id: 'other', tier: 'standard', apiKey: `${KEY}-secret` };
+  const good = { id: 'acc_eu_other', tier: 'standard', apiKey: `${KEY}-secret` };
   for (const change of [{ tier: 'gold' }, { id: 'A b' }, { apiKey: 'short' }, { apiKey: 7 }, { scope: 'all' }]) {
     const refusal = await refusalOf({ ...good, ...change });
     assert.match(refusal, 'answered 400');

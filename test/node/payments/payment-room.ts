@@ -15,7 +15,9 @@ import { SettlementLedger } from '../../../node/payments/settlement-ledger.ts';
 import { Settler } from '../../../node/payments/settler.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
 import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
+import { joinTexts, splitTexts } from '../../../node/records/record-lines.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store, StoreError } from '../../../node/store/store.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
@@ -23,10 +25,9 @@ import { nodeId, type RecordId } from '../../../protocol/ids.ts';
 import { type Payment, walletAddress } from '../../../protocol/payments/payment.ts';
 import { requirementsOf } from '../../../protocol/payments/terms.ts';
 import type { ServiceName } from '../../../protocol/payments/prices.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import { type AttestationRecord, makeRecord, openRecord } from '../../../protocol/chain/record.ts';
 import { atomicAmount } from '../../../protocol/payments/usdc.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { recordText } from '../../../protocol/statement/record.ts';
 import { FakeChain } from './fake-chain.ts';
 
 export const NODE = nodeId('eu');
@@ -143,10 +144,10 @@ export class PaymentRoom implements AsyncDisposable {
   async #record(store: Store, drafts: readonly Draft[]): Promise<readonly BuiltRecord[]> {
     const built = drafts.map((draft) => recordOf(draft));
     await store.write([
-      ...built.map(({ record, text }) => ({
+      ...built.map(({ record, texts }) => ({
         type: 'put' as const,
         key: `made/${record.id}`,
-        value: Buffer.from(text),
+        value: Buffer.from(joinTexts([texts])),
       })),
       ...built.map(({ record }) => recordIndex.put([record.id], record.seq)),
       ...drafts.flatMap((draft, i) => draft.besides?.(built[i]?.record.id ?? newRecordId(NODE, 0)) ?? []),
@@ -177,7 +178,7 @@ interface Opened {
 export async function recordsOf(store: Store): Promise<[id: RecordId, sourceId: string][]> {
   const found: [RecordId, string][] = [];
   for await (const [, bytes] of store.range({ gte: 'made/', lt: 'made0' })) {
-    const record = recordText.parse(Buffer.from(bytes).toString());
+    const record = openMade(bytes);
     found.push([record.id, record.sourceId]);
   }
   return found;
@@ -186,14 +187,19 @@ export async function recordsOf(store: Store): Promise<[id: RecordId, sourceId: 
 async function readRecord(store: Store, id: RecordId): Promise<AttestationRecord> {
   const bytes = await store.get(`made/${id}`);
   if (bytes === undefined) throw new Error('no such record');
-  return recordText.parse(Buffer.from(bytes).toString());
+  return openMade(bytes);
+}
+
+function openMade(bytes: Uint8Array): AttestationRecord {
+  const [texts] = splitTexts(Buffer.from(bytes).toString());
+  if (texts === undefined) throw new Error('no texts');
+  return openRecord(nativeSuite, texts);
 }
 
 let made = 0;
 
 function recordOf(draft: Draft): BuiltRecord {
-  const record: AttestationRecord = {
-    v: 1,
+  const written = makeRecord(nativeSuite, {
     id: newRecordId(NODE, START),
     kind: draft.kind,
     node: NODE,
@@ -206,8 +212,8 @@ function recordOf(draft: Draft): BuiltRecord {
     payloadHash: writeSha256(new Uint8Array(32)),
     claims: { channel: 'tiered' },
     links: {},
-  };
-  return { record, text: recordText.write(record), leaf: new Uint8Array(32) };
+  });
+  return { ...written, leaf: new Uint8Array(32) };
 }
 
 export function draftFor(sourceId: string): Draft {

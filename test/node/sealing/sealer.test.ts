@@ -4,9 +4,8 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { readBatchOf, readBatchPath } from '../../../node/sealing/batch-tables.ts';
-import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
-import { leafHash } from '../../../protocol/merkle/hash.ts';
+import { recordLeaf } from '../../../protocol/chain/record.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { BESIDE_KEY, requireChain, SealingRoom } from './sealing-room.ts';
@@ -130,30 +129,35 @@ test('every record of a batch is proved by its tiles', async () => {
   assert.is(await readBatchOf(room.store, NODE, 561), undefined);
 });
 
-test('a record that changed on the disk is never sealed: the node refuses to start', async () => {
-  await using directory = await temporaryDirectory();
-  {
-    await using room = await SealingRoom.open(directory.path);
-    await room.record(3);
-    const body = await bodyTable.get(room.store, NODE, 1);
-    const changed = body?.replace('"seq":2', '"seq":7');
-    assert.is.not(changed, body);
-    await room.store.write([bodyTable.put([NODE, 1], changed ?? '')]);
-  }
-  const error: unknown = await SealingRoom.open(directory.path).catch((thrown: unknown) => thrown);
-  assert.instance(error, RecordDamagedError);
-  assert.match(String(error), '1–3');
-});
+for (const [half, from, to] of [
+  ['head', '"seq":2', '"seq":7'],
+  ['body', '"sourceSeq":2', '"sourceSeq":7'],
+] as const) {
+  test(`a record whose ${half} changed on the disk is never sealed: the node refuses to start`, async () => {
+    await using directory = await temporaryDirectory();
+    {
+      await using room = await SealingRoom.open(directory.path);
+      await room.record(3);
+      const body = await bodyTable.get(room.store, NODE, 1);
+      const changed = body?.replace(from, to);
+      assert.is.not(changed, body);
+      await room.store.write([bodyTable.put([NODE, 1], changed ?? '')]);
+    }
+    const error: unknown = await SealingRoom.open(directory.path).catch((thrown: unknown) => thrown);
+    assert.instance(error, RecordDamagedError);
+    assert.match(String(error), '1–3');
+  });
+}
 
 /** Fails unless the path that the store gives for each of these records leads from its text to the batch's root. */
 async function requireProofs(room: SealingRoom, first: number, last: number): Promise<void> {
   let seq = first;
-  for await (const text of readRecordTexts(room.store, NODE, first, last - first + 1)) {
+  for await (const { head } of readRecordTexts(room.store, NODE, first, last - first + 1)) {
     const batch = await readBatchOf(room.store, NODE, seq);
     if (batch === undefined) throw new Error(`record ${seq} is not sealed`);
     const { envelope } = batch;
     const path = await readBatchPath(room.store, envelope, seq);
-    const leaf = leafHash(nativeSuite, utf8(text));
+    const leaf = recordLeaf(nativeSuite, head);
     const root = rootFromPath(nativeSuite, leaf, seq - envelope.first, envelope.size, path);
     assert.is(root && writeSha256(root), envelope.root, `record ${seq}`);
     seq++;

@@ -1,13 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourceHeadTable, sourceKey, sourceRecordTable } from '../../../node/intake/sources.ts';
+import { joinTexts, splitTexts } from '../../../node/records/record-lines.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { checkContinuity, type Continuity, MAX_CONTINUITY_RECORDS } from '../../../node/sources/continuity.ts';
-import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
-import { recordText } from '../../../protocol/statement/record.ts';
+import { openRecord, recordLeaf, type WholeTexts, writeRecord } from '../../../protocol/chain/record.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
-import { utf8 } from '../../../protocol/bytes.ts';
 import { IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { SourceRoom } from './source-room.ts';
 
@@ -40,18 +39,23 @@ function recordsOf(sourceId: string) {
 
 function leafOf(sourceId: string, sourceSeq: number): string {
   const record = recordsOf(sourceId)[sourceSeq - 1];
-  return record === undefined ? '' : writeSha256(leafHash(nobleSuite, utf8(recordText.write(record))));
+  return record === undefined ? '' : writeSha256(recordLeaf(nobleSuite, writeRecord(nobleSuite, record).head));
 }
 
-/** Changes the stored text of a record. */
-async function rewrite(sourceId: string, sourceSeq: number, change: (text: string) => string): Promise<void> {
+/** Changes the stored texts of a record. */
+async function rewrite(sourceId: string, sourceSeq: number, change: (texts: WholeTexts) => WholeTexts): Promise<void> {
   const { seq } = recordsOf(sourceId)[sourceSeq - 1] ?? { seq: 0 };
   const [first = '', row = ''] = (await bodyTable.last(store, [NODE], seq)) ?? [];
-  const lines = row.split('\n');
   const at = seq - Number(first);
-  const changed = lines.map((line, i) => (i === at ? change(line) : line));
-  assert.is.not(changed.join('\n'), row, 'something changes');
-  await store.write([bodyTable.put([NODE, Number(first)], changed.join('\n'))]);
+  const changed = joinTexts(splitTexts(row).map((texts, i) => (i === at ? change(texts) : texts)));
+  assert.is.not(changed, row, 'something changes');
+  await store.write([bodyTable.put([NODE, Number(first)], changed)]);
+}
+
+/** A record that is whole by itself, and not the one that was made. */
+function anotherEvent(texts: WholeTexts): WholeTexts {
+  const record = openRecord(nobleSuite, texts);
+  return writeRecord(nobleSuite, { ...record, claims: { ...record.claims, eventType: 'DECISIOM' } });
 }
 
 test('a source that is whole is one range without gap or fork', async () => {
@@ -88,16 +92,19 @@ test('a long source is checked page by page, each record once', async () => {
 test('a record that is lost or cannot be read is a gap', async () => {
   const sourceId = await source(20);
   await store.write([5, 6, 20].map((at) => sourceRecordTable.del('acme', sourceKey(sourceId), at)));
-  await rewrite(sourceId, 12, (text) => text.slice(1));
+  await rewrite(sourceId, 12, ({ head, body }) => ({ head: head.slice(1), body }));
+  await rewrite(sourceId, 15, ({ head, body }) => ({ head, body: body.replace('DECISION', 'DECISIOM') }));
   const { ranges, gaps, forks } = await checked(sourceId);
   assert.equal(ranges, [
     { from: 1, to: 4 },
     { from: 7, to: 11 },
-    { from: 13, to: 19 },
+    { from: 13, to: 14 },
+    { from: 16, to: 19 },
   ]);
   assert.equal(gaps, [
     { from: 5, to: 6, reason: 'missing' },
     { from: 12, to: 12, reason: 'damaged' },
+    { from: 15, to: 15, reason: 'damaged' },
     { from: 20, to: 20, reason: 'missing' },
   ]);
   assert.equal(forks, []);
@@ -112,8 +119,7 @@ test('a record that leads elsewhere is damage', async () => {
 
 test('a record that was changed forks the next one, and the last one its head', async () => {
   const sourceId = await source(10);
-  const change = (text: string) => text.replace('"eventType":"DECISION"', '"eventType":"DECISIOM"');
-  await rewrite(sourceId, 4, change);
+  await rewrite(sourceId, 4, anotherEvent);
   const middle = await checked(sourceId);
   assert.equal(
     middle.forks.map(({ sourceSeq, attestationId, found }) => ({ sourceSeq, attestationId, found })),
@@ -124,14 +130,14 @@ test('a record that was changed forks the next one, and the last one its head', 
     { from: 1, to: 4 },
     { from: 5, to: 10 },
   ]);
-  await rewrite(sourceId, 10, change);
+  await rewrite(sourceId, 10, anotherEvent);
   const last = (await checked(sourceId)).forks.at(-1);
   assert.equal([last?.sourceSeq, last?.attestationId, last?.found], [10, null, leafOf(sourceId, 10)]);
 });
 
 test('a fork shows wherever a page begins', async () => {
   const sourceId = await source(10);
-  await rewrite(sourceId, 4, (text) => text.replace('"eventType":"DECISION"', '"eventType":"DECISIOM"'));
+  await rewrite(sourceId, 4, anotherEvent);
   assert.equal((await checked(sourceId, { from: 5, to: 6 })).forks.length, 1);
   assert.equal((await checked(sourceId, { from: 6, to: 7 })).forks, []);
 });

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sourceKey, sourceRecordTable } from '../../../node/intake/sources.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { MAX_LOOKS, type Place, type RecordFilter } from '../../../node/sources/record-page.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { RecordKind } from '../../../protocol/statement/vocabulary.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { draftOf, IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';

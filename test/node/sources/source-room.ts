@@ -1,7 +1,7 @@
 import { type IntakeRoom, NODE } from '../intake/intake-room.ts';
 import { RecordLists } from '../../../node/sources/record-page.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { draftOf } from '../intake/intake-room.ts';
 
 /** Records a room's drafts, a few in one group, with a clock that goes on by a second a group. */

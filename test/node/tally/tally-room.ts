@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import type { Draft } from '../../../node/intake/draft.ts';
 import { Intake } from '../../../node/intake/intake.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts } from '../../../node/records/record-reader.ts';
 import { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { ALL_SOURCES, type FacetCount, tallyTable } from '../../../node/tally/tally-table.ts';
 import { sourceKey } from '../../../node/intake/sources.ts';
 import { facetText } from '../../../protocol/frameworks/facet.ts';
-import { type AttestationRecord, recordText } from '../../../protocol/statement/record.ts';
+import { type AttestationRecord, openRecord } from '../../../protocol/chain/record.ts';
 import { draftOf, NODE, signer, vault } from '../intake/intake-room.ts';
 
 export interface TallyRoomOptions {
@@ -64,7 +65,8 @@ export function countedDraft(
 }
 
 export async function recordsOf(store: Store): Promise<AttestationRecord[]> {
-  return (await Array.fromAsync(readRecordTexts(store, NODE, 1, 1_000_000))).map(recordText.parse);
+  const texts = await Array.fromAsync(readRecordTexts(store, NODE, 1, 1_000_000));
+  return texts.map((each) => openRecord(nativeSuite, each));
 }
 
 export async function rowsOf(store: Store): Promise<Map<string, FacetCount>> {

@@ -16,7 +16,7 @@ import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { commitText, decisionTexts } from '../../../protocol/payload/commitment.ts';
 import { AGENT_CONTEXT, agentStatementText } from '../../../protocol/statement/agent-statement.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
@@ -27,7 +27,13 @@ import { reviewer, shown } from '../../protocol/evidence/case.ts';
 import { shapeCheck } from '../http/answer-shape.ts';
 import { rewritten } from './rewritten.ts';
 
-const ACCOUNT = 'unmetered';
+const ACCOUNT = 'acc_eu_unmetered';
+/** Changes of a stored record: one that still reads, as another time, and ones that do not. */
+const CHANGES = [
+  ['head', '"submittedAt":"202', '"submittedAt":"203'],
+  ['body', '"channel":"direct"', '"channel":"tiered"'],
+  ['body', '"channel":"direct"', '"channel:"direct"'],
+] as const;
 const network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
 const eu = network.node('eu');
 const us = network.node('us');
@@ -55,8 +61,8 @@ test('an override of a record shows at once, as a count and an id, and names nob
 
 test('what another account says of a record counts for nothing', async () => {
   const record = await make(eu);
-  await overrideOf(record.id, 'a', { account: 'enterprise' });
-  await make(eu, { kind: 'incident', links: { related: [record.id] }, account: 'enterprise' });
+  await overrideOf(record.id, 'a', { account: 'acc_eu_enterprise' });
+  await make(eu, { kind: 'incident', links: { related: [record.id] }, account: 'acc_eu_enterprise' });
   const verdict = await verdictOn(eu, record.id);
   assert.equal(links(verdict), { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
   assert.is(flags(verdict).article14, false);
@@ -90,11 +96,8 @@ test('the id of what a record made stands for the record', async () => {
 test('an override that was changed on the disk counts for nothing, and its record holds on', async () => {
   const record = await make(eu);
   const override = await overrideOf(record.id, 'a');
-  for (const [from, to] of [
-    ['"channel":"direct"', '"channel":"tiered"'],
-    ['"channel":"direct"', '"channel:"direct"'],
-  ] as const) {
-    await rewritten(eu, override, from, to, async () => {
+  for (const [half, from, to] of CHANGES) {
+    await rewritten(eu, override, half, from, to, async () => {
       const verdict = await verdictOn(eu, record.id);
       assert.equal([verdict.sigValid, links(verdict).overrides], [true, 0]);
       assert.equal([flags(verdict).article12_1, flags(verdict).article14], [true, false]);
@@ -106,11 +109,8 @@ test('an override that was changed on the disk counts for nothing, and its recor
 test('a record that was changed on the disk shows nothing, whatever is linked to it', async () => {
   const record = await make(eu);
   await overrideOf(record.id, 'a');
-  for (const [from, to] of [
-    ['"channel":"direct"', '"channel":"tiered"'],
-    ['"channel":"direct"', '"channel:"direct"'],
-  ] as const) {
-    await rewritten(eu, record, from, to, async () => {
+  for (const [half, from, to] of CHANGES) {
+    await rewritten(eu, record, half, from, to, async () => {
       const verdict = await verdictOn(eu, record.id);
       assert.is(verdict.verified, false);
       assert.not(Object.values(flags(verdict)).includes(true));

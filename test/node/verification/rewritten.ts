@@ -1,19 +1,21 @@
 import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
-import { type AttestationRecord, recordText } from '../../../protocol/statement/record.ts';
+import { type AttestationRecord, writeRecord } from '../../../protocol/chain/record.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 
-/** Does the work while the node's store holds another text of the record. */
+/** Does the work while the node's store holds another text of one half of the record. */
 export async function rewritten(
   { context: { store } }: TestNode,
   record: AttestationRecord,
+  half: 'head' | 'body',
   from: string,
   to: string,
   work: () => Promise<void>,
 ): Promise<void> {
   const row = await bodyTable.last(store, [record.node], record.seq);
   if (row === undefined) throw new Error('no body');
-  const text = recordText.write(record);
+  const text = writeRecord(nativeSuite, record)[half];
   const [first, body] = row;
   assert.ok(body.includes(text) && text.includes(from));
   const parts = [record.node, Number(first)] as const;

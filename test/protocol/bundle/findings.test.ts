@@ -4,6 +4,7 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { parseBundle } from '../../../protocol/bundle/bundle.ts';
 import type { Finding, Verdict } from '../../../protocol/bundle/verdict.ts';
 import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { hashText } from '../../../protocol/hash.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, type JsonValue } from '../../../protocol/json/value.ts';
@@ -41,10 +42,22 @@ const roster = writeLedgerMessage({
 const cases: readonly (readonly [string, JsonValue, readonly Code[]])[] = [
   [
     'a record that is not canonical',
-    put('/record', whole.record.replace(',', ', ')),
+    put('/record/head', whole.record.head.replace(',', ', ')),
     ['leafRederived record-malformed'],
   ],
   ['a record with an unknown member', recordWith({ extra: 1 }), ['leafRederived record-malformed']],
+  ['a record with the body of another', put('/record/body', other.record.body), ['leafRederived record-malformed']],
+  ['a record that names no body', recordWith({ body: 'x' }), ['leafRederived record-malformed']],
+  [
+    'a record under the id of another node',
+    recordWith({ id: federation.records('us').append({}, timestampOf(GENESIS_EPOCH_MS)).record.id }),
+    ['leafRederived record-malformed'],
+  ],
+  [
+    'a record of another kind',
+    recordWith({ kind: 'incident' }),
+    ['proofWalk path-to-group', 'proofWalk path-to-batch'],
+  ],
   ['a record with a prototype', recordWith(JSON.parse('{"__proto__":{}}')), ['leafRederived record-malformed']],
   [
     'a record of no real day',
@@ -206,11 +219,15 @@ function put(pointer: string, value: JsonValue | undefined, bundle: JsonValue = 
   return replaceAt(bundle, pointer, value);
 }
 
-/** With other members in its record, whose text stays canonical. */
+/** With other members in its record, whose texts stay canonical and belong together, unless `body` itself is another. */
 function recordWith(change: Readonly<Record<string, JsonValue>>): JsonValue {
-  const record = parseJson(whole.record);
-  assert.ok(isJsonObject(record));
-  return put('/record', canonicalize({ ...record, ...change }));
+  const [head, rest] = [parseJson(whole.record.head), parseJson(whole.record.body)];
+  assert.ok(isJsonObject(head) && isJsonObject(rest));
+  const ofHead = Object.entries(change).filter(([name]) => Object.hasOwn(head, name));
+  const ofBody = Object.entries(change).filter(([name]) => !Object.hasOwn(head, name));
+  const body = canonicalize({ ...rest, ...Object.fromEntries(ofBody) });
+  const named = { ...head, body: hashText(nativeSuite, body), ...Object.fromEntries(ofHead) };
+  return put('/record', { head: canonicalize(named), body });
 }
 
 /** With a receipt that the origin signed with other members in it. */

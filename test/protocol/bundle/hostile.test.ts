@@ -219,8 +219,9 @@ test('nesting without end is refused or judged, wherever it is', () => {
       assert.not(verdictOn(replaceAt(bundle, pointer, deep))?.verified, pointer);
     }
     assert.is(verdictOn({ ...bundle, extra: deep }), null);
-    assert.not(verdictOn({ ...bundle, record: JSON.stringify('['.repeat(depth)) })?.verified);
-    assert.not(verdictOn({ ...bundle, record: `{"v":${'['.repeat(depth)}${']'.repeat(depth)}}` })?.verified);
+    for (const head of [JSON.stringify('['.repeat(depth)), `{"v":${'['.repeat(depth)}${']'.repeat(depth)}}`]) {
+      assert.not(verdictOn({ ...bundle, record: { ...bundle.record, head } })?.verified);
+    }
   }
 });
 
@@ -247,7 +248,7 @@ function assertSound(changed: JsonValue): void {
   for (const { holds: linkHolds, problems } of verdict.linked) assert.is(linkHolds, problems.length === 0);
   if (!verdict.verified) return;
   const { record, disclosure } = parseBundle(changed);
-  assert.is(record, bundle.record);
+  assert.equal(record, bundle.record);
   if (disclosure !== undefined) assert.equal(disclosure, bundle.disclosure);
 }
 

@@ -77,8 +77,9 @@ test('without them it shows what the record shows alone, and is verified all the
 
 test('a linked record that does not hold counts for nothing and leaves the bundle verified', () => {
   const spoilt: readonly ((proof: Proof) => Proof)[] = [
-    (proof) => ({ ...proof, record: proof.record.replace('"sourceSeq"', '"sourceSeQ"') }),
-    (proof) => ({ ...proof, record: proof.record.replace('"channel":"direct"', '"channel":"tiered"') }),
+    (proof) => withRecord(proof, 'body', '"sourceSeq"', '"sourceSeQ"'),
+    (proof) => withRecord(proof, 'body', '"channel":"direct"', '"channel":"tiered"'),
+    (proof) => withRecord(proof, 'head', '"submittedAt":"202', '"submittedAt":"203'),
     (proof) => ({ ...proof, receipt: { ...proof.receipt, signature: encodeSignature(new Uint8Array(3309)) } }),
     (proof) => ({ ...proof, batch: proof.batch && { ...proof.batch, path: [...proof.batch.path, pin] } }),
     (proof) => ({ ...proof, anchor: subject.bundle.anchor }),
@@ -98,7 +99,7 @@ test('a linked record that does not hold counts for nothing and leaves the bundl
 
 test('each linked record is judged by itself', () => {
   const linked = (bundle.linked ?? []).map((proof, i) =>
-    i === 1 ? Object.assign({}, proof, { record: '{}' }) : proof,
+    i === 1 ? Object.assign({}, proof, { record: NO_RECORD }) : proof,
   );
   const verdict = verifyBundle(suite, { ...bundle, linked }, { pin });
   assert.equal(
@@ -118,10 +119,10 @@ test('a linked record that waits for its batch is evidence as soon as its node s
 });
 
 test('where the record itself does not hold, its linked records show nothing, and it is nobody’s', () => {
-  const record = bundle.record.replace('"channel":"direct"', '"channel":"tiered"');
   for (const changed of [
-    { ...bundle, record },
-    { ...bundle, record: '{}' },
+    withRecord(bundle, 'body', '"channel":"direct"', '"channel":"tiered"'),
+    withRecord(bundle, 'head', '"submittedAt":"202', '"submittedAt":"203'),
+    { ...bundle, record: NO_RECORD },
     { ...bundle, keys: [] },
   ]) {
     const verdict = verifyBundle(suite, changed, { pin });
@@ -184,7 +185,13 @@ test('linked records survive their JSON, are bounded in number, and carry nothin
   }
 });
 
+const NO_RECORD = { head: '{}', body: '{}' };
 const WAITING = { batch: null, anchor: null, cosignatures: [] };
+
+function withRecord<Proven extends Proof>(proof: Proven, half: 'head' | 'body', from: string, to: string): Proven {
+  assert.ok(proof.record[half].includes(from));
+  return { ...proof, record: { ...proof.record, [half]: proof.record[half].replace(from, to) } };
+}
 
 /** A record in a batch of its own. */
 async function sealed(draft: RecordDraft) {

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LinkedRecord } from '../../../protocol/evidence/linked-record.ts';
 import { CLAUSES, evaluate } from '../../../protocol/evidence/rules.ts';
-import type { AttestationRecord } from '../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { RECORD_KINDS, REVIEW_OUTCOMES } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';

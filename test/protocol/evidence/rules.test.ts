@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CLAUSES, evaluate, LACKS, MEANING, RULE_SET } from '../../../protocol/evidence/rules.ts';
-import type { AttestationRecord, Claims } from '../../../protocol/statement/record.ts';
+import type { Claims } from '../../../protocol/chain/claims.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { ReviewOutcome } from '../../../protocol/statement/vocabulary.ts';
 import { AT, EU, evaluated, holding, lacks, made, overrideOf, reviewer, shown, shows, US } from './case.ts';
 

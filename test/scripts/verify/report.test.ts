@@ -31,7 +31,7 @@ test('the report names the record, each check, each clause with what it lacks, a
 });
 
 test('a linked record that does not hold is marked, with what is wrong, and shows nothing', () => {
-  const lines = report({ ...bundle, linked: [{ ...override, record: '{}' }].map(proofOf) });
+  const lines = report({ ...bundle, linked: [{ ...override, record: { head: '{}', body: '{}' } }].map(proofOf) });
   assert.ok(lines.includes('  ✗ unreadable'));
   assert.ok(lines.some((line) => line.includes('leafRederived: record-malformed')));
   assert.ok(lines.includes('  – article14 (missing human_override)'));
@@ -39,7 +39,8 @@ test('a linked record that does not hold is marked, with what is wrong, and show
 });
 
 test('a bundle that does not hold shows no evidence', () => {
-  const lines = report({ ...bundle, record: bundle.record.replace('"channel":"direct"', '"channel":"tiered"') });
+  const body = bundle.record.body.replace('"channel":"direct"', '"channel":"tiered"');
+  const lines = report({ ...bundle, record: { ...bundle.record, body } });
   assert.ok(lines.includes('  – article12_1 (missing signature)'));
   assert.not(lines.some((line) => line.startsWith('agent')));
   assert.is(lines.at(-1), 'NOT VERIFIED');

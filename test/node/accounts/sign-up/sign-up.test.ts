@@ -77,7 +77,7 @@ test('a new address gets an account of the Developer tier, and by mail its key',
   const found = await room.accounts.authenticate(apiKey);
   if (typeof found === 'string') throw new Error(found);
   const { account, key } = found.caller;
-  assert.match(account.id, /^acc-/);
+  assert.match(account.id, /^acc_eu_/);
   assert.equal([account.tier, account.email], ['developer', to]);
   assert.ok(key.scopes.includes('keys:admin'));
   assert.equal(

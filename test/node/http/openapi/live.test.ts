@@ -54,7 +54,7 @@ let accounts = 0;
 let worlds = 0;
 
 test.before.each(async () => {
-  const id = `contract-${++accounts}`;
+  const id = `acc_eu_contract-${++accounts}`;
   makerKey = `mk_test_${id}_maker_0000000000000000`;
   await node.context.accounts.grant({ id, tier: 'professional' }, makerKey);
   callerKey = await createKey({ name: 'caller', preset: 'admin' });

@@ -7,10 +7,12 @@ import { MirrorClient } from '../../../../node/anchoring/mirror-client.ts';
 import { Auditor } from '../../../../node/auditing/auditor.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { readNodeKeys } from '../../../../node/keys/node-keys.ts';
-import { bodyTable, splitBody } from '../../../../node/records/record-tables.ts';
+import { joinTexts, splitTexts } from '../../../../node/records/record-lines.ts';
+import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { sourceKey, sourceRecordTable } from '../../../../node/intake/sources.ts';
 import type { Evidence } from '../../../../node/verification/evidence.ts';
+import { makeRecord } from '../../../../protocol/chain/record.ts';
 import { type Audit, MANDATORY_CHECKS, VerifyAuditShape } from '../../../../protocol/api/verify-audit.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { hashText } from '../../../../protocol/hash.ts';
@@ -213,15 +215,12 @@ test('a record next to it that is missing or another fails, of an own record and
 
   const other = us.context.store;
   const [first = '', body = ''] = (await bodyTable.last(other, [record.node], record.seq)) ?? [];
-  const lines = splitBody(body);
+  const records = splitTexts(body);
   const at = record.seq - Number(first);
-  const forged = lines.with(
-    at,
-    (lines[at] ?? '').replace(record.payloadHash, hashText(nativeSuite, 'another payload')),
-  );
-  const changed = lines.with(at, (lines[at] ?? '').replace('"sourceSeq":1', '"sourceSeq":2'));
-  for (const text of [forged, changed]) {
-    await other.write([bodyTable.put([record.node, Number(first)], text.join('\n'))]);
+  const forged = { ...record, payloadHash: hashText(nativeSuite, 'another payload') };
+  const moved = { ...record, sourceSeq: 2, sourcePrev: record.payloadHash };
+  for (const { texts } of [makeRecord(nativeSuite, forged), makeRecord(nativeSuite, moved)]) {
+    await other.write([bodyTable.put([record.node, Number(first)], joinTexts(records.with(at, texts)))]);
     const { verdict, checks } = await audit(auditorOf(us, [liar.url]), ids[1]);
     assert.equal([verdict, named(checks, 'fail')], ['fail', ['source-sequence']]);
   }

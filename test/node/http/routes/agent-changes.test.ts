@@ -21,7 +21,7 @@ import {
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 
-const ACCOUNT = 'unmetered';
+const ACCOUNT = 'acc_eu_unmetered';
 const OTHER = { key: API_KEYS.enterprise };
 const network = await TestNetwork.start();
 const node = network.node();

@@ -21,7 +21,7 @@ import {
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 
-const ACCOUNT = 'unmetered';
+const ACCOUNT = 'acc_eu_unmetered';
 const OTHER = { key: API_KEYS.enterprise };
 const network = await TestNetwork.start();
 const node = network.node();
@@ -151,7 +151,7 @@ test('an agent that holds its own key must show it, and is told how', async () =
     await signed(freshKey(), text, PROOF_CONTEXT),
     await signed(key, text, 'meridian/agent/1'),
     await signed(key, proofText(ACCOUNT, 'another', key.keyId, null), PROOF_CONTEXT),
-    await signed(key, proofText('enterprise', agentId, key.keyId, null), PROOF_CONTEXT),
+    await signed(key, proofText('acc_eu_enterprise', agentId, key.keyId, null), PROOF_CONTEXT),
   ];
   for (const proofOfPossession of wrong) {
     requireProblem(

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BundleVerdictShape } from '../../../../protocol/api/bundles.ts';
+import { parseBundle } from '../../../../protocol/bundle/bundle.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
@@ -100,10 +101,16 @@ test('a bundle is judged for anyone, and every change of it is found', async () 
   assert.equal([whole.body.verified, whole.body.payloadState], [true, 'available']);
   assert.equal(whole.body.checks, checks(true));
   assert.equal(whole.body.problems, []);
-  const record = String(bundle.record).replace('"riskLevel":"low"', '"riskLevel":"hig"');
-  const changed = await node.post('/v1/bundles/verify', { ...bundle, record }, { key: null });
-  assert.equal([changed.status, changed.body.verified], [200, false]);
-  assert.ok(Array.isArray(changed.body.problems) && changed.body.problems.length > 0);
+  const { record } = parseBundle(bundle);
+  for (const change of [
+    { ...record, body: record.body.replace('"riskLevel":"low"', '"riskLevel":"hig"') },
+    { ...record, head: record.head.replace('"kind":"decision"', '"kind":"incident"') },
+  ]) {
+    assert.not.equal(change, record);
+    const changed = await node.post('/v1/bundles/verify', { ...bundle, record: change }, { key: null });
+    assert.equal([changed.status, changed.body.verified], [200, false]);
+    assert.ok(Array.isArray(changed.body.problems) && changed.body.problems.length > 0);
+  }
 });
 
 test('a malformed bundle is 400', async () => {

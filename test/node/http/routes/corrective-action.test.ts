@@ -4,7 +4,7 @@ import { readRecord } from '../../../../node/records/record-reader.ts';
 import { CorrectiveActionAnswerShape } from '../../../../protocol/api/corrective-action.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask, type HttpAnswer } from '../../../fixtures/test-node.ts';
 import { shapeCheck } from '../answer-shape.ts';

@@ -8,7 +8,7 @@ import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask, type HttpAnswer } from '../../../fixtures/test-node.ts';
@@ -249,7 +249,7 @@ test('keys that were erased before the node was killed are out of its files afte
   const removals = await governance.erasures.removals([await recordOf(id)]);
   await intake.submit({
     kind: 'erasure',
-    account: 'unmetered',
+    account: 'acc_eu_unmetered',
     sourceId: 'erasures',
     payload: '{}',
     claims: { channel: 'direct' },

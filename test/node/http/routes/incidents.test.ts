@@ -4,7 +4,7 @@ import { IncidentAnswerShape } from '../../../../protocol/api/incident.ts';
 import { IncidentsAnswerShape } from '../../../../protocol/api/incidents.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
-import type { AttestationRecord } from '../../../../protocol/statement/record.ts';
+import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { type Ask, API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';
@@ -26,7 +26,7 @@ let accounts = 0;
 
 /** A key of an account that has nothing yet. */
 async function freshAccount(): Promise<Ask> {
-  const id = `incidents-${++accounts}`;
+  const id = `acc_eu_incidents-${++accounts}`;
   const key = `mk_test_${id}_00000000000000000000000`;
   for (const each of [node, other]) await each.context.accounts.grant({ id, tier: 'unmetered' }, key);
   return { key };

@@ -15,7 +15,7 @@ import { requireProblem } from '../problem-shape.ts';
 
 const NODE = nodeId('eu');
 /** Whose the key is that requests are sent with by default. */
-const ACCOUNT = 'unmetered';
+const ACCOUNT = 'acc_eu_unmetered';
 const SHA256 = /^sha256:[0-9a-f]{64}$/;
 const network = await TestNetwork.start({ ledger: 'local' });
 const node = network.node();
@@ -149,6 +149,7 @@ test('a changed byte of a stored record is a verdict of false, whether it can st
     ['"eventType":"DECISION"', '"eventType":"DECISIOM"'],
     ['"eventType":"DECISION"', '"eventType:"DECISION"'],
     ['"kind":"decision"', '"kind":"decisioN"'],
+    ['"kind":"decision"', '"kind":"incident"'],
   ] as const) {
     const id = await sealedRecord();
     const seq = node.context.intake.recorded;

@@ -1,4 +1,4 @@
-import { type Claims, ClaimsShape, type Links, LinksShape } from './record.ts';
+import { type Claims, ClaimsShape, type Links, LinksShape } from './claims.ts';
 
 type Loose<Shape> = { readonly [Name in keyof Shape]?: Shape[Name] | undefined };
 

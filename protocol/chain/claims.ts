@@ -9,7 +9,6 @@ import {
   Sha256Shape,
   TimestampShape,
 } from '../shapes.ts';
-import { canonicalText } from './statement.ts';
 import {
   ACTION_STATUSES,
   CHANNELS,
@@ -19,11 +18,10 @@ import {
   INCIDENT_CRITERIA,
   KEY_EVENTS,
   LOCK_SCOPES,
-  RECORD_KINDS,
   REVIEW_OUTCOMES,
   SEVERITIES,
   VERDICTS,
-} from './vocabulary.ts';
+} from '../statement/vocabulary.ts';
 
 /** A person, told apart from others of the same account and node, and not named: HMAC-SHA-256. */
 export const PSEUDONYM_PATTERN = '^hmac-sha256:[0-9a-f]{64}$';
@@ -33,6 +31,9 @@ const ReferenceDatabaseShape = Closed({
   version: Type.Optional(Type.String()),
   sha256: Type.Optional(Type.String()),
 });
+
+/** As many as a roster has members at most. */
+const MAX_ACCOUNT_NODES = 256;
 
 /** The facts that the evidence rules read. They survive erasure of the payload, so none of them is personal data. */
 export const ClaimsShape = Closed({
@@ -104,6 +105,10 @@ export const ClaimsShape = Closed({
   parametersHash: Type.Optional(Sha256Shape),
   /** Item of the regulatory feed; every revision of it has the same. */
   itemId: Type.Optional(Type.String()),
+
+  /** Of an account: the members that its keys are given to, and the version of its statement. */
+  nodes: Type.Optional(Type.Array(NodeIdShape, { minItems: 1, maxItems: MAX_ACCOUNT_NODES })),
+  version: Type.Optional(OrdinalShape),
 });
 export type Claims = Static<typeof ClaimsShape>;
 
@@ -128,26 +133,3 @@ export const LinksShape = Closed({
   supersedes: Type.Optional(RecordIdShape),
 });
 export type Links = Static<typeof LinksShape>;
-
-/** The canonical message: all that Meridian signs about one event. Everything else is derived from it. */
-const RecordShape = Closed({
-  v: Type.Literal(1),
-  id: RecordIdShape,
-  kind: Type.Enum([...RECORD_KINDS]),
-  node: NodeIdShape,
-  /** The node's own gapless counter, from 1. */
-  seq: OrdinalShape,
-  account: Type.String({ minLength: 1, maxLength: 64 }),
-  sourceId: Type.String({ minLength: 1 }),
-  /** Gapless counter of the account's source on this node, from 1, and the leaf hash of the record before. */
-  sourceSeq: OrdinalShape,
-  sourcePrev: Type.Union([Sha256Shape, Type.Null()]),
-  submittedAt: TimestampShape,
-  payloadHash: Sha256Shape,
-  claims: ClaimsShape,
-  links: LinksShape,
-});
-export type AttestationRecord = Static<typeof RecordShape>;
-
-/** Reader and writer of a record's canonical text; its leaf is the RFC 9162 leaf hash of that text's UTF-8 bytes. */
-export const recordText = canonicalText('record', RecordShape);

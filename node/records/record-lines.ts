@@ -1,0 +1,16 @@
+import type { WholeTexts } from '../../protocol/chain/record.ts';
+
+/** Records as lines: the head of each, then its body. Canonical JSON holds no raw line break. */
+export function joinTexts(records: readonly WholeTexts[]): string {
+  let lines = '';
+  for (const { head, body } of records) lines += lines === '' ? `${head}\n${body}` : `\n${head}\n${body}`;
+  return lines;
+}
+
+/** The records of such lines, whatever they hold: a head whose body is cut off has an empty one, which none names. */
+export function splitTexts(lines: string): WholeTexts[] {
+  const texts = lines.split('\n');
+  const records: WholeTexts[] = [];
+  for (let i = 0; i < texts.length; i += 2) records.push({ head: texts[i] ?? '', body: texts[i + 1] ?? '' });
+  return records;
+}
