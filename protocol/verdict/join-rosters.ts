@@ -2,7 +2,7 @@ import { hashText, type Sha256Hash } from '../hash.ts';
 import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { RosterEntry } from './bundle.ts';
-import type { Known } from './known.ts';
+import type { Known, LogView } from './known.ts';
 import { Operators } from './operators.ts';
 import { PlacedDecision } from './placed-decision.ts';
 import { messageOf, problem, type Problem } from './problem.ts';
@@ -24,7 +24,7 @@ export function joinRosters(suite: Suite, entries: readonly RosterEntry[], known
   const taken = knownEntries(known);
   const refusal = foreignProblem(suite, entries, taken, known);
   if (refusal !== null) return { line: null, problems: [refusal] };
-  const otherwise = entries.findIndex((entry, i) => saysOtherwise(entry, taken[i]));
+  const otherwise = entries.findIndex((entry, i) => saysOtherwise(suite, entry, taken[i], known.log));
   const later = otherwise >= 0 ? [] : entries.slice(taken.length);
   const problems = otherwise < 0 ? [] : [contradiction(otherwise + 1)];
   try {
@@ -68,8 +68,23 @@ function hashOf(suite: Suite, text: string): Sha256Hash | null {
   return text.isWellFormed() ? hashText(suite, text) : null;
 }
 
-function saysOtherwise({ text, decision }: RosterEntry, known: RosterEntry | undefined): boolean {
-  return known !== undefined && (known.text !== text || known.decision?.text !== decision?.text);
+/** Of a roster that is not known yet, the log may know that another decision stands at the place of its own. */
+function saysOtherwise(
+  suite: Suite,
+  { text, decision }: RosterEntry,
+  taken: RosterEntry | undefined,
+  log: LogView | undefined,
+): boolean {
+  if (taken !== undefined) return taken.text !== text || taken.decision?.text !== decision?.text;
+  if (log === undefined || decision === null) return false;
+  try {
+    const standing = log.decisionAt(new PlacedDecision(suite, decision, log).value.index);
+    return standing !== undefined && standing !== decision.text;
+  } catch (error) {
+    // What does not read joins nothing: `lineOf` says so.
+    if (error instanceof StatementError) return false;
+    throw error;
+  }
 }
 
 function contradiction(version: number): Problem {
