@@ -1,0 +1,238 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { entityId } from '../../../protocol/ids.ts';
+import type { Member, Roster } from '../../../protocol/log/roster.ts';
+import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import type { Known } from '../../../protocol/verdict/known.ts';
+import { FederationLog, type LogOptions, type Twist } from '../../fixtures/federation-log.ts';
+import { bundleOf, rosterEntries } from '../../fixtures/federation-log-bundle.ts';
+import { seedOf } from '../../fixtures/federation-member.ts';
+import { at, codesOf, verdictOf, wordOf } from './judged.ts';
+
+/** The word on a record of eu that was decided before a second roster which is as `change` says. */
+async function wordBeside(
+  change: (log: FederationLog) => Partial<Roster>,
+  twist: (log: FederationLog) => Twist = () => ({}),
+  options: LogOptions = {},
+) {
+  const log = await FederationLog.create({ quorum: 1, ...options });
+  const record = await log.record('eu');
+  log.addRoster(change(log), twist(log));
+  return wordOf(log, await bundleOf(log, record));
+}
+
+function withMember(log: FederationLog, node: string, change: Partial<Member>): Member[] {
+  return log.membersWith([]).map((member) => (member.node === node ? { ...member, ...change } : member));
+}
+
+function threeOf<Item>(items: readonly Item[]): readonly [Item, Item, Item] {
+  return [at(items, 0), at(items, 1), at(items, 2)];
+}
+
+/** Three rosters of five members each: us eu ca sg jp, then za for jp, then br for sg. A record is under each. */
+async function threeRosters() {
+  const log = await FederationLog.create({ quorum: 2 });
+  const records = [await log.record('eu')];
+  for (const [added, removed] of [['za', 'jp'], ['br', 'sg']] as const) {
+    await log.admit(added);
+    log.addRoster({ members: log.membersWith([added], [removed]) });
+    records.push(await log.record('eu'));
+  }
+  return { log, records };
+}
+
+test('rosters follow by version and hash, keep their ledger, and continue nothing', async () => {
+  assert.is(await wordBeside(() => ({ name: 'renamed' })), 'verified');
+  for (const change of [
+    { version: 3 },
+    { previous: null },
+    { ledger: { network: 'testnet', topicId: entityId('0.0.9') } },
+    { ledger: { network: 'mainnet', topicId: entityId('0.0.5005') } },
+  ]) {
+    assert.is(await wordBeside(() => change), 'rosters-do-not-join', JSON.stringify(change));
+  }
+  const continued = (log: FederationLog) => ({ continues: { genesis: log.genesis, root: log.genesis, size: 1 } });
+  assert.is(await wordBeside(continued), 'rosters-do-not-join');
+});
+
+test('what no roster may be does not join: quorum, doubled members, keys that are none', async () => {
+  const both = (log: FederationLog): Member[] => log.membersWith([]);
+  const of = (log: FederationLog, i: number): Member => at(both(log), i);
+  for (const change of [
+    () => ({ quorum: 0 }),
+    () => ({ quorum: 5 }),
+    (log: FederationLog) => ({ members: [...both(log), of(log, 0)] }),
+    (log: FederationLog) => ({ members: withMember(log, 'us', { identityKey: of(log, 1).identityKey }) }),
+    (log: FederationLog) => ({ members: withMember(log, 'us', { peerId: of(log, 1).peerId }) }),
+    (log: FederationLog) => ({ members: withMember(log, 'us', { accounts: of(log, 1).accounts }) }),
+    (log: FederationLog) => ({ members: withMember(log, 'us', { identityKey: encodeSignature(new Uint8Array(9)) }) }),
+  ]) {
+    assert.is(await wordBeside(change), 'rosters-do-not-join');
+  }
+});
+
+test('a genesis of five with a quorum of none does not join', async () => {
+  const log = await FederationLog.create({ quorum: 0 });
+  assert.is(wordOf(log, await bundleOf(log, await log.record('eu'))), 'rosters-do-not-join');
+});
+
+test('an account never passes to another member, and a node id to no other operator', async () => {
+  const account = (log: FederationLog, node: string) => ({ accounts: [log.account(node)] });
+  const other = { identityKey: encodeSignature(nativeSigner(seedOf('other')).publicKey) };
+  const passed = (log: FederationLog) => {
+    return { members: withMember(log, 'us', account(log, 'jp')).filter(({ node }) => node !== 'jp') };
+  };
+  assert.is(await wordBeside(passed), 'rosters-do-not-join');
+  const fresh = { accounts: [entityId('0.0.7777')] };
+  assert.is(await wordBeside((log) => ({ members: withMember(log, 'us', fresh) })), 'verified');
+  assert.is(await wordBeside((log) => ({ members: withMember(log, 'us', other) })), 'verified');
+  assert.is(await wordBeside((log) => ({ members: withMember(log, 'us', { ...other, ...fresh }) })), 'rosters-do-not-join');
+});
+
+test('the decision of a roster names it and the one before, and a member before it paid', async () => {
+  for (const twist of [
+    { payer: entityId('0.0.666') },
+    { network: 'mainnet' },
+    { message: '{}' },
+    { topicId: entityId('0.0.9') },
+  ]) {
+    assert.is(await wordBeside(() => ({ name: 'renamed' }), () => twist), 'rosters-do-not-join', JSON.stringify(twist));
+  }
+});
+
+test('the decision of another roster brings this one not into force', async () => {
+  const log = await FederationLog.create({ quorum: 1 });
+  const record = await log.record('eu');
+  log.addRoster({ name: 'one' });
+  log.addRoster({ name: 'two' });
+  const bundle = await bundleOf(log, record);
+  const [genesis, one, two] = threeOf(bundle.rosters);
+  const rosters = [genesis, { ...one, decision: two.decision }];
+  assert.is(wordOf(log, { ...bundle, rosters }), 'rosters-do-not-join');
+  const bare = [genesis, { ...one, decision: null }];
+  assert.is(wordOf(log, { ...bundle, rosters: bare }), 'rosters-do-not-join');
+  assert.is(wordOf(log, { ...bundle, rosters: [genesis, two] }), 'rosters-do-not-join');
+  const decided = [{ ...genesis, decision: one.decision }, one];
+  assert.is(wordOf(log, { ...bundle, rosters: decided }), 'rosters-do-not-join');
+});
+
+test('the decisions of rosters are in the order of the ledger', async () => {
+  const log = await FederationLog.create({ quorum: 1 });
+  const record = await log.record('eu');
+  log.addRoster({ name: 'one' });
+  log.addRoster({ name: 'two' }, { sequence: '15' });
+  assert.is(wordOf(log, await bundleOf(log, record)), 'rosters-do-not-join');
+});
+
+test('a roster needs a majority of the one before it, not of its own', async () => {
+  const log = await FederationLog.create({ nodes: ['us', 'eu', 'ca'], quorum: 1 });
+  for (const node of ['za', 'br', 'cl']) await log.admit(node);
+  const record = await log.record('eu');
+  log.addRoster({ members: log.membersWith(['za', 'br', 'cl'], ['ca']) });
+  const of = async (...witnesses: readonly string[]) => wordOf(log, await bundleOf(log, record, 0, { witnesses }));
+  assert.is(await of('us', 'za', 'br', 'cl'), 'roster-without-majority');
+  assert.is(await of('us', 'eu'), 'verified');
+});
+
+test('the origin counts towards a majority, for that is not about its batch', async () => {
+  const log = await FederationLog.create({ nodes: ['us', 'eu', 'ca'], quorum: 1 });
+  const record = await log.record('eu');
+  log.addRoster({ name: 'renamed' });
+  assert.is(wordOf(log, await bundleOf(log, record, 0, { witnesses: ['us'] })), 'roster-without-majority');
+  assert.is(wordOf(log, await bundleOf(log, record, 0, { witnesses: ['us', 'eu'] })), 'verified');
+});
+
+test('every roster of a bundle needs its majority, also one that nothing is counted within', async () => {
+  const log = await FederationLog.create({ quorum: 2 });
+  const record = await log.record('eu');
+  const checkpoints = await Promise.all(['us', 'ca', 'sg'].map((node) => log.checkpoint(node)));
+  log.addRoster({ name: 'renamed' });
+  const bundle = await bundleOf(log, record, 0, { checkpoints });
+  assert.is(wordOf(log, bundle), 'roster-without-majority');
+  assert.is(wordOf(log, { ...bundle, rosters: bundle.rosters.slice(0, 1) }), 'verified');
+});
+
+test('any roster of the chain may be the pin, and the verdict names it', async () => {
+  const { log, records } = await threeRosters();
+  for (const [i, record] of records.entries()) {
+    const bundle = await bundleOf(log, record, 0, { witnesses: ['us', 'eu', 'ca', 'sg', 'za', 'br'] });
+    for (const { roster, hash } of log.rosters) {
+      const verdict = verdictOf(log, bundle, { pin: hash });
+      assert.is(verdict.word, 'verified');
+      assert.equal(verdict.pinned, { version: roster.version, hash });
+      assert.is(verdict.restsOn?.version, Math.max(i + 1, roster.version));
+    }
+  }
+});
+
+test('by a pin, what was before it needs the majority of the pin', async () => {
+  const { log, records } = await threeRosters();
+  const bundle = await bundleOf(log, at(records, 2), 0, { witnesses: ['us', 'ca', 'za', 'br'] });
+  assert.is(wordOf(log, bundle, { pin: log.roster(3).hash }), 'verified');
+  const two = await bundleOf(log, at(records, 2), 0, { witnesses: ['za', 'br'] });
+  assert.is(wordOf(log, two, { pin: log.roster(3).hash }), 'roster-without-majority');
+});
+
+test('a pinned genesis trusts every majority that was in force; of the first roster there is none here', async () => {
+  const { log, records } = await threeRosters();
+  const bundle = await bundleOf(log, at(records, 2), 0, { witnesses: ['us', 'eu', 'za', 'br'] });
+  assert.is(wordOf(log, bundle), 'roster-without-majority');
+  assert.is(wordOf(log, bundle, { pin: log.roster(2).hash }), 'verified');
+});
+
+test('a pin newer than the bundle needs a roster file, whose last is the pin', async () => {
+  const { log, records } = await threeRosters();
+  const bundle = await bundleOf(log, at(records), 0, { witnesses: ['us', 'ca', 'sg'], rosters: 1 });
+  const rosters = rosterEntries(log, []);
+  assert.is(wordOf(log, bundle, { pin: log.roster(3).hash }), 'pin-does-not-join');
+  const verdict = verdictOf(log, bundle, { rosters });
+  assert.is(verdict.word, 'verified');
+  assert.equal([verdict.pinned?.version, verdict.restsOn?.version], [3, 3]);
+  const old = await bundleOf(log, at(records), 0, { witnesses: ['us', 'sg', 'jp'], rosters: 1 });
+  assert.is(wordOf(log, old), 'verified');
+  assert.is(wordOf(log, old, { rosters }), 'too-few-checkpoints');
+  assert.is(wordOf(log, old, { rosters, pin: log.genesis }), 'verified');
+});
+
+test('a bundle that says otherwise than a roster file is contradicted', async () => {
+  const { log, records } = await threeRosters();
+  const bundle = await bundleOf(log, at(records));
+  const rival = await FederationLog.create({ quorum: 2 });
+  await rival.record('eu');
+  rival.addRoster({ name: 'another' });
+  const replaced = await bundleOf(rival, await rival.record('eu'));
+  const known: Known = { rosters: rosterEntries(log, []) };
+  assert.is(wordOf(log, bundle, known), 'verified');
+  assert.is(wordOf(log, replaced, known), 'contradicted');
+  const [genesis, second, third] = threeOf(bundle.rosters);
+  const { decision } = second;
+  if (decision === null) throw new Error('no decision');
+  const moved = { ...decision, text: decision.text.replace('"sequence":"20"', '"sequence":"21"') };
+  assert.not.equal(moved.text, decision.text);
+  const rosters = [genesis, { ...second, decision: moved }, third];
+  assert.is(wordOf(log, { ...bundle, rosters }, known), 'contradicted');
+});
+
+test('a roster file of another federation, or that does not join, verifies nothing', async () => {
+  const { log, records } = await threeRosters();
+  const bundle = await bundleOf(log, at(records));
+  const stranger = await FederationLog.create({ seed: 'stranger' });
+  assert.is(wordOf(log, bundle, { rosters: rosterEntries(stranger, []) }), 'pin-does-not-join');
+  const [genesis, , third] = threeOf(rosterEntries(log, []));
+  assert.not(verdictOf(log, bundle, { rosters: [genesis, third] }).verified);
+});
+
+test('a key of a roster without majority speaks for nobody', async () => {
+  const log = await FederationLog.create({ quorum: 1 });
+  await log.admit('za');
+  log.addRoster({ members: log.membersWith(['za']) });
+  const record = await log.record('za');
+  const verdict = verdictOf(log, await bundleOf(log, record, 0, { witnesses: ['us'] }));
+  assert.is(verdict.word, 'roster-without-majority');
+  assert.not(verdict.checks.sigValid);
+  assert.not(verdict.evidence?.complianceStatus.article12_1);
+  assert.ok(codesOf(verdict).includes('roster-without-majority'));
+});
+
+test.run();
