@@ -7,7 +7,7 @@ import type { Bundle, DecisionProof, LinkedProof } from './bundle.ts';
 import type { JudgedProof } from './facts.ts';
 import type { OpenedProof, Proof } from './opened-proof.ts';
 import type { Problem } from './problem.ts';
-import { forRules, recordOf, showsRecord } from './shown-record.ts';
+import { recordOf, showsRecord } from './shown-record.ts';
 import { type Word, wordOf } from './word.ts';
 
 /** What became of a linked record. One that does not hold counts for nothing, and moves no word. */
@@ -48,7 +48,7 @@ export function speakingRecords(
   return linked.flatMap(({ opened, judged }) => {
     const record = recordOf(opened);
     if (record === null || !speaksFor(subject, record)) return [];
-    return [{ record: forRules(record), holds: showsRecord(judged.facts) }];
+    return [{ record, holds: showsRecord(judged.facts) }];
   });
 }
 

@@ -1,5 +1,4 @@
 import type { AttestationRecord } from '../chain/record.ts';
-import type { LinkedRecord } from '../evidence/linked-record.ts';
 import type { Facts } from './facts.ts';
 import type { OpenedProof } from './opened-proof.ts';
 
@@ -21,9 +20,4 @@ export function showsRecord({ signed, sealed, decision, contradicted, payload, r
     payload !== 'damaged' &&
     rosters === 'in-force'
   );
-}
-
-/** The record as the evidence rules take it. They read nothing of what the two forms of a record differ in. */
-export function forRules(record: AttestationRecord): LinkedRecord['record'] {
-  return { ...record, v: 1 };
 }

@@ -10,7 +10,7 @@ import { linkedProofsOf, linkedVerdict, speakingRecords } from './linked.ts';
 import { type OpenedProof, openProof, proofOf } from './opened-proof.ts';
 import { judgePayload } from './payload.ts';
 import { PlacedDecision } from './placed-decision.ts';
-import { forRules, recordOf, showsRecord } from './shown-record.ts';
+import { recordOf, showsRecord } from './shown-record.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
 /**
@@ -37,9 +37,9 @@ export function verifyBundle(suite: Suite, bundle: Bundle, known: Known = {}): V
   return {
     ...verdictOn(own, judged, line, known),
     linked: linked.map((each) => linkedVerdict(each.opened, each.judged)),
-    evidence: record && evaluate({ record: forRules(record), sigValid: holds }, speaking, known.at ?? null),
+    evidence: record && evaluate({ record, sigValid: holds }, speaking, known.at ?? null),
     // A record that does not hold is nobody's.
-    agent: record && holds ? checkAgent(suite, forRules(record), speaking) : null,
+    agent: record && holds ? checkAgent(suite, record, speaking) : null,
   };
 }
 
