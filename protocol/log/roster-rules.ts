@@ -1,9 +1,10 @@
 import { decodeBase64url } from '../bytes.ts';
 import { hashParts, type Sha256Hash } from '../hash.ts';
+import { isNodeId, type NodeId } from '../ids.ts';
 import type { Base64url } from '../shapes.ts';
 import { PUBLIC_KEY_BYTES, type Suite } from '../suite/suite.ts';
 import { MAX_VOUCHED } from './checkpoint.ts';
-import { type DecisionState, knownNode, rosterInForce } from './decision-state.ts';
+import { type DecisionState, knownNode, MAX_IDENTITY_KEYS, rosterInForce } from './decision-state.ts';
 import { RosterError } from './roster-error.ts';
 import { type Member, type Roster, rosterStatement } from './roster.ts';
 
@@ -40,7 +41,8 @@ export function judgeNext(suite: Hashing, state: DecisionState, text: string): R
     throw new RosterError('continues', 'only a genesis roster goes on from another federation');
   }
   requireWhole(roster);
-  for (const member of roster.members) requireSameOperator(suite, state, member);
+  const speakers = identityKeyOwners(state);
+  for (const member of roster.members) requireSameOperator(suite, state, speakers, member);
   requireRoom(state, roster);
   return roster;
 }
@@ -90,11 +92,26 @@ function isPublicKey(text: Base64url): boolean {
   }
 }
 
+/** Each identity key that a roster named, by its hash, and the node that it speaks for. */
+function identityKeyOwners({ past, members }: DecisionState): ReadonlyMap<Sha256Hash, NodeId> {
+  const owners = new Map<Sha256Hash, NodeId>();
+  for (const [node, { identityKeys }] of [...Object.entries(past), ...Object.entries(members)]) {
+    if (isNodeId(node)) for (const key of identityKeys) owners.set(key, node);
+  }
+  return owners;
+}
+
 /**
- * An account stays with its member for ever, and an identity key with the node that it spoke for last. A node that any roster named is the same operator's still: it keeps its
- * identity key or one account of the last roster that names it, also where rosters without it lie between.
+ * An account and an identity key stay with their node for ever. A node that any roster named is the same operator's
+ * still: it keeps its identity key or one account of the last roster that names it, also where rosters without it lie
+ * between.
  */
-function requireSameOperator(suite: Hashing, state: DecisionState, member: Member): void {
+function requireSameOperator(
+  suite: Hashing,
+  state: DecisionState,
+  speakers: ReadonlyMap<Sha256Hash, NodeId>,
+  member: Member,
+): void {
   const { node, accounts } = member;
   for (const account of accounts) {
     const owner = state.accounts[account];
@@ -102,14 +119,18 @@ function requireSameOperator(suite: Hashing, state: DecisionState, member: Membe
     throw new RosterError('account-passed', `the account ${account} is that of ${owner}`);
   }
   const identityKey = identityKeyId(suite, member);
-  for (const [owner, known] of Object.entries({ ...state.past, ...state.members })) {
-    if (owner === node || known.identityKey !== identityKey) continue;
-    throw new RosterError('identity-key-passed', `the identity key of ${node} is that of ${owner}`);
+  const speaker = speakers.get(identityKey) ?? node;
+  if (speaker !== node) {
+    throw new RosterError('identity-key-passed', `the identity key of ${node} is that of ${speaker}`);
   }
   const before = knownNode(state, node);
-  if (before === undefined || accounts.some((account) => before.accounts.includes(account))) return;
-  if (identityKey === before.identityKey) return;
-  throw new RosterError('other-operator', `${node} keeps neither its identity key nor an account`);
+  if (before === undefined) return;
+  const hasAccount = accounts.some((account) => before.accounts.includes(account));
+  if (!hasAccount && identityKey !== before.identityKeys.at(-1)) {
+    throw new RosterError('other-operator', `${node} keeps neither its identity key nor an account`);
+  }
+  if (before.identityKeys.includes(identityKey) || before.identityKeys.length < MAX_IDENTITY_KEYS) return;
+  throw new RosterError('too-many-identity-keys', `${node} has had ${MAX_IDENTITY_KEYS} identity keys already`);
 }
 
 /** A checkpoint vouches for every node that was ever named, so there is an end to them. */
