@@ -1,6 +1,6 @@
 import { decodeBase64url } from '../bytes.ts';
 import { hashParts, type Sha256Hash } from '../hash.ts';
-import { isNodeId, type NodeId } from '../ids.ts';
+import { type EntityId, isNodeId, type NodeId } from '../ids.ts';
 import type { Base64url } from '../shapes.ts';
 import { PUBLIC_KEY_BYTES, type Suite } from '../suite/suite.ts';
 import { MAX_VOUCHED } from './checkpoint.ts';
@@ -23,17 +23,44 @@ export function judgeGenesis(text: string): Roster {
   return roster;
 }
 
+/** What is known of a node that any roster named. */
+export interface KnownOperator {
+  /** In the last roster that names it. */
+  readonly accounts: readonly EntityId[];
+  /** Hashes of all that rosters have named for it, that of the last roster last. */
+  readonly identityKeys: readonly Sha256Hash[];
+}
+
+/** What the rules of a next roster read of those before it. */
+export interface RosterFacts {
+  /** Of the last roster, and the hash of its text. */
+  readonly version: number;
+  readonly hash: Sha256Hash;
+  readonly ledger: Roster['ledger'];
+  /** Nodes that were ever named. */
+  readonly nodes: number;
+  known(node: NodeId): KnownOperator | undefined;
+  /** Whose an account or an identity key, by its hash, is that was ever named. */
+  ownerOfAccount(account: EntityId): NodeId | undefined;
+  ownerOfIdentityKey(keyId: Sha256Hash): NodeId | undefined;
+}
+
 /**
  * The roster of a text that may follow the one in force, whoever named it: one that breaks a rule never comes into force
  * (TRUST §2). What it may do depends on the rosters before it alone, so a member knows before it names one.
  * Throws `RosterError`.
  */
 export function judgeNext(suite: Hashing, state: DecisionState, text: string): Roster {
+  return judgeAfter(suite, factsOf(state), text);
+}
+
+/** The same, after rosters of which only these facts are known. Throws `RosterError`. */
+export function judgeAfter(suite: Hashing, facts: RosterFacts, text: string): Roster {
   const roster = parseRoster(text);
-  if (roster.version !== state.rosters.length + 1 || roster.previous !== rosterInForce(state)) {
+  if (roster.version !== facts.version + 1 || roster.previous !== facts.hash) {
     throw new RosterError('broken-chain', `roster ${roster.version} does not follow the one in force`);
   }
-  const { network, topicId } = state.ledger;
+  const { network, topicId } = facts.ledger;
   if (roster.ledger.network !== network || roster.ledger.topicId !== topicId) {
     throw new RosterError('ledger-changed', 'a federation keeps its ledger topic: its decisions have one order');
   }
@@ -41,9 +68,8 @@ export function judgeNext(suite: Hashing, state: DecisionState, text: string): R
     throw new RosterError('continues', 'only a genesis roster goes on from another federation');
   }
   requireWhole(roster);
-  const speakers = identityKeyOwners(state);
-  for (const member of roster.members) requireSameOperator(suite, state, speakers, member);
-  requireRoom(state, roster);
+  for (const member of roster.members) requireSameOperator(suite, facts, member);
+  requireRoom(facts, roster);
   return roster;
 }
 
@@ -92,13 +118,22 @@ function isPublicKey(text: Base64url): boolean {
   }
 }
 
-/** Each identity key that a roster named, by its hash, and the node that it speaks for. */
-function identityKeyOwners({ past, members }: DecisionState): ReadonlyMap<Sha256Hash, NodeId> {
+function factsOf(state: DecisionState): RosterFacts {
+  const { ledger, past, members, accounts } = state;
+  const nodes = [...Object.entries(past), ...Object.entries(members)];
   const owners = new Map<Sha256Hash, NodeId>();
-  for (const [node, { identityKeys }] of [...Object.entries(past), ...Object.entries(members)]) {
+  for (const [node, { identityKeys }] of nodes) {
     if (isNodeId(node)) for (const key of identityKeys) owners.set(key, node);
   }
-  return owners;
+  return {
+    version: state.rosters.length,
+    hash: rosterInForce(state),
+    ledger,
+    nodes: nodes.length,
+    known: (node) => knownNode(state, node),
+    ownerOfAccount: (account) => accounts[account],
+    ownerOfIdentityKey: (keyId) => owners.get(keyId),
+  };
 }
 
 /**
@@ -106,24 +141,19 @@ function identityKeyOwners({ past, members }: DecisionState): ReadonlyMap<Sha256
  * still: it keeps its identity key or one account of the last roster that names it, also where rosters without it lie
  * between.
  */
-function requireSameOperator(
-  suite: Hashing,
-  state: DecisionState,
-  speakers: ReadonlyMap<Sha256Hash, NodeId>,
-  member: Member,
-): void {
+function requireSameOperator(suite: Hashing, facts: RosterFacts, member: Member): void {
   const { node, accounts } = member;
   for (const account of accounts) {
-    const owner = state.accounts[account];
+    const owner = facts.ownerOfAccount(account);
     if (owner === undefined || owner === node) continue;
     throw new RosterError('account-passed', `the account ${account} is that of ${owner}`);
   }
   const identityKey = identityKeyId(suite, member);
-  const speaker = speakers.get(identityKey) ?? node;
+  const speaker = facts.ownerOfIdentityKey(identityKey) ?? node;
   if (speaker !== node) {
     throw new RosterError('identity-key-passed', `the identity key of ${node} is that of ${speaker}`);
   }
-  const before = knownNode(state, node);
+  const before = facts.known(node);
   if (before === undefined) return;
   const hasAccount = accounts.some((account) => before.accounts.includes(account));
   if (!hasAccount && identityKey !== before.identityKeys.at(-1)) {
@@ -134,9 +164,8 @@ function requireSameOperator(
 }
 
 /** A checkpoint vouches for every node that was ever named, so there is an end to them. */
-function requireRoom(state: DecisionState, { members }: Roster): void {
-  const known = Object.keys(state.members).length + Object.keys(state.past).length;
-  const added = members.filter(({ node }) => knownNode(state, node) === undefined).length;
-  if (known + added <= MAX_VOUCHED) return;
+function requireRoom(facts: RosterFacts, { members }: Roster): void {
+  const added = members.filter(({ node }) => facts.known(node) === undefined).length;
+  if (facts.nodes + added <= MAX_VOUCHED) return;
   throw new RosterError('too-many-nodes', `rosters name at most ${MAX_VOUCHED} nodes in all`);
 }
