@@ -70,8 +70,8 @@ function checkMajority(checkpoints: Checkpoints, line: RosterLine, place: Roster
   const { decision, isKnown, roster } = place;
   if (decision === null || isKnown) return [];
   const judge = line.judgeOf(place);
-  const question = { decision, roster: judge, needed: majorityOf(judge), except: null, accepts: () => true };
-  if (checkpoints.settledBy(question).length > 0) return [];
+  const answers = checkpoints.covering(decision, () => true);
+  if (answers.settledBy({ roster: judge, needed: majorityOf(judge), except: null }).length > 0) return [];
   const detail = `no majority of roster ${judge.version} shows that roster ${roster.version} came into force`;
   return [problem('rosters', 'sigValid', 'roster-without-majority', detail)];
 }

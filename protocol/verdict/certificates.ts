@@ -10,6 +10,8 @@ import type { SignatureChecks } from './signature-checks.ts';
 interface Certificate {
   readonly value: KeyCertificate;
   readonly signed: SignedStatement;
+  /** Whether its signature holds by each identity key that it was checked by. */
+  readonly answers: Map<Base64url, boolean>;
 }
 
 /**
@@ -32,11 +34,19 @@ export class Certificates {
    * `first` is the first record of a group, which the certificate must cover; whatever else is signed has none.
    */
   publicKey(node: NodeId, keyId: Sha256Hash, identityKey: Base64url, first?: number): Base64url | null {
-    for (const { value, signed } of this.#byKey.get(nameOf(node, keyId)) ?? []) {
-      if (first !== undefined && value.seqFrom > first) continue;
-      if (this.#signatures.holdsIfCounted(keyCertificateStatement, signed, identityKey)) return value.publicKey;
+    for (const certificate of this.#byKey.get(nameOf(node, keyId)) ?? []) {
+      if (first !== undefined && certificate.value.seqFrom > first) continue;
+      if (this.#isSignedBy(certificate, identityKey)) return certificate.value.publicKey;
     }
     return null;
+  }
+
+  #isSignedBy({ signed, answers }: Certificate, identityKey: Base64url): boolean {
+    const known = answers.get(identityKey);
+    if (known !== undefined) return known;
+    const holds = this.#signatures.holdsIfCounted(keyCertificateStatement, signed, identityKey);
+    answers.set(identityKey, holds);
+    return holds;
   }
 
   #add(signed: SignedStatement): void {
@@ -44,8 +54,9 @@ export class Certificates {
     if (value === null || value.purpose !== 'signing' || !this.#isKeyOfItsId(value)) return;
     const name = nameOf(value.node, value.keyId);
     const known = this.#byKey.get(name);
-    if (known === undefined) this.#byKey.set(name, [{ value, signed }]);
-    else known.push({ value, signed });
+    const certificate = { value, signed, answers: new Map<Base64url, boolean>() };
+    if (known === undefined) this.#byKey.set(name, [certificate]);
+    else known.push(certificate);
   }
 
   #isKeyOfItsId({ keyId, publicKey }: KeyCertificate): boolean {

@@ -14,18 +14,28 @@ interface Entry {
   /** Null where the verifier counted it before, by a key that `certifiedBy` certified. */
   readonly signed: SignedStatement | null;
   readonly certifiedBy: Base64url | null;
+  /** Undefined until it is checked. A key id has one key, so it is the same whoever certified that. */
+  holds: boolean | undefined;
 }
 
 /** What is asked of the members of one roster. */
 export interface Question {
-  readonly decision: PlacedDecision;
   readonly roster: Roster;
   /** How many members settle it. */
   readonly needed: number;
   /** The member that does not count, for it speaks of its own; null where all do. */
   readonly except: NodeId | null;
-  /** Which checkpoints count. */
-  readonly accepts: (checkpoint: Checkpoint) => boolean;
+}
+
+/** The members that say a thing, as far as their signatures hold. */
+export interface Answers {
+  /** Whether enough members could settle it, were all signatures good. Costs no signature. */
+  couldSettle(question: Question): boolean;
+  /**
+   * Members of the roster, each once, that say it: no more than are needed, and none where there are too few. A checkpoint
+   * counts by a key that the member's identity key in this very roster certifies.
+   */
+  settledBy(question: Question): readonly NodeId[];
 }
 
 /**
@@ -35,7 +45,8 @@ export interface Question {
 export class Checkpoints {
   readonly #signatures: SignatureChecks;
   readonly #certificates: Certificates;
-  readonly #byNode = new Map<NodeId, Entry[]>();
+  readonly #entries: Entry[] = [];
+  readonly #seen = new Set<string>();
 
   constructor(signatures: SignatureChecks, certificates: Certificates) {
     this.#signatures = signatures;
@@ -43,63 +54,60 @@ export class Checkpoints {
   }
 
   add(federation: Sha256Hash, { text, signature }: SignedCheckpoint): void {
-    const checkpoint = readCheckpoint(text);
+    const name = `${signature} ${text}`;
+    const checkpoint = this.#seen.has(name) ? null : readCheckpoint(text);
+    this.#seen.add(name);
     if (checkpoint?.federation !== federation) return;
-    this.#keep({ checkpoint, signed: { statement: text, signature }, certifiedBy: null });
+    this.#entries.push({
+      checkpoint,
+      signed: { statement: text, signature },
+      certifiedBy: null,
+      holds: undefined,
+    });
   }
 
   addCounted(federation: Sha256Hash, { checkpoint, identityKey }: CountedCheckpoint): void {
-    if (checkpoint.federation === federation) {
-      this.#keep({ checkpoint, signed: null, certifiedBy: identityKey });
-    }
+    if (checkpoint.federation !== federation) return;
+    this.#entries.push({ checkpoint, signed: null, certifiedBy: identityKey, holds: true });
   }
 
   /** Ids of the keys that any of them is signed by, with their nodes. */
-  *keys(): Generator<{ readonly node: NodeId; readonly keyId: Sha256Hash }> {
-    for (const entries of this.#byNode.values()) for (const { checkpoint } of entries) yield checkpoint;
+  keys(): readonly { readonly node: NodeId; readonly keyId: Sha256Hash }[] {
+    return this.#entries.map(({ checkpoint }) => checkpoint);
   }
 
-  /** Whether enough members could settle it, were all signatures good. Costs hashes alone. */
-  couldSettle(question: Question): boolean {
-    return this.#candidates(question).length >= question.needed;
+  /** Who covers a decision by a checkpoint that is accepted. Costs hashes alone. */
+  covering(decision: PlacedDecision, accepts: (checkpoint: Checkpoint) => boolean): Answers {
+    const covering = this.#entries.filter(({ checkpoint }) => accepts(checkpoint) && decision.isIn(checkpoint));
+    const byNode = Map.groupBy(covering, ({ checkpoint }) => checkpoint.node);
+    return {
+      couldSettle: ({ roster, needed, except }) => {
+        return roster.members.filter(({ node }) => node !== except && byNode.has(node)).length >= needed;
+      },
+      settledBy: (question) => this.#settledBy(byNode, question),
+    };
   }
 
-  /**
-   * Members of the roster, each once, whose checkpoint covers the decision and counts: no more than are needed, and none
-   * where there are too few. A checkpoint counts by a key that the member's identity key in this very roster certifies.
-   */
-  settledBy(question: Question): readonly NodeId[] {
-    const candidates = this.#candidates(question);
+  #settledBy(byNode: ReadonlyMap<NodeId, readonly Entry[]>, { roster, needed, except }: Question): readonly NodeId[] {
+    const candidates = roster.members.filter(({ node }) => node !== except && byNode.has(node));
     const settled: NodeId[] = [];
-    for (const [tried, { member, entries }] of candidates.entries()) {
-      if (settled.length + (candidates.length - tried) < question.needed) return [];
+    for (const [tried, member] of candidates.entries()) {
+      if (settled.length + (candidates.length - tried) < needed || this.#signatures.isExhausted) return [];
+      const entries = byNode.get(member.node) ?? [];
       if (entries.some((entry) => this.#isSignedBy(member, entry))) settled.push(member.node);
-      if (settled.length >= question.needed) return settled;
+      if (settled.length >= needed) return settled;
     }
     return [];
   }
 
-  #candidates({ decision, roster, except, accepts }: Question) {
-    return roster.members.flatMap((member) => {
-      if (member.node === except) return [];
-      const entries = (this.#byNode.get(member.node) ?? []).filter(
-        ({ checkpoint }) => accepts(checkpoint) && decision.isIn(checkpoint),
-      );
-      return entries.length === 0 ? [] : [{ member, entries }];
-    });
-  }
-
-  #isSignedBy({ node, identityKey }: Member, { checkpoint, signed, certifiedBy }: Entry): boolean {
+  #isSignedBy({ node, identityKey }: Member, entry: Entry): boolean {
+    const { checkpoint, signed, certifiedBy } = entry;
     if (signed === null) return certifiedBy === identityKey;
+    if (entry.holds === false) return false;
     const publicKey = this.#certificates.publicKey(node, checkpoint.keyId, identityKey);
-    return publicKey !== null && this.#signatures.holdsIfCounted(checkpointStatement, signed, publicKey);
-  }
-
-  #keep(entry: Entry): void {
-    const { node } = entry.checkpoint;
-    const known = this.#byNode.get(node);
-    if (known === undefined) this.#byNode.set(node, [entry]);
-    else known.push(entry);
+    if (publicKey === null) return false;
+    entry.holds ??= this.#signatures.holdsIfCounted(checkpointStatement, signed, publicKey);
+    return entry.holds;
   }
 }
 

@@ -30,8 +30,6 @@ interface Read {
   readonly decision: PlacedDecision;
 }
 
-const EVERY_CHECKPOINT = () => true;
-
 /**
  * The revocations that were decided, judged as if no key were revoked (TRUST §5): signed by an identity key of their node,
  * and under checkpoints of as many members of one roster as make a word true, whoever they are. Others are passed over.
@@ -87,18 +85,15 @@ function readRevocation(
 function wasDecided(judges: RevocationJudges, read: Read): boolean {
   const { line, checkpoints } = judges;
   const { decision } = read;
-  const questions = line.countedFor(decision.value.index).map(({ roster }) => ({
-    decision,
-    roster,
-    needed: neededWitnesses(roster),
-    except: null,
-    accepts: EVERY_CHECKPOINT,
-  }));
-  const possible = questions.filter((question) => checkpoints.couldSettle(question));
+  const answers = checkpoints.covering(decision, () => true);
+  const questions = line.countedFor(decision.value.index).map(({ roster }) => {
+    return { roster, needed: neededWitnesses(roster), except: null };
+  });
+  const possible = questions.filter((question) => answers.couldSettle(question));
   return (
     possible.length > 0 &&
     isSignedByItsNode(judges, read) &&
-    possible.some((question) => checkpoints.settledBy(question).length > 0)
+    possible.some((question) => answers.settledBy(question).length > 0)
   );
 }
 

@@ -121,10 +121,10 @@ function checksOf({ head, group, envelope }: OpenedProof, facts: Facts, problems
   };
 }
 
-/** `anchored`: the ledger took our transaction, or a decision is here that fits; who shows it is another matter. */
+/** `anchored` is the node's own knowledge that the ledger took its transaction, or what checkpoints show: no mere text is. */
 function statusOf({ body }: OpenedProof, facts: Facts, anchored: boolean): Status {
   if (facts.onLedger && facts.witnessed) return 'confirmed';
-  if (facts.decision === 'fits' || anchored) return 'anchored';
+  if (facts.onLedger || anchored) return 'anchored';
   return body?.claims.channel === 'tiered' ? 'buffered' : 'pending';
 }
 

@@ -52,11 +52,11 @@ function quorumOf(
   { node, decision }: DecidedBatch,
   accepts: (checkpoint: Checkpoint) => boolean,
 ): Quorum | null {
+  const answers = checkpoints.covering(decision, accepts);
   for (const within of line.countedFor(decision.value.index)) {
     const { roster } = within;
     const except = roster.members.length === 1 ? null : node;
-    const question = { decision, roster, needed: neededWitnesses(roster), except, accepts };
-    const members = checkpoints.settledBy(question);
+    const members = answers.settledBy({ roster, needed: neededWitnesses(roster), except });
     if (members.length > 0) return { within, members };
   }
   return null;

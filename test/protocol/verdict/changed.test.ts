@@ -16,7 +16,7 @@ import { placesOf, replaceAt, stringsOf } from '../bundle/json-places.ts';
 import { reviewer } from '../evidence/case.ts';
 
 const SEED = 20_261_122;
-const REPLACEMENTS = [...'0123456789abcdefABCDEFxyzXYZ-_:"{}[],. \\\u0000é😀'];
+const REPLACEMENTS = [...'0123456789abcdefABCDEFxyzXYZ-_:"{}[],. \\\u0000é😀', '\ud800'];
 /** What may be passed over, or is not read: a change there can leave the verdict as it is. */
 const OPTIONAL = /^\/(checkpoints|keys|revocations|timestamps|linked)|^\/(decision|rosters\/\d+\/decision)\/paths/;
 
@@ -47,13 +47,13 @@ test('a changed character anywhere verifies nothing else', () => {
       fc.pre(text[i] !== to);
       assertSame(pointer, text.slice(0, i) + to + text.slice(i + 1));
     }),
-    { numRuns: 1000, seed: SEED },
+    { numRuns: 500, seed: SEED },
   );
 });
 
 test('a flipped bit of one string of each sort, and each string cut, lengthened or emptied, verifies nothing else', () => {
   for (const { pointer, text } of strings) {
-    const stride = Math.max(1, Math.floor(text.length / 4));
+    const stride = Math.max(1, Math.floor(text.length / 2));
     for (let i = 0; i < text.length; i += stride) {
       assertSame(pointer, text.slice(0, i) + String.fromCharCode(text.charCodeAt(i) ^ 1) + text.slice(i + 1));
     }
@@ -71,7 +71,7 @@ test('a value removed, emptied, doubled, or another of the bundle in its place v
       const changes: (JsonValue | undefined)[] = [undefined, null, [], {}, doubled, other.value];
       assertSame(pointer, changes[how]);
     }),
-    { numRuns: 1000, seed: SEED },
+    { numRuns: 500, seed: SEED },
   );
 });
 

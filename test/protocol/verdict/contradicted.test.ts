@@ -65,8 +65,15 @@ test('checkpoints that a node counted need no signature, and are counted as any 
 test('a checkpoint that was counted by another identity key than the roster’s is not that member’s', async () => {
   const checkpoints = await countedBy('us', 'ca');
   const { identityKey } = log.member('sg').member;
-  const wrong = checkpoints.map((one) => ({ ...one, identityKey }));
+  const wrong = checkpoints.map(({ checkpoint }) => ({ checkpoint, identityKey }));
   assert.is(wordBy(viewOf(log, [sealed], { checkpoints: wrong }), bare), 'too-few-checkpoints');
+});
+
+test('a checkpoint that a node counted covers no decision after it', async () => {
+  const checkpoints = (await countedBy('us', 'ca')).map(({ checkpoint, identityKey }) => {
+    return { checkpoint: Object.assign({}, checkpoint, { size: 1, root: log.rootAt(1) }), identityKey };
+  });
+  assert.is(wordBy(viewOf(log, [sealed], { checkpoints }), bare), 'too-few-checkpoints');
 });
 
 test('a node’s own tree proves a decision that the bundle has no path for', async () => {

@@ -113,10 +113,15 @@ test('a place in the log is one decision’s alone: that of a roster is no batch
   const sealed = await log.seal('eu');
   const { index } = log.addRoster({ name: 'renamed' });
   const payer = log.account('eu');
-  const text = log.decisionText(log.messageOf(sealed), { index: index ?? 0, payer, sequence: '11' });
-  const verdict = verdictOf(log, { ...(await bundleOf(log, sealed)), decision: { text, paths: [] } });
-  assert.is(verdict.word, 'decision-mismatch');
-  assert.equal(codesOf(verdict), ['decision-impossible']);
+  const bundle = await bundleOf(log, sealed);
+  for (const [sequence, seconds] of [['11', 60], ['9', 3]] as const) {
+    const consensusTimestamp = consensusOf(Date.parse(sealed.envelope.sealedAt) + 1000 * seconds - 3000);
+    const twist = { index: index ?? 0, payer, sequence, consensusTimestamp };
+    const text = log.decisionText(log.messageOf(sealed), twist);
+    const verdict = verdictOf(log, { ...bundle, decision: { text, paths: [] } });
+    assert.is(verdict.word, 'decision-mismatch');
+    assert.equal(codesOf(verdict), ['decision-impossible']);
+  }
 });
 
 test('the order of the log is the order of the ledger', async () => {

@@ -96,6 +96,23 @@ test('no flood stands before a revocation that the verifier brings', async () =>
   }
 });
 
+test('revocations that nobody shows, or of keys that signed nothing here, cost no signature', async () => {
+  const made = await FederationLog.create();
+  const record = await made.record('eu');
+  const plain = await bundleOf(made, record, 0, { witnesses: ['us', 'ca', 'sg'] });
+  await made.revoke('eu');
+  await made.rotateKey('jp');
+  await made.revoke('jp');
+  await made.revoke('eu', { reason: 'compromised', compromisedSince: made.tick() });
+  const checkpoints = await Promise.all(['us', 'ca', 'sg'].map((node) => made.checkpoint(node, { size: 3 })));
+  const carrying = await bundleOf(made, record, 0, { checkpoints });
+  const [first, ofOther, last] = [0, 1, 2].map((i) => carrying.revocations.slice(i, i + 1));
+  const cost = (revocations: Bundle['revocations'] = []) => counted({ ...carrying, revocations }, { pin: made.genesis }).signatures;
+  const least = counted(plain, { pin: made.genesis }).signatures;
+  assert.equal([least, cost([]), cost(ofOther), cost(last)], [least, least, least, least]);
+  assert.is(cost(first), least + 1);
+});
+
 test('where checking ended, nothing is verified, though a quorum was counted', async () => {
   const { verdict } = counted({ ...bundle, revocations: await badRevocations() }, known);
   assert.not(verdict.verified);

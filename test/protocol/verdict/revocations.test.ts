@@ -156,11 +156,25 @@ test('a revocation that was not decided, or by too few, is passed over', async (
   assert.is(await on(), 'verified');
   assert.is(await on(0, 1), 'verified');
   assert.is(await on(0, 1, 2), 'not-signed');
+  const { signature } = before[0] ?? { signature: revoked.signed.signature };
+  const forged = after.map(({ text }) => ({ text, signature }));
+  assert.is(wordOf(log, await bundleOf(log, record, 0, { checkpoints: [...before, ...forged] })), 'verified');
   const bundle = await bundleOf(log, record, 0, { checkpoints: after });
   const text = bundle.decision?.text ?? '';
   const [proof] = revocationProofs(log, [revoked], [log.size]);
   if (proof === undefined) throw new Error('no revocation');
   assert.is(wordOf(log, { ...bundle, revocations: [{ ...proof, decision: { ...proof.decision, text } }] }), 'verified');
+});
+
+test('a revocation that was signed and never decided does not ride on the decision of another of its key', async () => {
+  const { log, record } = await afterRevoked(() => ({}));
+  const twin = await FederationLog.create();
+  const compromisedSince = timestampOf(log.now - 2 * DAY_MS);
+  const signed = await twin.revoke('eu', { reason: 'compromised', compromisedSince });
+  const bundle = await bundleOf(log, record, 0, { witnesses: ['us', 'ca', 'sg'] });
+  const revocations = bundle.revocations.map(({ decision }) => Object.assign({}, signed.signed, { decision }));
+  assert.is(twin.genesis, log.genesis);
+  assert.is(wordOf(log, { ...bundle, revocations }), 'verified');
 });
 
 test('whoever they are, the members of a quorum show a revocation: its own node counts too', async () => {

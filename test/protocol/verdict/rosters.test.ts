@@ -1,13 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { entityId } from '../../../protocol/ids.ts';
+import { entityId, nodeId } from '../../../protocol/ids.ts';
 import type { Member, Roster } from '../../../protocol/log/roster.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import type { Known } from '../../../protocol/verdict/known.ts';
 import { FederationLog, type LogOptions, type Twist } from '../../fixtures/federation-log.ts';
 import { bundleOf, rosterEntries } from '../../fixtures/federation-log-bundle.ts';
-import { seedOf } from '../../fixtures/federation-member.ts';
+import { newestKey } from '../../fixtures/federation-log-member.ts';
+import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { at, codesOf, verdictOf, wordOf } from './judged.ts';
 
 /** The word on a record of eu that was decided before a second roster which is as `change` says. */
@@ -23,7 +25,7 @@ async function wordBeside(
 }
 
 function withMember(log: FederationLog, node: string, change: Partial<Member>): Member[] {
-  return log.membersWith([]).map((member) => (member.node === node ? { ...member, ...change } : member));
+  return log.membersWith([]).map((member) => (member.node === node ? Object.assign({}, member, change) : member));
 }
 
 function threeOf<Item>(items: readonly Item[]): readonly [Item, Item, Item] {
@@ -221,6 +223,40 @@ test('a roster file of another federation, or that does not join, verifies nothi
   assert.is(wordOf(log, bundle, { rosters: rosterEntries(stranger, []) }), 'pin-does-not-join');
   const [genesis, , third] = threeOf(rosterEntries(log, []));
   assert.not(verdictOf(log, bundle, { rosters: [genesis, third] }).verified);
+});
+
+test('a key is certified by an identity key that was its node’s up to the decision, of whichever roster', async () => {
+  const log = await FederationLog.create();
+  const earlier = await log.record('eu');
+  const identity = nativeSigner(seedOf('another identity of eu'));
+  log.addRoster({ members: withMember(log, 'eu', { identityKey: encodeSignature(identity.publicKey) }) });
+  const later = await log.record('eu');
+  const { signer, signed } = newestKey(log.member('eu'));
+  const terms = { validFrom: timestampOf(log.now), seqFrom: 1 };
+  const anew = await certifyKey(nodeId('eu'), identity, signer, terms);
+  const keys = log.certificates.map((one) => (one === signed ? anew.signed : one));
+  for (const [record, of, word] of [
+    [earlier, log.certificates, 'verified'],
+    [later, log.certificates, 'verified'],
+    [earlier, keys, 'not-signed'],
+    [later, keys, 'verified'],
+  ] as const) {
+    assert.is(wordOf(log, await bundleOf(log, record, 0, { keys: of, witnesses: ['us', 'ca', 'sg'] })), word);
+  }
+});
+
+test('a revocation is signed by an identity key that was its node’s up to its decision', async () => {
+  for (const [isLate, word] of [[false, 'verified'], [true, 'not-signed']] as const) {
+    const log = await FederationLog.create();
+    const record = await log.record('eu');
+    const identity = nativeSigner(seedOf('another identity of eu'));
+    const change = () => log.addRoster({ members: withMember(log, 'eu', { identityKey: encodeSignature(identity.publicKey) }) });
+    if (isLate) change();
+    const compromisedSince = timestampOf(log.now - 3_600_000);
+    await log.revoke('eu', { reason: 'compromised', compromisedSince }, { ...log.member('eu'), identity });
+    if (!isLate) change();
+    assert.is(wordOf(log, await bundleOf(log, record, 0, { witnesses: ['us', 'ca', 'sg'] })), word);
+  }
 });
 
 test('a key of a roster without majority speaks for nobody', async () => {

@@ -118,6 +118,18 @@ test('a certificate of another purpose, or of a key id that is not its key’s, 
   }
 });
 
+test('a key goes by its own id alone, so that no other id escapes its revocation', async () => {
+  const made = await FederationLog.create();
+  const { signer } = newestKey(made.member('eu'));
+  const posing = { ...signer, keyId: hashText(nativeSuite, 'another id') };
+  const terms = { validFrom: timestampOf(made.now), seqFrom: 1 };
+  const { signed } = await certifyKey(nodeId('eu'), made.member('eu').identity, posing, terms);
+  const key = { signer: posing, signed };
+  const posed = await made.seal('eu', [{}], { groupKey: key, envelopeKey: key });
+  made.decide(posed);
+  assert.is(wordOf(made, await bundleOf(made, posed, 0, { keys: [...made.certificates, signed] })), 'not-signed');
+});
+
 test('two certificates of one key, in either order: any that covers counts, and a later one never narrows', async () => {
   const { signer, signed } = newestKey(log.member('eu'));
   const later = await certifyKey(nodeId('eu'), log.member('eu').identity, signer, {
@@ -167,6 +179,14 @@ test('the envelope holds the whole group, of the same node, after the batch befo
     assert.not(verdict.checks.bundleBinding);
   }
   assert.equal(codesOf(await of({ prev: null })), ['range-mismatch']);
+});
+
+test('an envelope of another node seals nothing, also before it is decided', async () => {
+  const made = await FederationLog.create();
+  const foreign = await made.seal('eu', [{}], { changeEnvelope: { node: nodeId('us') } });
+  const verdict = verdictOf(made, await bundleOf(made, foreign));
+  assert.is(verdict.word, 'not-sealed');
+  assert.equal(codesOf(verdict), ['node-mismatch']);
 });
 
 test('only the first batch has none before it', async () => {
