@@ -1,91 +1,20 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mirrorSource, mirrorSources } from '../../../node/topic/message-source.ts';
+import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { mirrorSources } from '../../../node/topic/message-source.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { TopicReading } from '../../../node/topic/topic-reading.ts';
-import { type EntityId, nodeId } from '../../../protocol/ids.ts';
 import { until } from '../../fixtures/until.ts';
-import { silent, temporaryDirectory } from '../anchoring/anchoring-node.ts';
+import { silent } from '../anchoring/anchoring-node.ts';
 import { entity, LedgerProcess } from '../anchoring/ledger-process.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
-import { connect, type MemberOptions, ReadingMember } from './reading-member.ts';
-import { ScriptedMirror, type Story, truth } from './scripted-mirror.ts';
-import { forkOf, texts } from './topic-chain.ts';
-import { TopicWriter } from './topic-writer.ts';
+import { truth } from './scripted-mirror.ts';
+import { contradictionOf, forged, hasProcessed, Scene, SELF } from './topic-scene.ts';
 
 const test = suite('reading a topic');
-const SELF = nodeId('eu');
 const ledger = await LedgerProcess.start();
 
-/** A topic of its own with mirrors in front of the ledger, and one member alone. */
-class Scene implements AsyncDisposable {
-  readonly topicId: EntityId;
-  readonly writer: TopicWriter;
-  readonly mirrors: Readonly<Record<string, ScriptedMirror>>;
-  readonly directory: string;
-  readonly #closing: AsyncDisposableStack;
-
-  private constructor(
-    base: Pick<Scene, 'topicId' | 'writer' | 'mirrors' | 'directory'>,
-    closing: AsyncDisposableStack,
-  ) {
-    this.topicId = base.topicId;
-    this.writer = base.writer;
-    this.mirrors = base.mirrors;
-    this.directory = base.directory;
-    this.#closing = closing;
-  }
-
-  static async start(names: readonly string[]): Promise<Scene> {
-    await using starting = new AsyncDisposableStack();
-    const topicId = await ledger.createTopic();
-    const directory = starting.use(await temporaryDirectory());
-    const writer = starting.use(await TopicWriter.open(ledger.config(topicId)));
-    const mirrors: Record<string, ScriptedMirror> = {};
-    for (const name of names) mirrors[name] = starting.use(await ScriptedMirror.start(ledger.mirrorUrl, topicId));
-    return new Scene({ topicId, writer, mirrors, directory: directory.path }, starting.move());
-  }
-
-  mirror(name: string): ScriptedMirror {
-    const mirror = this.mirrors[name];
-    if (mirror === undefined) throw new RangeError(`no mirror ${name}`);
-    return mirror;
-  }
-
-  async open(options: Partial<MemberOptions> = {}, folder = 'member'): Promise<ReadingMember> {
-    const sources = Object.entries(this.mirrors).map(([name, { url }]) => mirrorSource(name, [url], this.topicId));
-    const { topicId } = this;
-    const base = { topicId, sources, topicInfo: null, self: SELF, members: [SELF] };
-    return ReadingMember.open(`${this.directory}/${folder}`, { ...base, ...options });
-  }
-
-  async write(count: number, name = 'message'): Promise<string[]> {
-    const written = texts(count, name);
-    for (const text of written) await this.writer.write(text);
-    return written;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#closing.disposeAsync();
-  }
-}
-
-const forged =
-  ({ topicId }: Scene, from: number, name = 'never sent'): Story =>
-  (messages) =>
-    messages.length + 1 < from ? messages : forkOf(messages, from, name, { length: messages.length + 2, topicId });
-
-async function hasProcessed(member: ReadingMember, count: number): Promise<void> {
-  await until(`${count} messages processed`, () => member.reading.state().position.sequence >= count);
-  assert.is(member.reading.state().position.sequence, count);
-}
-
-function contradictionOf(member: ReadingMember, host: string): string | undefined {
-  return member.reading.state().sources.find((source) => source.host === host)?.contradiction?.kind;
-}
-
 test('what two mirrors tell is handed out once and in order, across a restart', async () => {
-  await using scene = await Scene.start(['a', 'b']);
+  await using scene = await Scene.start(ledger, ['a', 'b']);
   const first = await scene.write(7, 'first');
   {
     await using member = await scene.open();
@@ -101,7 +30,7 @@ test('what two mirrors tell is handed out once and in order, across a restart', 
 });
 
 test('a mirror that extends the topic by messages that link is not believed, is named, and is a source again when it stops', async () => {
-  await using scene = await Scene.start(['liar', 'a', 'b']);
+  await using scene = await Scene.start(ledger, ['liar', 'a', 'b']);
   const first = await scene.write(4, 'first');
   scene.mirror('liar').story = forged(scene, 5);
   await using member = await scene.open();
@@ -119,7 +48,7 @@ test('a mirror that extends the topic by messages that link is not believed, is 
 });
 
 test('mirrors that part make nothing final past the fork; what waits is confirmed when consensus nodes speak, without a restart', async () => {
-  await using scene = await Scene.start(['liar', 'a']);
+  await using scene = await Scene.start(ledger, ['liar', 'a']);
   scene.mirror('liar').story = forged(scene, 4);
   const consensus = Promise.withResolvers<void>();
   await using member = await scene.open({
@@ -139,7 +68,7 @@ test('mirrors that part make nothing final past the fork; what waits is confirme
 });
 
 test('a false first page of one mirror keeps nobody from reading on, and is not waited for', async () => {
-  await using scene = await Scene.start(['liar', 'a', 'b']);
+  await using scene = await Scene.start(ledger, ['liar', 'a', 'b']);
   scene.mirror('liar').story = forged(scene, 1);
   const written = await scene.write(3);
   await using member = await scene.open();
@@ -148,7 +77,7 @@ test('a false first page of one mirror keeps nobody from reading on, and is not 
 });
 
 test('a mirror that withholds, one that lags and one that fails hold nothing up while two others answer', async () => {
-  await using scene = await Scene.start(['withholds', 'lags', 'fails', 'a', 'b']);
+  await using scene = await Scene.start(ledger, ['withholds', 'lags', 'fails', 'a', 'b']);
   scene.mirror('withholds').story = (messages) => messages.slice(0, 1);
   scene.mirror('lags').story = (messages) => messages.slice(0, -2);
   scene.mirror('fails').status = 503;
@@ -168,7 +97,7 @@ test('a mirror that withholds, one that lags and one that fails hold nothing up 
 });
 
 test('a failing mirror is asked more and more rarely, and read on when it answers', async () => {
-  await using scene = await Scene.start(['a', 'b']);
+  await using scene = await Scene.start(ledger, ['a', 'b']);
   await using member = await scene.open();
   await scene.write(1);
   await hasProcessed(member, 1);
@@ -182,7 +111,7 @@ test('a failing mirror is asked more and more rarely, and read on when it answer
 });
 
 test('pages that the caller does not take come again', async () => {
-  await using scene = await Scene.start(['a', 'b']);
+  await using scene = await Scene.start(ledger, ['a', 'b']);
   await using member = await scene.open();
   member.refusals = 2;
   const written = await scene.write(5);
@@ -192,7 +121,7 @@ test('pages that the caller does not take come again', async () => {
 });
 
 test('with one mirror, receipts are the second source, and consensus nodes are asked for what comes after the last of them', async () => {
-  await using scene = await Scene.start(['a']);
+  await using scene = await Scene.start(ledger, ['a']);
   const answers: TopicPoint[] = [];
   let isOpen = false;
   await using member = await scene.open({
@@ -220,12 +149,12 @@ test('with one mirror, receipts are the second source, and consensus nodes are a
 });
 
 test('the end of the topic is reached by two sources, empty or not', async () => {
-  await using scene = await Scene.start(['a']);
+  await using scene = await Scene.start(ledger, ['a']);
   await using member = await scene.open({ topicInfo: scene.writer.topicInfo, secondSourceMs: 60_000 });
   const { signal } = new AbortController();
   await member.reading.readToEnd(signal);
   assert.is(member.reading.state().position.sequence, 0);
-  await scene.write(150);
+  await scene.writeAtOnce(150);
   await member.reading.readToEnd(signal);
   assert.is(member.reading.state().position.sequence, 150);
   assert.is(scene.writer.asked, 2);
@@ -239,50 +168,6 @@ test('the end of the topic is reached by two sources, empty or not', async () =>
   await until('consensus nodes are asked', () => scene.writer.asked === 3);
   ending.abort();
   assert.is(await waiting, 'given up', 'a mirror that withholds the end does not reach it');
-});
-
-test('of a member two of whose mirrors tell one lie, nothing false is final, and it comes back when they stop', async () => {
-  await using scene = await Scene.start(['x', 'y', 'a', 'b']);
-  await using stack = new AsyncDisposableStack();
-  const ids = ['eu', 'us', 'ap'].map(nodeId);
-  const sourcesOf = (names: readonly string[]) =>
-    names.map((name) => mirrorSource(name, [scene.mirror(name).url], scene.topicId));
-  const members: ReadingMember[] = [];
-  for (const [index, self] of ids.entries()) {
-    const sources = sourcesOf(index === 0 ? ['x', 'y'] : ['a', 'b']);
-    members.push(stack.use(await scene.open({ self, members: ids, sources }, self)));
-  }
-  connect(members);
-  const [fooled, ...others] = members;
-  if (fooled === undefined) throw new Error('no member');
-  for (const name of ['x', 'y']) scene.mirror(name).story = forged(scene, 3);
-  const written = await scene.write(5);
-  for (const member of others) await hasProcessed(member, 5);
-  await until('the lie is agreed on', () => fooled.reading.tell().sequence > 5);
-  await hasProcessed(fooled, 2);
-  for (const name of ['x', 'y']) scene.mirror(name).story = truth;
-  await hasProcessed(fooled, 5);
-  for (const member of members) assert.equal(await member.processed(), written);
-});
-
-test('five members with one mirror, each writing, process the same messages', async () => {
-  await using scene = await Scene.start(['a']);
-  await using stack = new AsyncDisposableStack();
-  const ids = ['eu', 'us', 'ap', 'sa', 'af'].map(nodeId);
-  const members: ReadingMember[] = [];
-  for (const self of ids) {
-    members.push(stack.use(await scene.open({ self, members: ids, topicInfo: scene.writer.topicInfo }, self)));
-  }
-  connect(members);
-  const write = async (member: ReadingMember): Promise<void> => {
-    for (const text of texts(8, `of ${member.id}`)) member.reading.noteReceipt(await scene.writer.write(text));
-  };
-  await Promise.all(members.map(write));
-  for (const member of members) await hasProcessed(member, 40);
-  const [first] = members;
-  const order = (await first?.processed()) ?? [];
-  assert.is(new Set(order).size, 40);
-  for (const member of members) assert.equal(await member.processed(), order);
 });
 
 test('addresses at one host are one source, and one source alone is none', () => {
