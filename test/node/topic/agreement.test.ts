@@ -145,6 +145,19 @@ test('where two sources part from two others, the node tells the fork alone, and
   assert.is(agreement.agreedBySources().sequence, 10);
 });
 
+test('where members told two lines that part, neither is final past the fork', () => {
+  const agreement = agreementOf(['x', 'y', 'a', 'b'], FIVE);
+  const lie = forkOf(TRUTH, 5, 'lie');
+  for (const source of ['x', 'y']) read(agreement, source, lie);
+  for (const source of ['a', 'b']) read(agreement, source, TRUTH);
+  for (const member of [US, AP]) {
+    agreement.noteTold(member, pointAt(TRUTH, 6));
+    agreement.noteTold(member, pointAt(lie, 9));
+  }
+  agreement.setMembers([SELF, US, AP]);
+  assert.is(agreement.final().sequence, 4);
+});
+
 test('consensus nodes that contradict two mirrors are named', () => {
   const agreement = agreementOf(['a', 'b']);
   agreement.noteConsensus(pointAt(forkOf(TRUTH, 3, 'lie'), 6));

@@ -23,6 +23,7 @@ test('what two mirrors tell is handed out once and in order, across a restart', 
   }
   const second = await scene.write(5, 'second');
   await using member = await scene.open();
+  await member.reading.readToEnd(new AbortController().signal);
   await hasProcessed(member, 12);
   assert.equal(await member.processed(), [...first, ...second]);
   assert.is(member.reading.state().waitingFor, 'nothing');
@@ -146,6 +147,25 @@ test('with one mirror, receipts are the second source, and consensus nodes are a
   await hasProcessed(member, 5);
   assert.is(answers.at(-1)?.sequence, 5);
   assert.equal(await member.processed(), [...first, 'own', ...more]);
+});
+
+test('where what consensus nodes say does not help, they are asked more and more rarely', async () => {
+  await using scene = await Scene.start(ledger, ['liar']);
+  await scene.write(2);
+  scene.mirror('liar').story = forged(scene, 3);
+  const asked: number[] = [];
+  await using member = await scene.open({
+    secondSourceMs: 40,
+    topicInfo: (signal) => {
+      asked.push(performance.now());
+      return scene.writer.topicInfo(signal);
+    },
+  });
+  await hasProcessed(member, 2);
+  await until('they were asked often enough', () => asked.length >= 6);
+  const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0));
+  assert.ok((pauses.at(-1) ?? 0) >= 4 * 40, `pauses of ${pauses.map(Math.round).join(' ')} ms`);
+  assert.is(member.reading.state().position.sequence, 2);
 });
 
 test('the end of the topic is reached by two sources, empty or not', async () => {
