@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type NodeId, nodeId } from '../protocol/ids.ts';
+import { nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
@@ -10,6 +10,7 @@ import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './anchoring/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
+import { ConfirmationWatch } from './attestation/confirmation-watch.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Chains } from './federation/chains.ts';
 import { Cosignatures } from './federation/cosignatures.ts';
@@ -41,7 +42,7 @@ import { rowsOfOwn } from './own-rows.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
-import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
+import type { StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -147,12 +148,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
       random,
-      onConfirmed: (batch) => {
-        noteConfirmed(store, self, batch, confirmations).catch((error: unknown) => {
-          // Callers who wait are answered when their time is up.
-          log.warn({ err: error, batch }, 'a confirmation was not passed on');
-        });
-      },
       onTransaction: (id) => follower.noteTransaction(id),
       onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
@@ -206,6 +201,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       transport,
       faults: federation.faults,
       vouched: () => new Map(),
+      onCounted: () => confirmationWatch.noteCounted(),
       random,
     }),
   );
@@ -250,7 +246,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
   const ownChain = await openOwnChain({ ...rooms, config, anchoring, federation, intake, sealer, ownKeys });
 
-  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, vault }));
+  const verification = opening.use(
+    openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
+  );
+  const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
   metrics.watch({
     records: () => intake.recorded,
@@ -314,9 +313,4 @@ function onSealed(
   metrics.countBatch();
   anchoring.noteSealed();
   federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
-}
-
-async function noteConfirmed(store: Store, self: NodeId, batch: number, confirmations: Confirmations): Promise<void> {
-  const stored = await readBatch(store, self, batch);
-  if (stored !== undefined) confirmations.note(stored.envelope.first, stored.envelope.size);
 }
