@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
 import type { Timestamp } from '../../protocol/time.ts';
