@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import { knownNode } from '../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../protocol/log/message.ts';
 import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
@@ -162,7 +161,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           log.warn({ err: error, batch }, 'a confirmation was not passed on');
         });
       },
-      onTransaction: (id) => follower.noteTransaction(id),
+      onTransaction: (id, batch) => follower.noteTransaction(id, batch),
+      isNamed: (batch) => batch <= follower.named,
       onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
@@ -217,7 +217,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       faults: federation.faults,
       clock: now,
       vouched: () => vouching.vouched(),
-      onDecided: (decided) => noteDecided(decided, self, sealer, vouching, log),
+      onDecided(decided) {
+        noteDecided(decided, self, sealer, vouching, log);
+        anchoring.noteNamed();
+      },
+      onNamed() {
+        anchoring.noteNamed();
+        sealer.noteNamed();
+      },
       random,
     }),
   );
@@ -239,7 +246,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       chainStart: () => chainStart(federationLog, self),
       decisionOf: (batch) => ownDecision(federationLog, self, batch),
       publicKeyOf: (keyId, first) => keys.publicKeyOf(self, keyId, first),
-      ...(overrides.sealsAhead === true ? {} : { named: () => knownNode(federationLog.state, self)?.last?.batch ?? 0 }),
+      ...(overrides.sealsAhead === true ? {} : { named: () => follower.named }),
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
@@ -362,7 +369,7 @@ function noteDecided(
 ): void {
   for (const { decision, named } of decided) {
     if (named.type === 'roster') {
-      sealer.noteNamed().catch((error: unknown) => log.error({ err: error }, 'the own chain could not begin'));
+      sealer.begin().catch((error: unknown) => log.error({ err: error }, 'the own chain could not begin'));
     }
     if (named.type !== 'batch') continue;
     const { node, batch, envelope } = named;

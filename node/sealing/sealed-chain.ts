@@ -96,10 +96,9 @@ export class SealedChain {
     return this.#state === null ? null : leastFrom(this.#state);
   }
 
-  /** The log may name this node by now: whether its chain can begin. */
-  async begin(): Promise<boolean> {
+  /** The log may name this node by now: then its chain can begin. */
+  async begin(): Promise<void> {
     this.#state ??= await startOf(this.#options.node, this.#options.chainStart);
-    return this.#state !== null;
   }
 
   /** Runs the rules on a draft whose records are on the disk. Throws `ChainRefusal`, and what the store throws. */

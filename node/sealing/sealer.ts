@@ -127,10 +127,14 @@ export class Sealer implements AsyncDisposable {
     this.#pace.noteNamed();
   }
 
-  /** The log names this node, perhaps for the first time: its chain can begin. */
-  async noteNamed(): Promise<void> {
-    if (this.#chain.state === null) await this.#chain.begin();
+  /** More own batches are named on the ledger. */
+  noteNamed(): void {
     this.#pace.noteNamed();
+  }
+
+  /** A roster came into force: where it is the first that names this node, its chain begins. */
+  async begin(): Promise<void> {
+    if (this.#chain.state === null) await this.#chain.begin();
   }
 
   /** Seals nothing any more. What is unsealed stays in the store. */
