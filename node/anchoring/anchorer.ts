@@ -36,8 +36,10 @@ export interface AnchorerOptions {
   readonly log: Logger;
   /** A ledger node has the batch's transaction. Must not throw, like the next one. */
   readonly onSubmitted?: (batch: number) => void;
-  /** A ledger node has this transaction. */
-  readonly onTransaction?: (id: TransactionId) => void;
+  /** A ledger node has this transaction, which names the batch; null where it names a statement. */
+  readonly onTransaction?: (id: TransactionId, batch: number | null) => void;
+  /** Whether an own batch is named on the ledger: only then is the next one. Absent: none waits. */
+  readonly isNamed?: (batch: number) => boolean;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
 }
@@ -83,6 +85,11 @@ export class Anchorer implements AsyncDisposable {
 
   /** A batch was sealed, or a statement kept: its outbox row is on the disk. */
   noteSealed(): void {
+    this.#wake.ring();
+  }
+
+  /** More own batches are named on the ledger. */
+  noteNamed(): void {
     this.#wake.ring();
   }
 
@@ -140,6 +147,8 @@ export class Anchorer implements AsyncDisposable {
     const room = MAX_IN_FLIGHT - (this.#trips.size - this.#carriedStatements);
     if (room <= 0) return;
     for (const row of await readOpenRows(this.#options.store, this.#taken, room)) {
+      // Only the number after the last that was decided counts, so none is named before the one before it.
+      if (row.batch > 1 && this.#options.isNamed?.(row.batch - 1) === false) return;
       this.#taken = row.batch;
       this.#depart(row);
     }
@@ -197,7 +206,7 @@ export class Anchorer implements AsyncDisposable {
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
       onSubmitted: (row) => {
         if (isBatchRow(row)) onSubmitted?.(row.batch);
-        if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
+        if (row.transaction !== null) onTransaction?.(row.transaction.transactionId, isBatchRow(row) ? row.batch : null);
       },
       onConfirmed: (row, anchor) => {
         if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);

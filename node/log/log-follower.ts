@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
+import { knownNode } from '../../protocol/log/decision-state.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { Rival } from '../../protocol/log/decide.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
@@ -18,6 +19,7 @@ import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { FederationLog, type LoggedDecision } from './federation-log.ts';
+import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
 
@@ -36,11 +38,15 @@ export interface LogFollowerOptions {
   readonly vouched: () => ReadonlyMap<NodeId, number>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
+  /** More own batches are named on the ledger: a receipt says so. Must not throw. */
+  readonly onNamed?: () => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
   readonly onRivals?: (rivals: readonly Rival[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
+  /** The clock of this node, as it is. */
+  readonly clock: () => number;
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly log: Logger;
@@ -58,7 +64,11 @@ class RosterLackingError extends Error {
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;
   readonly book: CheckpointBook;
+  /** Of the members of the roster in force. */
+  readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
+  /** Last own batch whose name a receipt of this process shows. */
+  #receipted = 0;
   readonly #consensus: ConsensusSource;
   readonly #receipts: Receipts;
   readonly #reading: TopicReading;
@@ -76,8 +86,8 @@ export class LogFollower implements AsyncDisposable {
     this.federationLog = federationLog;
     this.book = book;
     this.#consensus = consensus;
-    const { keys, config, now } = options;
-    this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
+    const { keys, config, now, clock } = options;
+    this.#receipts = new Receipts({ consensus, onReceipt: (point, batch) => this.#noteReceipt(point, batch) });
     const { sequence, runningHash, federation } = federationLog.state;
     this.#reading = new TopicReading({
       ...options,
@@ -98,8 +108,11 @@ export class LogFollower implements AsyncDisposable {
       tree: federationLog,
       publish: (signed) => this.#exchange.publish(signed),
     });
+    this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
       ...options,
+      clocks: this.clocks,
+      now: clock,
       reading: this.#reading,
       book,
       checkpoints: this.#checkpoints,
@@ -128,15 +141,26 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints.start();
   }
 
-  /** A consensus node has taken a transaction of this node. */
-  noteTransaction(id: TransactionId): void {
-    this.#receipts.expect(id);
+  /** The last own batch that is named on the ledger: the log decided it, or a receipt shows its name. */
+  get named(): number {
+    const decided = knownNode(this.federationLog.state, this.#options.self)?.last?.batch ?? 0;
+    return Math.max(decided, this.#receipted);
+  }
+
+  /** A consensus node has taken a transaction of this node; `batch` is the own one that it names. */
+  noteTransaction(id: TransactionId, batch: number | null): void {
+    this.#receipts.expect(id, batch);
     this.#reading.poke();
   }
 
   /** More is vouched for. */
   noteVouched(): void {
     this.#checkpoints.noteGrowth();
+  }
+
+  /** Asks all members for their clocks again: this node's own was not to be believed. */
+  askClocks(): void {
+    this.#exchange.askAll();
   }
 
   /** A member says how far its own sources agree on the topic. */
@@ -161,6 +185,13 @@ export class LogFollower implements AsyncDisposable {
     await this.#exchange[Symbol.asyncDispose]();
     await this.#checkpoints[Symbol.asyncDispose]();
     await this.#consensus[Symbol.asyncDispose]();
+  }
+
+  #noteReceipt(point: TopicPoint, batch: number | null): void {
+    this.#reading.noteReceipt(point);
+    if (batch === null || batch <= this.named) return;
+    this.#receipted = batch;
+    this.#options.onNamed?.();
   }
 
   /** Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause. */
