@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { newRecordId } from '../../../node/records/record-id.ts';
 import { Confirmations } from '../../../node/attestation/confirmations.ts';
 
 const NEVER_MS = 60_000;
