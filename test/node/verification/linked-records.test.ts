@@ -8,8 +8,8 @@ import { groupTable } from '../../../node/records/record-tables.ts';
 import { MAX_OVERRIDES } from '../../../node/verification/linked-records.ts';
 import { BundleVerdictShape } from '../../../protocol/api/bundles.ts';
 import { VerifyAnswerShape } from '../../../protocol/api/verify.ts';
-import { parseBundle, parseBundleText } from '../../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import { parseBundle, parseBundleText } from '../../../protocol/verdict/parse.ts';
+import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
@@ -166,7 +166,8 @@ test('of more overrides than count, two persons are among those that do', async 
   const bundle = parseBundleText(answer.text);
   const { linked = [] } = bundle;
   assert.is(linked.length, MAX_OVERRIDES);
-  assert.ok(verifyBundle(nobleSuite, { ...bundle, linked: linked.slice(0, 2) }).complianceDetail.article14_5);
+  const two = verifyBundle(nobleSuite, { ...bundle, linked: linked.slice(0, 2) });
+  assert.is(two.evidence?.complianceDetail.article14_5, true);
 });
 
 test('a record that its agent signed is shown as the agent’s', async () => {
