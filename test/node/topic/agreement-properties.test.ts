@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
@@ -7,6 +6,7 @@ import { Agreement, CONSENSUS } from '../../../node/topic/agreement.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { chain, forkOf, pointAt, texts, TOPIC } from './topic-chain.ts';
+import { fc } from '../../fixtures/properties.ts';
 
 const SEED = 20_261_107;
 const LENGTH = 14;
