@@ -52,7 +52,8 @@ const LOOK_MS = 30_000;
 const MAX_HOLD_MS = 60_000;
 
 /**
- * Anchors the node's sealed batches and its statements, batches in order of their numbers, a bounded number at a time.
+ * Names the node's sealed batches and its statements on the ledger. A batch departs once a receipt, or the topic, shows
+ * the one before: a name that came before that of the batch before it would decide nothing.
  * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
  * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` and `#takenStatements` are
@@ -137,12 +138,12 @@ export class Anchorer implements AsyncDisposable {
 
   async #takeRows(): Promise<void> {
     await this.#takeStatements();
-    const room = MAX_IN_FLIGHT - (this.#trips.size - this.#carriedStatements);
-    if (room <= 0) return;
-    for (const row of await readOpenRows(this.#options.store, this.#taken, room)) {
-      this.#taken = row.batch;
-      this.#depart(row);
-    }
+    const batches = [...this.#trips.keys()].filter((trip) => trip.isOfBatch);
+    if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
+    const [row] = await readOpenRows(this.#options.store, this.#taken, 1);
+    if (row === undefined) return;
+    this.#taken = row.batch;
+    this.#depart(row);
   }
 
   async #takeStatements(): Promise<void> {
@@ -194,6 +195,7 @@ export class Anchorer implements AsyncDisposable {
       signal: this.#ending.signal,
       freezeNext: (row) => this.#freezeInTurn(row),
       poke: () => reader.poke(),
+      onNamed: () => this.#wake.ring(),
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
       onSubmitted: (row) => {
         if (isBatchRow(row)) onSubmitted?.(row.batch);
