@@ -49,7 +49,11 @@ export async function addLog({ store, keys, topic, members, messages, now }: Log
   const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(second) };
   const more = [...ahead.map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
   const { head, linked } = linkMessages(headOf(messages), topic.topicId, more);
-  await federationLog.take([...messages, ...linked].map((message) => ({ ...message, runningHash: writeSha384(message.runningHash) })));
+  await federationLog.take(
+    [...messages, ...linked].map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
+      return { sequence, consensusTimestamp, payer, message, runningHash: writeSha384(runningHash) };
+    }),
+  );
   if (federationLog.state.rosters.length !== rosters.length) throw new Error('the second roster is not in force');
   await store.write([topicHeadTable.put([topic.network, topic.topicId], head)]);
   await addCheckpoints(store, federationLog, members);
