@@ -30,6 +30,7 @@ import type { OwnKeys } from './keys/own-keys.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import type { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { logState, topicState } from './log/log-view.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -263,6 +264,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     storage: () => room.state,
     auditWaiting: () => people.auditLog.waiting,
     anchoring: () => anchoring.state(),
+    log: () => logState(follower),
+    topic: () => topicState(follower),
   });
   const opened = opening.move();
   return {

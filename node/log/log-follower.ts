@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { Rival } from '../../protocol/log/decide.ts';
@@ -65,6 +66,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #checkpoints: Checkpoints;
   readonly #exchange: LogExchange;
   readonly #stopListening: () => void;
+  #needsRoster: Sha256Hash | null = null;
 
   private constructor(
     options: LogFollowerOptions,
@@ -154,6 +156,11 @@ export class LogFollower implements AsyncDisposable {
     return this.#reading.state();
   }
 
+  /** The roster that is in force by the ledger and whose text nobody has brought: the log waits for it. Null for none. */
+  get needsRoster(): Sha256Hash | null {
+    return this.#needsRoster;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     await this.#receipts[Symbol.asyncDispose]();
@@ -163,10 +170,14 @@ export class LogFollower implements AsyncDisposable {
     await this.#consensus[Symbol.asyncDispose]();
   }
 
-  /** Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause. */
+  /**
+   * Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause, of which
+   * the log has taken some by then.
+   */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
     const { keys, onDecided, onRivals } = this.#options;
-    for (let rest = messages; rest.length > 0;) {
+    const { sequence: taken } = this.federationLog.state;
+    for (let rest = messages.filter(({ sequence }) => sequence > taken); rest.length > 0;) {
       const before = this.federationLog.state.sequence;
       const { decided, rivals, needs } = await this.federationLog.take(rest);
       rest = rest.slice(this.federationLog.state.sequence - before);
@@ -176,6 +187,7 @@ export class LogFollower implements AsyncDisposable {
         this.#checkpoints.noteGrowth();
       }
       if (rivals.length > 0) onRivals?.(rivals);
+      this.#needsRoster = needs;
       if (needs === null) continue;
       const text = keys.book.textOf(needs);
       if (text === undefined) throw new RosterLackingError(`the ledger puts roster ${needs} in force, which is not here`);
