@@ -82,6 +82,14 @@ test('a bundle that says otherwise than a roster file is contradicted', async ()
   assert.is(wordOf(log, { ...bundle, rosters }, known), 'contradicted');
 });
 
+test('a bundle that has another text for a known roster is contradicted, whatever its decision', async () => {
+  const { log, records } = await threeRosters();
+  const bundle = await bundleOf(log, at(records));
+  const [genesis, second, third] = threeOf(bundle.rosters);
+  const rosters = [genesis, { ...second, text: third.text }, third];
+  assert.is(wordOf(log, { ...bundle, rosters }, { rosters: rosterEntries(log, []) }), 'contradicted');
+});
+
 test('a roster file of another federation, or that does not join, verifies nothing', async () => {
   const { log, records } = await threeRosters();
   const bundle = await bundleOf(log, at(records));
