@@ -20,7 +20,7 @@ export const checkpointTable = new Table('checkpoint', checkpointCodec);
 export const falseCheckpointTable = new Table('false-checkpoint', checkpointCodec);
 
 /** Keys of one member whose newest checkpoint is kept. */
-const KEYS_OF_A_MEMBER = 2;
+export const KEYS_OF_A_MEMBER = 2;
 
 /** This node's own tree of decisions. */
 export interface OwnTree {

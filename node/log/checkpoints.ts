@@ -152,7 +152,9 @@ export class Checkpoints implements AsyncDisposable {
     const counts = keys.directory.get(self, signer.keyId) !== undefined;
     if (size === 0 || !counts || keys.directory.revocation(self, signer.keyId) !== undefined) return;
     const said = vouched();
-    const before = book.signedBy(self);
+    // Whoever stole a key may have signed for a tree that never was.
+    const isOwn = ({ keyId }: Checkpoint) => keys.directory.revocation(self, keyId)?.revocation.reason !== 'compromised';
+    const before = book.signedBy(self).filter(isOwn);
     if (!before.every((earlier) => covers(size, said, earlier))) return;
     const checkpoint: Checkpoint = {
       v: 1,
@@ -164,9 +166,9 @@ export class Checkpoints implements AsyncDisposable {
       root: await tree.rootAt(size),
       vouched: Object.fromEntries(said),
     };
-    if (before.some((earlier) => earlier.keyId === signer.keyId && covers(earlier.size, vouchedOf(earlier), checkpoint))) {
-      return;
-    }
+    const saysNothingNew = (earlier: Checkpoint) =>
+      earlier.keyId === signer.keyId && covers(earlier.size, vouchedOf(earlier), checkpoint);
+    if (before.some(saysNothingNew)) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
     const signed = { text, signature };
     await book.learn({ checkpoint, signed });
@@ -176,7 +178,11 @@ export class Checkpoints implements AsyncDisposable {
 }
 
 /** Whether a tree of `size`, with these batches derived, has reached what a checkpoint says. */
-function covers(size: number, vouched: ReadonlyMap<string, number>, { size: reached, vouched: batches }: Checkpoint): boolean {
+function covers(
+  size: number,
+  vouched: ReadonlyMap<string, number>,
+  { size: reached, vouched: batches }: Checkpoint,
+): boolean {
   return size >= reached && Object.entries(batches).every(([node, batch]) => (vouched.get(node) ?? 0) >= batch);
 }
 

@@ -5,7 +5,7 @@ import { LinkError, type TopicHead } from '../anchoring/topic-links.ts';
 import { type Contradiction, Contradictions } from './contradictions.ts';
 import { FinalPoints } from './final-points.ts';
 import { Points } from './points.ts';
-import { contradictionOf, type Line, part, type Support, supportOf, toldAlong } from './support.ts';
+import { contradictionOf, disputeOf, type Line, part, pointOf, type Support, supportOf, toldAlong } from './support.ts';
 import { Tellings } from './tellings.ts';
 import type { FinalMessage, TopicPoint } from './topic-point.ts';
 import { compareTrails, Trail, WINDOW_MESSAGES } from './trail.ts';
@@ -33,7 +33,7 @@ const CONSENSUS_POINTS = 64;
  * **Final** is how far, besides, a majority of the members told the same running hash at that place or past it.
  *
  * Pure: no clock, no input or output. Bounded, whatever anyone says. What is final is never taken back; all else is held
- * of each source apart, and dropped where the source contradicts what is final, or what two others agree on.
+ * of each source apart, and dropped where the source contradicts what is final, or itself.
  */
 export class Agreement {
   readonly #final: FinalPoints;
@@ -42,7 +42,6 @@ export class Agreement {
   readonly #tellings: Tellings;
   readonly #contradictions = new Contradictions();
   #agreed: TopicPoint;
-  #fork: number | null = null;
 
   constructor({ topicId, head, sources, self, members }: AgreementOptions) {
     this.#final = new FinalPoints(head);
@@ -66,9 +65,9 @@ export class Agreement {
     return this.#agreed;
   }
 
-  /** Where two sources say otherwise than two others; null where they do not. */
-  fork(): number | null {
-    return this.#fork;
+  /** Where the sources part and nothing shows which is right; null where they do not. */
+  dispute(): number | null {
+    return disputeOf(this.#trails, this.#consensus);
   }
 
   /** Sources and members whose last word was contradicted. */
@@ -95,11 +94,6 @@ export class Agreement {
     return Math.max(...[...this.#trails.values()].map(({ head }) => head.sequence));
   }
 
-  /** The newest point from consensus nodes that is not final. */
-  newestOfConsensus(): TopicPoint | null {
-    return this.#consensus.highest ?? null;
-  }
-
   setMembers(members: readonly NodeId[]): void {
     this.#tellings.setMembers(members);
     this.#contradictions.keep([CONSENSUS, ...this.#trails.keys(), ...members]);
@@ -123,30 +117,34 @@ export class Agreement {
   }
 
   /**
-   * After which sequence number a mirror source is to be asked next; null while it is far enough ahead. A source whose
-   * messages are held no more, though they became final, goes back to the position.
+   * After which sequence number a mirror source is to be asked next; null while it is far enough ahead. The last message
+   * that it told is asked for again: so it shows at every answer whether it stands by its word. A source whose messages
+   * are held no more, though they became final, goes back to the position.
    */
   nextRead(source: string): number | null {
     const trail = this.#trail(source);
     if (this.#isStarved() && !trail.isWhole) trail.restart(this.position);
     const mayRead = (trail.isWhole && trail.hasRoom) || this.#mayPassWindow(source);
-    return mayRead ? trail.head.sequence : null;
+    return mayRead ? Math.max(0, trail.head.sequence - 1) : null;
   }
 
   /**
    * Takes what a mirror source answered for messages after a sequence number, in its order. Returns how many messages it
-   * took; fewer than given where they were overtaken or do not fit. Throws `LinkError` where they do not link; then the
-   * source is named, all that it said beyond the position is dropped, and it is to be asked again from there.
+   * took; fewer than are new where they were overtaken or do not fit. Throws `LinkError` where they do not link, or are
+   * others than it told before; then the source is named, all that it said beyond the position is dropped, and it is to be
+   * asked again from there.
    */
   takePage(source: string, after: number, messages: readonly TopicMessage[]): number {
     const trail = this.#trail(source);
-    // Dropped meanwhile: the answer belongs to what is no more.
-    if (trail.head.sequence < after) return 0;
-    const isNew = ({ sequence }: TopicMessage): boolean => sequence > trail.head.sequence || sequence <= after;
+    if (messages.length === 0) {
+      if (trail.noteEmpty()) this.#restart(trail);
+      return 0;
+    }
     const isKept = (sequence: number): boolean =>
       this.#consensus.hashAt(sequence) !== undefined || this.#tellings.isTold(sequence);
     try {
-      const taken = trail.append(messages.filter(isNew), this.#mayPassWindow(source), isKept);
+      const taken = trail.take(after, messages, this.#mayPassWindow(source), isKept);
+      this.#contradictions.clear(source, Math.min(trail.head.sequence, this.position.sequence));
       if (taken > 0) this.#evaluate();
       return taken;
     } catch (error) {
@@ -154,8 +152,7 @@ export class Agreement {
         // Past the position it contradicts its own word; at it, what is final.
         const kind = trail.head.sequence === this.position.sequence ? 'final' : 'itself';
         this.#contradict(source, kind, error.sequence);
-        trail.restart(this.position);
-        this.#evaluate();
+        this.#restart(trail);
       }
       throw error;
     }
@@ -176,6 +173,11 @@ export class Agreement {
     for (const trail of this.#trails.values()) trail.advance(this.position);
   }
 
+  #restart(trail: Trail): void {
+    trail.restart(this.position);
+    this.#evaluate();
+  }
+
   #evaluate(): void {
     let support = this.#compare();
     while (this.#extendFinal(support)) support = this.#compare();
@@ -183,7 +185,7 @@ export class Agreement {
     const { agreed, fork } = support;
     const isPast = agreed !== null && agreed.upTo > this.final().sequence;
     this.#agreed = isPast ? pointOf(agreed) : this.final();
-    this.#fork = fork;
+    this.#contradictions.clearKind('agreed');
     if (agreed !== null && fork === null) this.#compareWith(agreed);
   }
 
@@ -208,10 +210,9 @@ export class Agreement {
     const furthest = finals.sort((one, other) => other.upTo - one.upTo)[0];
     if (furthest === undefined || isTorn) return false;
     this.#final.extend(furthest.trail, furthest.upTo);
-    const { sequence } = this.final();
-    this.#tellings.dropThrough(sequence);
-    for (const point of this.#consensus) if (point.sequence <= sequence) this.#compareWithFinal(CONSENSUS, point);
-    this.#consensus.dropThrough(sequence);
+    this.#compareOpen(furthest);
+    this.#tellings.dropThrough(furthest.upTo);
+    this.#consensus.dropThrough(furthest.upTo);
     return true;
   }
 
@@ -227,25 +228,30 @@ export class Agreement {
     return levels.sort((a, b) => b - a)[this.#tellings.majority - 1] ?? 0;
   }
 
-  /** Names and drops who says otherwise than what two others agree on, and frees who came back to it. */
+  /** What consensus nodes and members told of places that have become final. */
+  #compareOpen({ trail, upTo }: Line): void {
+    for (const [who, points] of [[CONSENSUS, this.#consensus] as const, ...this.#tellings.points]) {
+      for (const { sequence, runningHash } of points) {
+        const known = sequence <= upTo ? trail.hashAt(sequence) : undefined;
+        if (known !== undefined && known !== runningHash) this.#contradict(who, 'final', sequence);
+      }
+    }
+  }
+
+  /**
+   * Names who says otherwise than what two others agree on, and frees who came back to it. What they say is kept: should
+   * another source come to say it too, there is a fork.
+   */
   #compareWith(agreed: Line): void {
     for (const [source, trail] of this.#trails) {
       const at = contradictionOf(agreed, trail);
-      const common = Math.min(agreed.upTo, compareTrails(agreed.trail, trail).equal);
-      if (at !== null) {
-        this.#contradict(source, 'agreed', at);
-        trail.restart(this.position);
-      } else if (common > this.position.sequence) {
-        this.#contradictions.clear(source, common);
-      }
+      if (at !== null) this.#contradict(source, 'agreed', at);
+      else this.#contradictions.clear(source, Math.min(agreed.upTo, compareTrails(agreed.trail, trail).equal));
     }
     for (const { sequence, runningHash } of this.#consensus) {
-      const agreedHash = sequence <= agreed.upTo ? agreed.trail.hashAt(sequence) : undefined;
-      if (agreedHash === runningHash) this.#contradictions.clear(CONSENSUS, sequence);
-      else if (agreedHash !== undefined) {
-        this.#contradict(CONSENSUS, 'agreed', sequence);
-        this.#consensus.delete(sequence);
-      }
+      const known = sequence <= agreed.upTo ? agreed.trail.hashAt(sequence) : undefined;
+      if (known === runningHash) this.#contradictions.clear(CONSENSUS, sequence);
+      else if (known !== undefined) this.#contradict(CONSENSUS, 'agreed', sequence);
     }
   }
 
@@ -288,10 +294,4 @@ export class Agreement {
     if (trail === undefined) throw new RangeError(`no source is called ${source}`);
     return trail;
   }
-}
-
-function pointOf({ trail, upTo }: Line): TopicPoint {
-  const runningHash = trail.hashAt(upTo);
-  if (runningHash === undefined) throw new RangeError(`the running hash at ${upTo} is not kept`);
-  return { sequence: upTo, runningHash };
 }

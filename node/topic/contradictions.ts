@@ -21,13 +21,20 @@ export class Contradictions {
   }
 
   note(contradiction: Contradiction): void {
-    this.#open.set(contradiction.who, contradiction);
+    // What it said against what is final, or against itself, weighs more.
+    const isGrave = (this.#open.get(contradiction.who)?.kind ?? 'agreed') !== 'agreed';
+    if (contradiction.kind !== 'agreed' || !isGrave) this.#open.set(contradiction.who, contradiction);
   }
 
   /** Its word holds again, up to a sequence number. One that it has not reached stays open. */
   clear(who: string, sequence: number): void {
     const open = this.#open.get(who);
     if (open !== undefined && sequence >= open.sequence) this.#open.delete(who);
+  }
+
+  /** What follows from what the sources say now is found anew each time. */
+  clearKind(kind: Contradiction['kind']): void {
+    for (const [who, open] of this.#open) if (open.kind === kind) this.#open.delete(who);
   }
 
   /** Forgets all but these: the others are no sources and no members any more. */

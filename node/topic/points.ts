@@ -35,10 +35,6 @@ export class Points {
     if (this.#points.length > this.#most) this.#points.splice(-2, 1);
   }
 
-  delete(sequence: number): void {
-    this.#points = this.#points.filter((point) => point.sequence !== sequence);
-  }
-
   /** Forgets what was told for this sequence number and past it. */
   dropFrom(sequence: number): void {
     this.#points = this.#points.filter((point) => point.sequence < sequence);

@@ -7,7 +7,7 @@ import type { SourceReader } from './source-reader.ts';
 import type { TopicPoint } from './topic-point.ts';
 
 /**
- * `sources-differ`: two say otherwise than two others. `second-source`: one mirror alone says it. `members`: two sources
+ * `sources-differ`: they do, and nothing shows which is right. `second-source`: one mirror alone says it. `members`: two sources
  * say it, and no majority told it yet. `messages`: it is final, and not processed yet.
  */
 export type WaitingFor = 'nothing' | 'second-source' | 'sources-differ' | 'members' | 'messages';
@@ -89,7 +89,7 @@ function waitingFor(agreement: Agreement): WaitingFor {
   const final = agreement.final().sequence;
   const agreed = agreement.agreedBySources().sequence;
   if (agreement.position.sequence < final) return 'messages';
-  if (agreement.fork() !== null) return 'sources-differ';
+  if (agreement.dispute() !== null) return 'sources-differ';
   if (agreed > final) return 'members';
   return agreement.highestRead() > agreed ? 'second-source' : 'nothing';
 }

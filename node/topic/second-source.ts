@@ -34,7 +34,10 @@ export class SecondSource {
   #agreed = 0;
   #fruitless = 0;
   #failures = 0;
-  #notBefore = 0;
+  /** After an answer that did not help. */
+  #restsUntil = 0;
+  /** After a failure. */
+  #failedUntil = 0;
   #failure: string | null = null;
   #lastAnswerAt: number | null = null;
   #end: TopicEnd | null = null;
@@ -67,7 +70,7 @@ export class SecondSource {
     const agreed = agreement.agreedBySources().sequence;
     if (agreed > this.#agreed) {
       this.#fruitless = 0;
-      if (this.#failures === 0) this.#notBefore = 0;
+      this.#restsUntil = 0;
     }
     this.#agreed = agreed;
     const read = agreement.highestRead();
@@ -96,7 +99,7 @@ export class SecondSource {
   #dueAt(): number {
     const since = this.waitingSince;
     const waited = since === null ? Infinity : since + this.#port.waitMs;
-    return Math.max(this.#notBefore, Math.min(waited, this.#endWantedAt ?? Infinity));
+    return Math.max(this.#failedUntil, Math.min(Math.max(waited, this.#restsUntil), this.#endWantedAt ?? Infinity));
   }
 
   async #ask(): Promise<void> {
@@ -108,7 +111,7 @@ export class SecondSource {
     } catch (error) {
       if (signal.aborted) return;
       this.#noteFailure(error);
-      this.#notBefore = now() + Math.max(waitMs, backOff(++this.#failures, random()));
+      this.#failedUntil = now() + backOff(++this.#failures, random());
       return;
     }
     this.#failures = 0;
@@ -116,8 +119,8 @@ export class SecondSource {
     this.#lastAnswerAt = now();
     this.#end = { askedAt, sequence: point.sequence };
     if (this.#endWantedAt !== null && this.#endWantedAt <= askedAt) this.#endWantedAt = null;
-    // Before `onAnswer`: where the answer helps, there is no pause.
-    this.#notBefore = now() + Math.min(MAX_PAUSE_MS, waitMs * 2 ** Math.min(this.#fruitless++, 16));
+    // Before `onAnswer`: where the answer helps, there is no rest.
+    this.#restsUntil = now() + Math.min(MAX_PAUSE_MS, waitMs * 2 ** Math.min(this.#fruitless++, 16));
     agreement.noteConsensus(point);
     onAnswer();
   }

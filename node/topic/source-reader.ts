@@ -104,7 +104,9 @@ export class SourceReader {
     this.#lastAnswerAt = now();
     this.#failure = null;
     const isEnd = page.length < PAGE_MESSAGES;
-    if (isEnd) this.#end = { askedAt, sequence: after + page.length };
+    // Where it lags behind what was read, it says nothing of the end.
+    if (isEnd && page.length > 0) this.#end = { askedAt, sequence: after + page.length };
+    if (isEnd && page.length === 0 && agreement.headOf(this.name).sequence === 0) this.#end = { askedAt, sequence: 0 };
     this.#noteContradiction();
     onAnswer();
     return isEnd || taken === 0 ? 'end' : 'more';

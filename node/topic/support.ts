@@ -80,3 +80,26 @@ export function contradictionOf(line: Line, trail: Trail): number | null {
   const { differs }: Comparison = compareTrails(trail, line.trail);
   return trail !== line.trail && differs !== null && differs <= line.upTo ? differs : null;
 }
+
+/** The lowest sequence number known at which two sources say otherwise; null for none. */
+export function disputeOf(trails: ReadonlyMap<string, Trail>, consensus: Iterable<TopicPoint>): number | null {
+  const all = [...trails.values()];
+  const points = [...consensus];
+  const places: number[] = [];
+  for (const [index, trail] of all.entries()) {
+    for (const other of all.slice(index + 1)) places.push(compareTrails(trail, other).differs ?? Infinity);
+    for (const { sequence, runningHash } of points) {
+      const said = trail.hashAt(sequence);
+      if (said !== undefined && said !== runningHash) places.push(sequence);
+    }
+  }
+  const lowest = Math.min(...places);
+  return Number.isFinite(lowest) ? lowest : null;
+}
+
+/** The point at which a line ends: one where its running hash is known. */
+export function pointOf({ trail, upTo }: Line): TopicPoint {
+  const runningHash = trail.hashAt(upTo);
+  if (runningHash === undefined) throw new RangeError(`the running hash at ${upTo} is not kept`);
+  return { sequence: upTo, runningHash };
+}

@@ -1,5 +1,6 @@
 import { type Sha384Hash, writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
+import { RUNNING_HASH_BYTES } from '../../protocol/ledger/running-hash.ts';
 import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
 import { LinkError, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
 import type { FinalMessage, TopicPoint } from './topic-point.ts';
@@ -15,6 +16,8 @@ const DENSE_HASHES = 1_024;
 export const WAYPOINT_SPACING = 128;
 /** Over so many hashes, the spacing doubles. */
 const MAX_HASHES = 8_192;
+/** A mirror that is several machines may lag behind itself for a moment, but not in so many answers in a row. */
+const MAX_EMPTY = 3;
 
 /**
  * What one source says of the topic past a point: a chain of messages in which every running hash was recomputed. The
@@ -33,6 +36,8 @@ export class Trail {
   #messages: FinalMessage[] = [];
   #bytes = 0;
   #spacing = WAYPOINT_SPACING;
+  /** Answers in a row without the last message that was told before. */
+  #empty = 0;
 
   constructor(topicId: EntityId, base: TopicHead) {
     this.#topicId = topicId;
@@ -98,25 +103,31 @@ export class Trail {
   }
 
   /**
-   * Takes the messages after the head, all of them or, unless `pastWindow`, those that fit into the window. `isKept` names
-   * sequence numbers whose hash is kept however far the head moves on. Returns how many it took. Throws `LinkError` where
-   * one does not link; then none is taken.
+   * Takes an answer for the messages after a sequence number. What it says again must be what it said before, and the
+   * messages after the head must link; else `LinkError` is thrown, and none is taken. Returns how many of them it took:
+   * all or, unless `pastWindow`, those that fit into the window. `isKept` names sequence
+   * numbers whose hash is kept however far the head moves on.
    */
-  append(messages: readonly TopicMessage[], pastWindow: boolean, isKept: (sequence: number) => boolean): number {
-    const tooLong = messages.find(({ message }) => message.length > MAX_MESSAGE_BYTES);
-    if (tooLong !== undefined) {
-      throw new LinkError('length', tooLong.sequence, `message ${tooLong.sequence} is longer than a transaction`);
-    }
-    const { linked } = linkMessages(this.#head, this.#topicId, messages);
-    let taken = 0;
-    for (const message of linked) {
-      const isHeld = this.isWhole && this.hasRoom;
-      if (!isHeld && !pastWindow) break;
-      this.#take(message, isHeld);
-      this.#forgetBehind(isKept);
-      taken++;
-    }
-    return taken;
+  take(
+    after: number,
+    messages: readonly TopicMessage[],
+    pastWindow: boolean,
+    isKept: (sequence: number) => boolean,
+  ): number {
+    // Dropped meanwhile: the answer belongs to what is no more.
+    if (this.#head.sequence > 0 && this.#head.sequence <= after) return 0;
+    this.#empty = 0;
+    for (const { sequence, runningHash } of messages) this.#requireSame(sequence, runningHash);
+    return this.#append(
+      messages.filter(({ sequence }) => sequence > this.#head.sequence || sequence <= after),
+      pastWindow,
+      isKept,
+    );
+  }
+
+  /** An answer without the last message that was told before. Returns whether the source takes its word back. */
+  noteEmpty(): boolean {
+    return this.#head.sequence > this.#base.sequence && ++this.#empty >= MAX_EMPTY;
   }
 
   /** The base has moved on, to a point that this trail passes or has not reached. */
@@ -142,6 +153,31 @@ export class Trail {
     this.#messages = [];
     this.#bytes = 0;
     this.#spacing = WAYPOINT_SPACING;
+    this.#empty = 0;
+  }
+
+  #requireSame(sequence: number, digest: Uint8Array): void {
+    const told = this.hashAt(sequence);
+    if (told !== undefined && (digest.length !== RUNNING_HASH_BYTES || told !== writeSha384(digest))) {
+      throw new LinkError('running-hash', sequence, `message ${sequence} is another than before`);
+    }
+  }
+
+  #append(messages: readonly TopicMessage[], pastWindow: boolean, isKept: (sequence: number) => boolean): number {
+    const tooLong = messages.find(({ message }) => message.length > MAX_MESSAGE_BYTES);
+    if (tooLong !== undefined) {
+      throw new LinkError('length', tooLong.sequence, `message ${tooLong.sequence} is longer than a transaction`);
+    }
+    const { linked } = linkMessages(this.#head, this.#topicId, messages);
+    let taken = 0;
+    for (const message of linked) {
+      const isHeld = this.isWhole && this.hasRoom;
+      if (!isHeld && !pastWindow) break;
+      this.#take(message, isHeld);
+      this.#forgetBehind(isKept);
+      taken++;
+    }
+    return taken;
   }
 
   #take({ sequence, consensusTimestamp, payer, message, runningHash: digest }: TopicMessage, isHeld: boolean): void {

@@ -1,8 +1,6 @@
 import { decodeBase64url } from '../bytes.ts';
 import type { Sha256Hash } from '../hash.ts';
 import type { EntityId, NodeId } from '../ids.ts';
-import type { DecisionState } from '../log/decision-state.ts';
-import { initialState, withRoster } from '../log/in-force.ts';
 import { RosterError } from '../log/roster-error.ts';
 import {
   federationDigest,
@@ -12,7 +10,8 @@ import {
   type Roster,
   rosterStatement,
 } from '../log/roster.ts';
-import { judgeGenesis, judgeNext } from '../log/roster-rules.ts';
+import { RosterHistory } from '../log/roster-history.ts';
+import { judgeAfter, judgeGenesis } from '../log/roster-rules.ts';
 import type { Base64url } from '../shapes.ts';
 import { signatureHolds } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
@@ -30,17 +29,16 @@ export class RosterChain {
   readonly hash: Sha256Hash;
   /** Eight hex digits of the fingerprint: the federation's short name on the wire. */
   readonly digest: string;
-  /** What each version leaves for the next to be judged by, in order of versions. */
-  readonly #standings: readonly DecisionState[];
+  /** Made when a next roster is judged first. */
+  #history: RosterHistory | undefined;
 
   private constructor(
     rosters: readonly Roster[],
     signed: readonly SignedRoster[],
     hashes: readonly Sha256Hash[],
-    standings: readonly DecisionState[],
+    history?: RosterHistory,
   ) {
     const [genesis] = hashes;
-    this.#standings = standings;
     if (genesis === undefined) throw new RosterError('empty', 'no genesis roster');
     this.rosters = rosters;
     this.signed = signed;
@@ -48,6 +46,7 @@ export class RosterChain {
     this.genesis = genesis;
     this.hash = hashes.at(-1) ?? genesis;
     this.digest = federationDigest(genesis);
+    this.#history = history;
   }
 
   /**
@@ -57,33 +56,48 @@ export class RosterChain {
   static open(suite: Suite, signed: readonly SignedRoster[]): RosterChain {
     const [first] = signed;
     if (first === undefined) throw new RosterError('empty', 'no genesis roster');
-    const roster = judgeGenesis(first.statement);
-    requireSignatures(suite, first, roster, roster.members.length);
-    const state = initialState(suite, first.statement);
-    const genesis = new RosterChain([roster], [first], [state.federation], [state]);
-    return signed.slice(1).reduce((chain, next) => chain.follow(suite, next), genesis);
+    let current = judgeGenesis(first.statement);
+    requireSignatures(suite, first, current, current.members.length);
+    const history = new RosterHistory(suite, current, hashOfRoster(suite, first.statement));
+    const [rosters, hashes] = [[current], [history.hash]];
+    for (const next of signed.slice(1)) {
+      const roster = judgeAfter(suite, history, next.statement);
+      requireSignatures(suite, next, current, neededWitnesses(current));
+      history.add(suite, roster, hashOfRoster(suite, next.statement));
+      rosters.push(roster);
+      hashes.push(history.hash);
+      current = roster;
+    }
+    return new RosterChain(rosters, [...signed], hashes, history);
   }
 
   /** The chain with one roster more, which a quorum of the current members signed. Throws `RosterError`. */
   follow(suite: Suite, next: SignedRoster): RosterChain {
     const roster = this.judgeNext(suite, next.statement);
     requireSignatures(suite, next, this.current, neededWitnesses(this.current));
-    const hash = hashOfRoster(suite, next.statement);
-    const standing = withRoster(suite, this.#standing, roster, { hash, index: null });
-    const standings = [...this.#standings, standing];
-    return new RosterChain([...this.rosters, roster], [...this.signed, next], [...this.hashes, hash], standings);
+    const hashes = [...this.hashes, hashOfRoster(suite, next.statement)];
+    return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
   }
 
   /** The roster of a text that may follow the current one, whoever signed it. Throws `RosterError`. */
   judgeNext(suite: Pick<Suite, 'sha256Hex'>, text: string): Roster {
-    return judgeNext(suite, this.#standing, text);
+    this.#history ??= this.#readHistory(suite);
+    return judgeAfter(suite, this.#history, text);
   }
 
   /** The chain as it was at a version. Throws `RosterError` where it has none. */
   upTo(version: number): RosterChain {
     if (this.version(version) === undefined) throw new RosterError('broken-chain', `there is no roster ${version}`);
     const [rosters, signed] = [this.rosters.slice(0, version), this.signed.slice(0, version)];
-    return new RosterChain(rosters, signed, this.hashes.slice(0, version), this.#standings.slice(0, version));
+    return new RosterChain(rosters, signed, this.hashes.slice(0, version));
+  }
+
+  #readHistory(suite: Pick<Suite, 'sha256Hex'>): RosterHistory {
+    const [genesis, ...later] = this.rosters;
+    if (genesis === undefined) throw new RosterError('empty', 'no genesis roster');
+    const history = new RosterHistory(suite, genesis, this.genesis);
+    for (const [i, roster] of later.entries()) history.add(suite, roster, this.hashes[i + 1] ?? this.hash);
+    return history;
   }
 
   /** Every node that any of the rosters names. */
@@ -95,12 +109,6 @@ export class RosterChain {
     const current = this.rosters.at(-1);
     if (current === undefined) throw new RosterError('empty', 'no genesis roster');
     return current;
-  }
-
-  get #standing(): DecisionState {
-    const standing = this.#standings.at(-1);
-    if (standing === undefined) throw new RosterError('empty', 'no genesis roster');
-    return standing;
   }
 
   version(version: number): Roster | undefined {

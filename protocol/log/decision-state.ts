@@ -23,6 +23,12 @@ export const MAX_OPEN_NAMES = 64;
 export const MAX_REVOKED_KEYS = 2048;
 export const MAX_REVOCATIONS_OF_KEY = 8;
 
+/**
+ * Identity keys of one node in all its rosters. What it certified or revoked is judged by any of them, so that one
+ * statement costs whoever checks it no more signatures than this.
+ */
+export const MAX_IDENTITY_KEYS = 8;
+
 /** A batch that others than its node named: of each member one name a node, for only the next number counts. */
 const OpenBatchShape = Closed({
   node: NodeIdShape,
@@ -41,9 +47,10 @@ const OpenNamesShape = Closed({
 });
 
 const NodeStateShape = Closed({
-  /** Its accounts and the hash of its identity key in the last roster that names it. */
+  /** Its accounts in the last roster that names it. */
   accounts: Type.Array(EntityIdShape),
-  identityKey: Sha256Shape,
+  /** Hashes of the identity keys that rosters have named for it, that of the last roster last. */
+  identityKeys: Type.Array(Sha256Shape, { minItems: 1, maxItems: MAX_IDENTITY_KEYS }),
   /** Its last batch that was decided, and the decision's place in the log; null before the first. */
   last: OrNull(Closed({ batch: OrdinalShape, envelope: Sha256Shape, index: CountShape })),
 });

@@ -57,8 +57,10 @@ export function withRoster(
   const members: Record<NodeId, NodeState> = {};
   const accounts = { ...state.accounts };
   for (const member of roster.members) {
-    const last = knownNode(state, member.node)?.last ?? null;
-    members[member.node] = { accounts: member.accounts, identityKey: identityKeyId(suite, member), last };
+    const before = knownNode(state, member.node);
+    const keyId = identityKeyId(suite, member);
+    const identityKeys = [...(before?.identityKeys ?? []).filter((key) => key !== keyId), keyId];
+    members[member.node] = { accounts: member.accounts, identityKeys, last: before?.last ?? null };
     for (const account of member.accounts) accounts[account] = member.node;
   }
   const known = Object.entries({ ...state.past, ...state.members });

@@ -9,6 +9,7 @@ export type RosterFault =
   | 'named-twice'
   | 'identity-key'
   | 'identity-key-passed'
+  | 'too-many-identity-keys'
   | 'account-passed'
   | 'other-operator'
   | 'too-many-nodes'

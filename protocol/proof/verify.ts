@@ -2,6 +2,7 @@ import type { Sha256Hash } from '../hash.ts';
 import { KeyDirectory } from '../keys/key-directory.ts';
 import { RosterChain, rosterSigners } from '../keys/roster-chain.ts';
 import type { SignedRoster } from '../keys/signed-roster.ts';
+import { type Roster, rosterStatement } from '../log/roster.ts';
 import type { Suite } from '../suite/suite.ts';
 import {
   type Authorities,
@@ -62,19 +63,26 @@ export function judgeRosters(
   second: SignedRoster,
 ): Finding | null {
   if (first.statement === second.statement) return null;
-  const judges = rosters.rosters.find((roster) => followsFrom(suite, rosters, roster.version, first, second));
+  const judges = followedBy(suite, rosters, first, second);
   if (judges === undefined) return null;
   const signers = rosterSigners(suite, first, judges);
   const both = [...rosterSigners(suite, second, judges)].filter((node) => signers.has(node));
   return both.length === 0 ? null : { misdeed: 'double-roster', members: both, batch: null, revokedKeys: [] };
 }
 
-function followsFrom(suite: Suite, rosters: RosterChain, version: number, ...both: readonly SignedRoster[]): boolean {
-  const before = rosters.upTo(version);
+/** The roster of the chain that both may follow. */
+function followedBy(
+  suite: Suite,
+  rosters: RosterChain,
+  first: SignedRoster,
+  second: SignedRoster,
+): Roster | undefined {
   try {
-    for (const roster of both) before.follow(suite, roster);
-    return true;
+    const { previous } = rosterStatement.parse(first.statement);
+    const before = rosters.upTo(rosters.hashes.findIndex((hash) => hash === previous) + 1);
+    for (const roster of [first, second]) before.follow(suite, roster);
+    return before.current;
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -106,7 +106,7 @@ test('a member moves to another account, and to none of another member', async (
   const { text } = await run('show', at('moving.json'), ...source);
   assert.match(text, 'change: ~us reach 86400→60 s');
   assert.match(text, '0.0.1001 0.0.2001');
-  assert.match((await propose(['0.0.1001', '0.0.1002'])).text, /named twice/);
+  assert.match((await propose(['0.0.1001', '0.0.1002'])).text, /names one account twice/);
 });
 
 test('a signature that does not hold is named, and is not published', async () => {
@@ -122,15 +122,15 @@ test('what cannot be a roster is not drafted', async () => {
   const source = ['--roster', at('roster.json')];
   const refusals: readonly [args: string[], why: RegExp][] = [
     [['propose', '--remove', 'zz', ...source], /zz is no member/],
-    [['propose', '--add', at('us.json'), ...source], /named twice/],
-    [['propose', '--quorum', '3', ...source], /must fit besides the origin/],
+    [['propose', '--add', at('us.json'), ...source], /names one node twice/],
+    [['propose', '--quorum', '3', ...source], /fits besides the origin/],
     [['propose', '--quorum', 'many', ...source], /--quorum is the number of members/],
     [['propose', '--add', at('nowhere.json'), ...source], /ENOENT/],
     [['propose', '--add', at('roster.json'), ...source], /is not a member/],
     [['propose', '--roster', at('us.json')], /is not an array of signed rosters/],
     [['propose', '--insist', ...source], /propose takes no --insist/],
     [['propose', '--reach', 'far', ...source], /--reach is a number/],
-    [['propose', '--quorum', '0', ...source], /at least 1/],
+    [['propose', '--quorum', '0', ...source], /at least one/],
     [['member', '--home', at('x'), '--node', 'us', '--region', 'T', '--base-url', 'https://x'], /--account is missing/],
     [['sign', at('next.json')], /--home is missing/],
     [['publish'], /name a proposal/],

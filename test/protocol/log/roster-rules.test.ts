@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { entityId } from '../../../protocol/ids.ts';
 import { MAX_VOUCHED } from '../../../protocol/log/checkpoint.ts';
-import { rosterInForce } from '../../../protocol/log/decision-state.ts';
+import { MAX_IDENTITY_KEYS, rosterInForce } from '../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
 import { MAX_MEMBERS, type Member, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { RosterError, type RosterFault } from '../../../protocol/log/roster-error.ts';
@@ -104,12 +104,30 @@ test('an identity key passes to no other node, also once its own is named no mor
   assertRefused('identity-key-passed', { members: [...topic.roster.members, heir] }, topic);
 });
 
+test('an identity key that a node has given up passes to no other node', () => {
+  const topic = new Topic();
+  assert.ok(topic.say(MAJORITY, topic.next({ members: withEu({ identityKey: identityKeyOf('new') }) })));
+  const heir = memberOf('za', { identityKey: identityKeyOf('eu') });
+  assertRefused('identity-key-passed', { members: [...topic.roster.members, heir] }, topic);
+});
+
+test('a node has so many identity keys through all its rosters, and may go back to one of them', () => {
+  const topic = new Topic();
+  const withKey = (word: string): Partial<Roster> => ({ members: withEu({ identityKey: identityKeyOf(word) }) });
+  for (let key = 2; key <= MAX_IDENTITY_KEYS; key++) assert.ok(topic.say(MAJORITY, topic.next(withKey(`key ${key}`))));
+  assertRefused('too-many-identity-keys', withKey('one more'), topic);
+  assertFollows({ members: withEu({}) }, topic);
+  assert.ok(topic.say(MAJORITY, topic.next({ members: topic.roster.members.filter(({ node }) => node !== 'eu') })));
+  assertRefused('too-many-identity-keys', withKey('one more'), topic);
+  assertFollows(withKey('key 2'), topic);
+});
+
 test('rosters name no more nodes in all than a checkpoint can vouch for', () => {
   const topic = new Topic();
   const past = Object.fromEntries(
     Array.from({ length: MAX_VOUCHED - FOUNDERS.length - 1 }, (_, i) => [
       `${letter(i)}${letter(Math.floor(i / 26))}${Math.floor(i / 676)}`,
-      { accounts: [], identityKey: hashOf('x'), last: null },
+      { accounts: [], identityKeys: [hashOf('x')], last: null },
     ]),
   );
   topic.state = { ...topic.state, past };

@@ -1,0 +1,68 @@
+import { decodeBase64url } from '../bytes.ts';
+import type { Base64url } from '../shapes.ts';
+import { signatureHolds, type SignedStatement } from '../statement/statement.ts';
+import type { SigningContext, Suite } from '../suite/suite.ts';
+
+/** Signatures of what may be passed over that fail before no further one is checked. Of an honest bundle none fails. */
+export const MAX_FAULTS = 64;
+
+interface Kind {
+  readonly context: SigningContext;
+}
+
+/** The signatures of one verdict: each is checked once at most, and a flood of bad ones ends the checking. */
+export class SignatureChecks {
+  readonly #suite: Suite;
+  readonly #answers = new Map<string, boolean>();
+  #faults = 0;
+  #isExhausted = false;
+
+  constructor(suite: Suite) {
+    this.#suite = suite;
+  }
+
+  /**
+   * Whether a signature was left unchecked because too many had failed. What was passed over then may have been good, a
+   * revocation too: nothing that rests on these checks is verified.
+   */
+  get isExhausted(): boolean {
+    return this.#isExhausted;
+  }
+
+  /** Whether a signature of a text that must hold does. */
+  holds(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
+    return this.#answers.get(nameOf(kind, signed, publicKey)) ?? this.#check(kind, signed, publicKey);
+  }
+
+  /** Whether a signature holds of a text that is passed over where it does not: a checkpoint, certificate or revocation. */
+  holdsIfCounted(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
+    const known = this.#answers.get(nameOf(kind, signed, publicKey));
+    if (known !== undefined) return known;
+    if (this.#faults >= MAX_FAULTS) {
+      this.#isExhausted = true;
+      return false;
+    }
+    const holds = this.#check(kind, signed, publicKey);
+    if (!holds) this.#faults++;
+    return holds;
+  }
+
+  #check(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
+    const holds = signatureHolds(this.#suite, kind, signed, keyBytes(publicKey));
+    this.#answers.set(nameOf(kind, signed, publicKey), holds);
+    return holds;
+  }
+}
+
+function nameOf({ context }: Kind, { statement, signature }: SignedStatement, publicKey: Base64url): string {
+  return `${context} ${publicKey} ${signature} ${statement}`;
+}
+
+/** Bytes that are no key where the text is none: no signature holds by them. */
+function keyBytes(text: Base64url): Uint8Array {
+  try {
+    return decodeBase64url(text);
+  } catch {
+    return new Uint8Array();
+  }
+}

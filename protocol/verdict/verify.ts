@@ -1,0 +1,63 @@
+import { checkAgent } from '../evidence/agent.ts';
+import { evaluate } from '../evidence/rules.ts';
+import type { Suite } from '../suite/suite.ts';
+import { type NodeKey, openAuthority } from './authority.ts';
+import type { Bundle, DecisionProof } from './bundle.ts';
+import { joinRosters } from './join-rosters.ts';
+import { type Grounds, judgeProof } from './judge-proof.ts';
+import type { Known } from './known.ts';
+import { linkedProofsOf, linkedVerdict, speakingRecords } from './linked.ts';
+import { type OpenedProof, openProof, proofOf } from './opened-proof.ts';
+import { judgePayload } from './payload.ts';
+import { PlacedDecision } from './placed-decision.ts';
+import { recordOf, showsRecord } from './shown-record.ts';
+import { type Verdict, verdictOn } from './verdict.ts';
+
+/**
+ * The verdict on a bundle, by what it carries and what its verifier knows (TRUST §5, §8): first rosters and pin, which cost
+ * hashes alone; then the authority of rosters and revocations; then its record, and the linked ones, which move no word.
+ * Nothing is thrown on what a bundle can hold.
+ */
+export function verifyBundle(suite: Suite, bundle: Bundle, known: Known = {}): Verdict {
+  const place = placing(suite, known);
+  const own = openProof(suite, proofOf(bundle), place);
+  const others = linkedProofsOf(bundle).map((proof) => openProof(suite, proof, place));
+  const { line, problems } = joinRosters(suite, bundle.rosters, known);
+  const authority = line && openAuthority(suite, bundle, known, line, keysOf([own, ...others]));
+  const grounds: Grounds = { authority, isPinned: isPinned(known), problems };
+
+  const judged = judgeProof(suite, grounds, own, judgePayload(suite, own, known.payload));
+  const linked = others.map((opened) => {
+    return { opened, judged: judgeProof(suite, grounds, opened, judgePayload(suite, opened, undefined)) };
+  });
+
+  const record = recordOf(own);
+  const holds = showsRecord(judged.facts);
+  const speaking = record === null ? [] : speakingRecords(record, linked);
+  return {
+    ...verdictOn(own, judged, line, known),
+    linked: linked.map((each) => linkedVerdict(each.opened, each.judged)),
+    evidence: record && evaluate({ record, sigValid: holds }, speaking, known.at ?? null),
+    // A record that does not hold is nobody's.
+    agent: record && holds ? checkAgent(suite, record, speaking) : null,
+  };
+}
+
+/** Without a pin, of whatever sort, a bundle is only consistent with itself. */
+function isPinned({ pin, rosters, log }: Known): boolean {
+  return pin !== undefined || rosters !== undefined || log !== undefined;
+}
+
+/** Reads each decision of a bundle once: linked records share those of the records before them. */
+function placing(suite: Suite, { log }: Known): (proof: DecisionProof) => PlacedDecision {
+  const known = new Map<DecisionProof, PlacedDecision>();
+  return (proof) => {
+    const placed = known.get(proof) ?? new PlacedDecision(suite, proof, log);
+    known.set(proof, placed);
+    return placed;
+  };
+}
+
+function keysOf(proofs: readonly OpenedProof[]): readonly NodeKey[] {
+  return proofs.flatMap(({ group, envelope }) => [group, envelope].filter((signed) => signed !== null));
+}
