@@ -31,6 +31,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(monitor);
   await federation.start();
   context.follower.start();
+  context.vouching.start();
   {
     await using _face = await recoveringFace(context, monitor);
     await context.resumeChain(signal);

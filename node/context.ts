@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import { timestampOf } from '../protocol/time.ts';
+import { knownNode } from '../protocol/log/decision-state.ts';
+import { parseLedgerMessage } from '../protocol/log/message.ts';
+import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
@@ -23,14 +25,17 @@ import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
+import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
-import type { FederationLog } from './log/federation-log.ts';
+import { chainStart } from './log/chain-start.ts';
+import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { logState, topicState } from './log/log-view.ts';
+import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -43,6 +48,7 @@ import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
+import type { OwnDecision } from './sealing/sealed-chain.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -58,6 +64,8 @@ export interface Overrides {
   readonly payments?: PaymentMeans;
   /** Stands between the store and its disk. */
   readonly gate?: CommitGate;
+  /** Whether batches are sealed however far the ledger is behind. */
+  readonly sealsAhead?: boolean;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -93,6 +101,7 @@ export interface NodeContext
   readonly follower: LogFollower;
   readonly federationLog: FederationLog;
   readonly checkpointBook: CheckpointBook;
+  readonly vouching: Vouching;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
   readonly confirmations: Confirmations;
@@ -155,6 +164,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         });
       },
       onTransaction: (id) => follower.noteTransaction(id),
+      onNamed: (batch) => sealer.noteNamed(batch),
       onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
@@ -188,6 +198,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ownChainWaitMs: config.peerWaitMs,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
+      onHeld: (node) => vouching.poke(node),
       besidesOwn: {
         group: (records) => rowsOfOwn(records, counters, governance),
         batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
@@ -206,22 +217,46 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       config: rosterLedger(config, keys.rosters.current),
       transport,
       faults: federation.faults,
-      vouched: () => new Map(),
+      clock: now,
+      vouched: () => vouching.vouched(),
+      onDecided: (decided) => noteDecided(decided, self, sealer, vouching, log),
       random,
     }),
   );
-  const sealer = opening.use(
+  const { federationLog } = follower;
+  const vouching: Vouching = opening.use(
+    await Vouching.open({
+      ...rooms,
+      self,
+      federationLog,
+      onVouched: () => follower.noteVouched(),
+      onRivalDecided: (node, batch) => log.error({ node, batch }, 'the ledger decided another batch than the one held'),
+    }),
+  );
+  const sealer: Sealer = opening.use(
     await Sealer.open({
       ...rooms,
       node: self,
       ...signing.terms(now),
+      chainStart: () => chainStart(federationLog, self),
+      decisionOf: (batch) => ownDecision(federationLog, self, batch),
+      publicKeyOf: (keyId, first) => keys.publicKeyOf(self, keyId, first),
+      ...(overrides.sealsAhead === true ? {} : { named: knownNode(federationLog.state, self)?.last?.batch ?? 0 }),
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
-      rosterVersion: () => keys.rosters.current.version,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       onSealed: (batch) => onSealed(batch, metrics, anchoring, federation, log),
+      onRefused(refusal) {
+        log.fatal({ err: refusal, code: refusal.code, seq: refusal.seq }, 'the own records make no batch: nothing more is signed');
+        intake.halt();
+      },
     }),
   );
+  const isClockOff = () => {
+    const { isOff } = follower.clocks;
+    if (isOff) follower.askClocks();
+    return isOff;
+  };
   const intake = opening.use(
     await Intake.open({
       ...rooms,
@@ -230,9 +265,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       vault,
       projections: OWN_PROJECTIONS,
       counters,
+      timeOf: (first, last) => recordTime({ now: signing.terms(now).now, isClockOff, sealer }, first, last),
       onCommitted: (group) => {
         metrics.countGroup();
-        sealer.add(group.records.map((record) => record.leaf));
+        sealer.add(group.records.map((record) => record.leaf), Date.parse(group.group.signedAt));
       },
     }),
   );
@@ -291,6 +327,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     follower,
     federationLog: follower.federationLog,
     checkpointBook: follower.book,
+    vouching,
     rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
     ownKeys,
     ...ownChain,
@@ -317,6 +354,34 @@ function onSealed(
   metrics.countBatch();
   anchoring.noteSealed();
   federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
+}
+
+/** Batches were decided: they may be vouched for, and own ones may be gone on from. */
+function noteDecided(
+  decided: readonly LoggedDecision[],
+  self: NodeId,
+  sealer: Sealer,
+  vouching: Vouching,
+  log: Logger,
+): void {
+  for (const { decision, named } of decided) {
+    if (named.type === 'roster') {
+      sealer.begin().catch((error: unknown) => log.error({ err: error }, 'the own chain could not begin'));
+    }
+    if (named.type !== 'batch') continue;
+    const { node, batch, envelope } = named;
+    const at = timestampOfConsensus(decision.consensusTimestamp);
+    if (node === self) sealer.noteDecided(batch, { envelope, at });
+    vouching.poke(node);
+  }
+}
+
+/** What the log decided of an own batch. */
+async function ownDecision(log: FederationLog, self: NodeId, batch: number): Promise<OwnDecision | undefined> {
+  const decision = await log.decisionOf(self, batch);
+  const named = decision && parseLedgerMessage(decision.message);
+  if (decision === undefined || named?.type !== 'batch') return undefined;
+  return { envelope: named.envelope, at: timestampOfConsensus(decision.consensusTimestamp) };
 }
 
 async function noteConfirmed(store: Store, self: NodeId, batch: number, confirmations: Confirmations): Promise<void> {

@@ -29,7 +29,7 @@ export interface TripPort {
   /** The topic is to be read soon. */
   readonly poke: () => void;
   /** A receipt shows that the message is on the ledger. */
-  readonly onNamed: () => void;
+  readonly onNamed: (row: OutboxRow) => void;
   readonly noteContact: (outcome: 'answered' | 'silent', refusal: string | null) => void;
   readonly onSubmitted: (row: OutboxRow) => void;
   readonly onConfirmed: (row: OutboxRow, anchor: AnchorRow | StatementAnchorRow) => void;
@@ -174,7 +174,7 @@ export class AnchorTrip {
     this.#lastReceipt = text;
     if (receipt === 'success') {
       this.#isNamed = true;
-      this.#port.onNamed();
+      this.#port.onNamed(this.#row);
     }
     if (typeof receipt === 'string') return;
     this.#port.noteContact('answered', receipt.failed);

@@ -36,6 +36,8 @@ export interface AnchorerOptions {
   readonly log: Logger;
   /** A ledger node has the batch's transaction. Must not throw, like the next one. */
   readonly onSubmitted?: (batch: number) => void;
+  /** A receipt shows that an own batch is named on the topic. */
+  readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
@@ -195,7 +197,10 @@ export class Anchorer implements AsyncDisposable {
       signal: this.#ending.signal,
       freezeNext: (row) => this.#freezeInTurn(row),
       poke: () => reader.poke(),
-      onNamed: () => this.#wake.ring(),
+      onNamed: (row) => {
+        this.#wake.ring();
+        if (isBatchRow(row)) this.#options.onNamed?.(row.batch);
+      },
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
       onSubmitted: (row) => {
         if (isBatchRow(row)) onSubmitted?.(row.batch);

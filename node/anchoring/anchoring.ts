@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
 import type { Timestamp } from '../../protocol/time.ts';
@@ -41,6 +41,8 @@ export interface AnchoringOptions {
   readonly ledger?: LedgerClient;
   /** A ledger node has the batch's transaction. None of these may throw. */
   readonly onSubmitted?: (batch: number) => void;
+  /** A receipt shows that an own batch is named on the topic. */
+  readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */

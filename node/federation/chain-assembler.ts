@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { groupOperations, recordIndex } from '../records/record-tables.ts';
 import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
-import { type OpenBatch, emptyBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
+import { OpenBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
@@ -109,7 +109,7 @@ export class ChainAssembler {
 
   /** What to ask for next. */
   get wanted(): { readonly batch: number; readonly seq: number } {
-    return { batch: this.#chains.head(this.#node).batch + 1, seq: this.#open.first + this.#open.tree.size };
+    return { batch: this.#chains.head(this.#node).batch + 1, seq: this.#open.next };
   }
 
   /** Puts on the disk what the page brought. Call after each page, however it ended. Throws where the store does. */
@@ -216,7 +216,7 @@ export class ChainAssembler {
     await this.#requireFreshIds(partial);
     this.#unwritten.push(partial);
     for (const { record } of partial.records) this.#unwrittenIds.add(record.id);
-    for (const leaf of leaves) this.#open.tree.append(leaf);
+    this.#open.add(leaves, Date.parse(partial.group.signedAt));
     const batch = await this.#complete();
     if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();
     return batch;
@@ -248,7 +248,7 @@ export class ChainAssembler {
     }
     await this.#write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
-    this.#open = emptyBatch(batch.envelope.first + batch.envelope.size);
+    this.#open = new OpenBatch(batch.envelope.first + batch.envelope.size);
     this.#envelope = undefined;
     return batch;
   }

@@ -1,15 +1,15 @@
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 
 /**
- * Where the chain of a node ends that was removed: a batch is taken only if the roster that it names has its node, and,
- * where a later roster dropped the node, if the ledger showed the batch before it showed that roster. So a removed node
- * cannot go on with the help of a member that passes its batches on, and every node comes to the same end.
+ * Where the chain of a node ends that was removed: a batch is taken only if the ledger showed it before it showed the
+ * roster that dropped the node. So a removed node cannot go on with the help of a member that passes its batches on, and
+ * every node comes to the same end.
  *
- * Throws `PeerStatementError`: `unknown-member` where a roster is missing here or the ledger has not spoken, `late` where
- * it has.
+ * Throws `PeerStatementError`: `unknown-member` where no roster here names the node or the ledger has not spoken, `late`
+ * where it has.
  */
 export async function requireStanding(
   rosters: RosterChain,
@@ -18,14 +18,10 @@ export async function requireStanding(
   text: string,
 ): Promise<void> {
   const { node, batch } = envelope;
-  const named = rosters.version(envelope.roster);
-  if (named === undefined) {
-    throw new PeerStatementError('unknown-member', `batch ${node}/${batch} stands under an unknown roster`);
-  }
-  const names = ({ members }: typeof named) => members.some((member) => member.node === node);
-  if (!names(named)) throw new PeerStatementError('late', `roster ${envelope.roster} does not name ${node}`);
-  const dropping = rosters.rosters.findIndex((roster) => roster.version > envelope.roster && !names(roster));
-  const dropped = rosters.signed[dropping];
+  const last = rosters.lastWith(node);
+  if (last === undefined) throw new PeerStatementError('unknown-member', `no roster known names ${node}`);
+  // Versions count from 1, so this is the place of the roster after it.
+  const dropped = rosters.signed[last.version];
   if (dropped === undefined) return;
   const anchor = await ledger.envelopeAnchor(envelope, text);
   const end = await ledger.statementAnchor({ type: 'roster', text: dropped.statement });

@@ -1,6 +1,6 @@
 import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type Cosignature, cosignatureStatement } from '../../protocol/statement/cosignature.ts';
 import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
@@ -15,7 +15,6 @@ import { Lanes } from '../lanes.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
 import { Slices } from '../turns.ts';
-import { mayWitness, passUnwitnessed } from './witness-terms.ts';
 
 /** (node, batch, witness) → cosignature. */
 export const cosignatureTable = new Table('cosignature', statementCodec);
@@ -130,11 +129,13 @@ export class Cosignatures {
     return found;
   }
 
-  /** Those by members whom the batch's roster names: no other may witness it. */
-  async counted({ node, batch, roster }: Envelope): Promise<SignedStatement[]> {
-    const named = this.#keys.rosters.version(roster);
+  /** Those by members, of whichever roster. */
+  async counted({ node, batch }: Envelope): Promise<SignedStatement[]> {
+    const { rosters } = this.#keys;
     const found = await this.of(node, batch);
-    return found.filter(({ statement }) => mayWitness(named, cosignatureStatement.parse(statement).witness));
+    return found.filter(
+      ({ statement }) => rosters.member(cosignatureStatement.parse(statement).witness) !== undefined,
+    );
   }
 
   /** A witness's cosignatures of a chain from batch `from` on, in order. */
@@ -145,15 +146,9 @@ export class Cosignatures {
       const rows = await this.#store.getMany(batches.map((number) => cosignatureTable.key(node, number, witness)));
       const end = rows.findIndex((row) => row === undefined);
       for (const row of end < 0 ? rows : rows.slice(0, end)) if (row) yield cosignatureTable.decode(row);
-      // The last that was read, or that there is nothing of.
-      const last = end < 0 ? upTo : await this.#pass(node, witness, batch + end - 1);
-      if (last < batch + end) return;
-      batch = last;
+      if (end >= 0) return;
+      batch = upTo;
     }
-  }
-
-  #pass(node: NodeId, witness: NodeId, from: number): Promise<number> {
-    return passUnwitnessed(this.#store, this.#keys.rosters, node, witness, from);
   }
 
   /** Throws `PeerStatementError`. */
@@ -204,16 +199,11 @@ export class Cosignatures {
 
   /** Batch up to which nothing is missing once those that are fresh are here too. */
   async #watermarkWith(node: NodeId, witness: NodeId, fresh: ReadonlyMap<number, SignedStatement>): Promise<number> {
-    const last = Math.max(...fresh.keys());
     let upTo = this.watermark(node, witness);
     const follows = async () =>
       fresh.has(upTo + 1) || (await cosignatureTable.get(this.#store, node, upTo + 1, witness)) !== undefined;
-    for (;;) {
-      while (await follows()) upTo++;
-      const passed = upTo < last ? await this.#pass(node, witness, upTo) : upTo;
-      if (passed === upTo) return upTo;
-      upTo = passed;
-    }
+    while (await follows()) upTo++;
+    return upTo;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { KeyDirectory } from '../../protocol/keys/key-directory.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { LedgerView } from './ledger-view.ts';
 
 /**

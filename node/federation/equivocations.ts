@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';

@@ -25,6 +25,7 @@ export class FederationKeys {
   readonly directory: KeyDirectory;
   /** Of members whose statements have not changed since. */
   readonly #digests = new Map<NodeId, Sha256Hash>();
+  readonly #certificateListeners = new Set<(node: NodeId) => void>();
   readonly #revocationListeners = new Set<(revocation: Revocation) => void>();
 
   private constructor(store: Store, book: RosterBook) {
@@ -69,6 +70,7 @@ export class FederationKeys {
     const standing = this.directory.get(node, keyId)?.signed;
     if (standing === undefined || known?.statement === standing.statement) return false;
     await this.#store.write([certificateTable.put([node, keyId], standing), ...besides]);
+    for (const listener of this.#certificateListeners) listener(node);
     return true;
   }
 
@@ -82,6 +84,19 @@ export class FederationKeys {
     await this.#store.write([revocationTable.put([node, keyId], standing.signed), ...besides]);
     for (const listener of this.#revocationListeners) listener(standing.revocation);
     return true;
+  }
+
+  /** Calls `listener` with the node of every certificate that is new. Returns what ends that. */
+  onCertificate(listener: (node: NodeId) => void): () => void {
+    this.#certificateListeners.add(listener);
+    return () => this.#certificateListeners.delete(listener);
+  }
+
+  /** Public key of that id, where `node` has certified it for records from `first` on or earlier ones. */
+  publicKeyOf(node: NodeId, keyId: Sha256Hash, first: number): Uint8Array | undefined {
+    const key = this.directory.get(node, keyId);
+    const covers = key?.certificate.purpose === 'signing' && key.certificate.seqFrom <= first;
+    return covers ? key.publicKey : undefined;
   }
 
   /** Calls `listener` with every revocation that is new or earlier than the one known. Returns what ends that. */

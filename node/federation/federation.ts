@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
@@ -60,6 +60,8 @@ export interface FederationOptions {
   readonly onTold: (from: NodeId, point: TopicPoint) => void;
   /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
+  /** Batches of a node's chain are here, whole and checked. Must not throw. */
+  readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
   readonly besidesOwn: ChainBesides;
   /** This node must sign no record and no batch any more. */
@@ -226,6 +228,7 @@ export class Federation implements AsyncDisposable {
   /** Tells the federation of a batch that this node has sealed. */
   async announce(batch: StoredBatch): Promise<void> {
     this.#options.chains.advance(batch);
+    this.#options.onHeld?.(batch.envelope.node);
     await this.#publish({ type: 'envelope', signed: batch.signed });
   }
 
@@ -252,6 +255,7 @@ export class Federation implements AsyncDisposable {
 
   /** Batches of one chain are whole and checked. */
   async #onBatches(node: NodeId, batches: readonly StoredBatch[]): Promise<void> {
+    this.#options.onHeld?.(node);
     if (node !== this.#options.self) return this.#witness.cosign(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);
   }

@@ -1,6 +1,6 @@
 import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 
 /** What this node has read on the ledger itself, as far as it has read. Later messages have higher sequence numbers. */
 export interface LedgerView {

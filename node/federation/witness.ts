@@ -9,7 +9,6 @@ import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { Lanes } from '../lanes.ts';
-import { mayWitness, passUnwitnessed } from './witness-terms.ts';
 
 export interface WitnessOptions {
   readonly self: NodeId;
@@ -82,9 +81,9 @@ export class Witness implements Disposable {
   }
 
   async #cosign(node: NodeId): Promise<void> {
-    const { self, store, keys, chains, cosignatures, equivocations, now, onCosigned } = this.#options;
+    const { self, keys, chains, cosignatures, equivocations, now, onCosigned } = this.#options;
     if (node === self) return;
-    let next = (await passUnwitnessed(store, keys.rosters, node, self, cosignatures.watermark(node, self))) + 1;
+    let next = cosignatures.watermark(node, self) + 1;
     while (next <= chains.head(node).batch) {
       const run = await this.#run(node, next, Math.min(next + RUN_BATCHES - 1, chains.head(node).batch));
       next += RUN_BATCHES;
@@ -103,13 +102,11 @@ export class Witness implements Disposable {
 
   /** Batches to cosign, from one to another; not whole where it ends before one that is missing or has a rival. */
   async #run(node: NodeId, from: number, to: number): Promise<{ batches: StoredBatch[]; isWhole: boolean }> {
-    const { self, store, keys, cosignatures, equivocations, watch } = this.#options;
+    const { self, store, cosignatures, equivocations, watch } = this.#options;
     const batches: StoredBatch[] = [];
     for (let number = from; number <= to; number++) {
       const batch = await readBatch(store, node, number);
       if (batch === undefined) return { batches, isWhole: false };
-      // What a roster stands under that does not name this node is not its to witness.
-      if (!mayWitness(keys.rosters.version(batch.envelope.roster), self)) continue;
       await watch(batch.signed);
       if (equivocations.taints(node, number)) return { batches, isWhole: false };
       // It may be here already, from a peer: made by this node before it lost its store.

@@ -2,7 +2,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { TileTree } from '../../protocol/merkle/tiles.ts';
-import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -140,9 +140,6 @@ export class BatchWalk {
       report.problem(envelopeTable.name, key, `begins at another record than ${first}`);
     }
     if (envelope.prev !== prev) report.problem(envelopeTable.name, key, 'does not name the envelope before it');
-    if (this.#check.keys !== null && this.#check.keys.rosters.version(envelope.roster) === undefined) {
-      report.warning(envelopeTable.name, key, `names roster ${envelope.roster}, which the store does not have`);
-    }
     return envelope;
   }
 }

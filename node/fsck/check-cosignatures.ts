@@ -1,7 +1,6 @@
 import { type Cosignature, cosignatureStatement } from '../../protocol/statement/cosignature.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { cosignatureTable, cosignedTable } from '../federation/cosignatures.ts';
-import { passUnwitnessed } from '../federation/witness-terms.ts';
 import { type Check, checkSigned, type TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
 import { readRows } from './rows.ts';
@@ -11,7 +10,7 @@ type Reached = Map<string, { upTo: number; last: number }>;
 
 /**
  * Cosignatures: signed by their witnesses, about an envelope held here, one not held yet, or a rival of it. Watermarks:
- * every cosignature up to them is here, but of batches that were not the witness's to cosign. Memory grows with pairs of members.
+ * every cosignature up to them is here. Memory grows with pairs of members.
  */
 export const cosignatureCheck: TableCheck = {
   tables: [cosignatureTable, cosignedTable],
@@ -22,10 +21,7 @@ export const cosignatureCheck: TableCheck = {
       if (cosignature === undefined) continue;
       const { node, batch, witness } = cosignature;
       const name = cosignedTable.key(node, witness);
-      let { upTo } = reached.get(name) ?? { upTo: 0 };
-      if (batch > upTo + 1 && check.keys !== null) {
-        upTo = await passUnwitnessed(check.store, check.keys.rosters, node, witness, upTo);
-      }
+      const { upTo } = reached.get(name) ?? { upTo: 0 };
       reached.set(name, { upTo: batch === upTo + 1 ? batch : upTo, last: batch });
       await countAgainstEnvelope(check, cosignature);
     }

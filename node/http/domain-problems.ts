@@ -15,6 +15,9 @@ import { fieldError, Problem } from './problem.ts';
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
+/** When a caller whom a clock that is off kept from recording may come back. In seconds. */
+const CLOCK_RETRY_SECONDS = 5;
+
 /** When a caller who met a list that cannot be relied on may come back. In seconds. */
 const LIST_RETRY_SECONDS = 60;
 
@@ -42,6 +45,11 @@ function intakeProblem(error: IntakeError): Problem {
         : new Problem('dependency-unavailable', 'The record could not be stored.', { headers, cause: error }),
     'signing-failed': () =>
       new Problem('dependency-unavailable', 'The record could not be signed.', { headers, cause: error }),
+    'clock-off': () =>
+      new Problem('clock-off', 'The clock of the node is off. Nothing was recorded.', {
+        headers: { 'Retry-After': String(CLOCK_RETRY_SECONDS) },
+        cause: error,
+      }),
     stopped: () => new Problem('dependency-unavailable', 'The node is stopping.', { headers, cause: error }),
     halted: () =>
       new Problem('dependency-unavailable', 'The node accepts no records until its operator has looked at its store.', {

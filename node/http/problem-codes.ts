@@ -90,6 +90,7 @@ const KINDS = {
   'dependency-unavailable': { status: 503, title: 'A dependency is unavailable' },
   'list-unavailable': { status: 503, title: 'A list is unavailable' },
   'model-unavailable': { status: 503, title: 'The model is unavailable' },
+  'clock-off': { status: 503, title: 'The clock of the node is off' },
   'queue-full': { status: 503, title: 'Intake queue is full' },
   'payment-unavailable': { status: 503, title: 'Payments cannot be taken now' },
   'payment-outcome-unknown': { status: 503, title: 'It is not known yet whether the payment was settled' },

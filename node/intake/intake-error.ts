@@ -4,6 +4,7 @@ export type IntakeErrorCode =
   | 'queue-full'
   | 'store-failed'
   | 'signing-failed'
+  | 'clock-off'
   | 'stopped'
   | 'halted'
   | 'duplicate'

@@ -26,6 +26,11 @@ export interface IntakeOptions {
   readonly signer: () => Signer;
   readonly vault: PayloadVault;
   readonly now: () => number;
+  /**
+   * Submission time of records from `first` on, given that of the records before, in epoch milliseconds. Throws
+   * `IntakeError` where there is none now. Absent: the clock, never before the records before.
+   */
+  readonly timeOf?: (first: number, last: number) => number;
   /** What is derived from each of this node's records; its rows land in their write. */
   readonly projections: readonly Projection[];
   readonly counters: readonly RecordCounter[];
@@ -170,10 +175,17 @@ export class Intake implements AsyncDisposable {
       return refuse(submissions, new IntakeError('store-failed', 'the store could not be read', error));
     }
     const first = before === undefined ? this.#next : before.group.first + before.group.size;
+    let at: Timestamp;
+    try {
+      at = this.#clock(first);
+    } catch (error) {
+      if (error instanceof IntakeError) return refuse(submissions, error);
+      throw error;
+    }
     const heads = new TentativeHeads(this.#heads, before?.heads);
     try {
       const { node, signer } = this.#options;
-      const group = await buildGroup(node, signer(), drafts, first, this.#clock(), heads);
+      const group = await buildGroup(node, signer(), drafts, first, at, heads);
       this.#signerFailing = false;
       return group;
     } catch (error) {
@@ -247,9 +259,10 @@ export class Intake implements AsyncDisposable {
     );
   }
 
-  /** Time of a group: the clock, never before the group before it. */
-  #clock(): Timestamp {
-    this.#lastAt = Math.max(this.#lastAt, this.#options.now());
+  /** Time of a group. Throws `IntakeError`. */
+  #clock(first: number): Timestamp {
+    const { now, timeOf } = this.#options;
+    this.#lastAt = timeOf?.(first, this.#lastAt) ?? Math.max(this.#lastAt, now());
     return timestampOf(this.#lastAt);
   }
 }

@@ -9,6 +9,7 @@ import type { TopicReading } from '../topic/topic-reading.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
 import type { Checkpoints } from './checkpoints.ts';
+import type { MemberClocks } from './member-clocks.ts';
 import { LOG_REQUEST, logFrames, readLogAnswer } from './log-forms.ts';
 
 /** Gossip has no history, so members ask each other this often besides on every connection. In milliseconds. */
@@ -23,6 +24,8 @@ export interface LogExchangeOptions {
   readonly reading: Pick<TopicReading, 'tell' | 'noteTold'>;
   readonly book: Pick<CheckpointBook, 'shown'>;
   readonly checkpoints: Pick<Checkpoints, 'learn'>;
+  readonly clocks: MemberClocks;
+  readonly now: () => number;
   readonly faults: PeerFaults;
   readonly log: Logger;
 }
@@ -42,9 +45,9 @@ export class LogExchange implements AsyncDisposable {
 
   constructor(options: LogExchangeOptions) {
     this.#options = options;
-    const { transport, reading, book } = options;
+    const { transport, reading, book, now } = options;
     transport.serve('log', async function* () {
-      yield* logFrames({ told: reading.tell(), checkpoints: [...book.shown()] });
+      yield* logFrames({ clock: Math.floor(now()), told: reading.tell(), checkpoints: [...book.shown()] });
     });
   }
 
@@ -52,9 +55,7 @@ export class LogExchange implements AsyncDisposable {
     const { transport } = this.#options;
     this.#stopListening = transport.onConnect((peer) => this.#meet(nodeId(peer)));
     for (const { node, connected } of transport.peers()) if (connected) this.#meet(nodeId(node));
-    this.#timer = setInterval(() => {
-      for (const { node, connected } of transport.peers()) if (connected) this.#ask(nodeId(node));
-    }, EXCHANGE_MS);
+    this.#timer = setInterval(() => this.askAll(), EXCHANGE_MS);
   }
 
   /** The own sources agree on another point: every member is told, soon, and at once where it takes something back. */
@@ -67,6 +68,11 @@ export class LogExchange implements AsyncDisposable {
   /** Sends a checkpoint of this node to every member. */
   publish(signed: SignedCheckpoint): Promise<void> {
     return this.#publish({ type: 'checkpoint', signed });
+  }
+
+  /** Asks every connected member now. */
+  askAll(): void {
+    for (const { node, connected } of this.#options.transport.peers()) if (connected) this.#ask(nodeId(node));
   }
 
   /** Takes what a member told. */
@@ -108,11 +114,19 @@ export class LogExchange implements AsyncDisposable {
   }
 
   async #exchange(peer: NodeId): Promise<void> {
-    const { transport, reading, checkpoints, faults, log } = this.#options;
+    const { transport, reading, checkpoints, clocks, faults, log } = this.#options;
     const options = { signal: this.#closing.signal };
     const heard = this.#heard.get(peer);
-    const frames = await Array.fromAsync(transport.request(peer, 'log', LOG_REQUEST, options));
+    const frames: Uint8Array[] = [];
+    const askedAt = performance.now();
+    let answeredAt = askedAt;
+    for await (const frame of transport.request(peer, 'log', LOG_REQUEST, options)) {
+      // The clock is in the first frame: the others take their own time.
+      if (frames.length === 0) answeredAt = performance.now();
+      frames.push(frame);
+    }
     const answer = readLogAnswer(frames);
+    clocks.note(peer, answer.clock + (performance.now() - answeredAt), answeredAt - askedAt);
     // What it told meanwhile is newer: a lower point would take it back.
     if (this.#heard.get(peer) === heard) reading.noteTold(peer, answer.told);
     for (const signed of answer.checkpoints) {

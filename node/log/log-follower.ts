@@ -19,6 +19,7 @@ import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { FederationLog, type LoggedDecision } from './federation-log.ts';
+import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
 
@@ -42,6 +43,8 @@ export interface LogFollowerOptions {
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
+  /** The clock of this node, as it is. */
+  readonly clock: () => number;
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly log: Logger;
@@ -59,6 +62,8 @@ class RosterLackingError extends Error {
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;
   readonly book: CheckpointBook;
+  /** Of the members of the roster in force. */
+  readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
   readonly #consensus: ConsensusSource;
   readonly #receipts: Receipts;
@@ -78,7 +83,7 @@ export class LogFollower implements AsyncDisposable {
     this.federationLog = federationLog;
     this.book = book;
     this.#consensus = consensus;
-    const { keys, config, now } = options;
+    const { keys, config, now, clock } = options;
     this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
     const { sequence, runningHash, federation } = federationLog.state;
     this.#reading = new TopicReading({
@@ -100,8 +105,11 @@ export class LogFollower implements AsyncDisposable {
       tree: federationLog,
       publish: (signed) => this.#exchange.publish(signed),
     });
+    this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
       ...options,
+      clocks: this.clocks,
+      now: clock,
       reading: this.#reading,
       book,
       checkpoints: this.#checkpoints,
@@ -139,6 +147,11 @@ export class LogFollower implements AsyncDisposable {
   /** More is vouched for. */
   noteVouched(): void {
     this.#checkpoints.noteGrowth();
+  }
+
+  /** Asks all members for their clocks again: this node's own was not to be believed. */
+  askClocks(): void {
+    this.#exchange.askAll();
   }
 
   /** A member says how far its own sources agree on the topic. */

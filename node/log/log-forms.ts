@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
-import { Closed } from '../../protocol/shapes.ts';
+import { Closed, CountShape } from '../../protocol/shapes.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { TopicPointShape } from '../topic/topic-point.ts';
 
@@ -11,6 +11,8 @@ const MAX_CHECKPOINTS = 1_024;
 
 /** `log` protocol: what a member says of the ledger, and the checkpoints that it holds. */
 const LogAnswerShape = Closed({
+  /** The member's clock, in epoch milliseconds. */
+  clock: CountShape,
   told: TopicPointShape,
   checkpoints: Type.Array(SignedCheckpointShape, { maxItems: MAX_CHECKPOINTS }),
 });
@@ -21,8 +23,8 @@ const compiled = Compile(LogAnswerShape);
 /** `log` protocol: asks for all of it. */
 export const LOG_REQUEST = new Uint8Array();
 
-/** One frame a checkpoint, after one of what is told: none is larger than a frame may be. */
-export function* logFrames({ told, checkpoints }: LogAnswer): Generator<Uint8Array> {
+/** One frame a checkpoint, after one of all else: none is larger than a frame may be. */
+export function* logFrames({ checkpoints, ...told }: LogAnswer): Generator<Uint8Array> {
   yield utf8(JSON.stringify(told));
   for (const checkpoint of checkpoints.slice(0, MAX_CHECKPOINTS)) yield utf8(JSON.stringify(checkpoint));
 }
@@ -30,15 +32,17 @@ export function* logFrames({ told, checkpoints }: LogAnswer): Generator<Uint8Arr
 /** Reads the frames of an answer. Throws `PeerStatementError` `malformed`. */
 export function readLogAnswer(frames: readonly Uint8Array[]): LogAnswer {
   const [told, ...checkpoints] = frames.map(readJson);
-  const answer: unknown = { told, checkpoints };
+  const answer: unknown = { ...told, checkpoints };
   if (!compiled.Check(answer)) throw new PeerStatementError('malformed', 'an answer about the log of another shape');
   return answer;
 }
 
-function readJson(frame: Uint8Array): unknown {
+function readJson(frame: Uint8Array): object {
   try {
-    return JSON.parse(decodeUtf8(frame));
+    const value: unknown = JSON.parse(decodeUtf8(frame));
+    if (typeof value === 'object' && value !== null) return value;
   } catch {
-    throw new PeerStatementError('malformed', 'an answer about the log that is not JSON');
+    // Falls through: it is no JSON.
   }
+  throw new PeerStatementError('malformed', 'an answer about the log that is no JSON object');
 }

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { Federation } from '../federation/federation.ts';
+import type { MemberClocks } from '../log/member-clocks.ts';
+import type { Sealer } from '../sealing/sealer.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { StorageGuard, StorageLevel } from '../limits/storage-guard.ts';
 import type { Store } from '../store/store.ts';
@@ -10,9 +12,10 @@ export interface Health {
   readonly storage: StorageLevel | 'failing';
   /**
    * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: its store is a
-   * restored copy that does not know yet how far its chain goes.
+   * restored copy that does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
+   * `refused`: its own records make no batch that a member would derive, and it signs nothing more.
    */
-  readonly signer: 'ok' | 'failing' | 'halted' | 'recovering';
+  readonly signer: 'ok' | 'clock-off' | 'failing' | 'halted' | 'recovering' | 'refused';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
@@ -23,6 +26,8 @@ interface HealthSources {
   readonly intake: Pick<Intake, 'signerFailing' | 'queued'>;
   readonly anchoring: Pick<Anchoring, 'state'>;
   readonly federation: Pick<Federation, 'halted'>;
+  readonly sealer: Pick<Sealer, 'refusal'>;
+  readonly follower: { readonly clocks: Pick<MemberClocks, 'isOff'> };
   readonly recovery: { readonly pending: boolean } | null;
   readonly room: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
@@ -54,15 +59,22 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, federation, store, room, recovery } = this.#context;
-    const running = intake.signerFailing ? 'failing' : 'ok';
-    const signer = recovery?.pending === true ? 'recovering' : running;
+    const { intake, store, room } = this.#context;
     return {
       storage: store.failing ? 'failing' : room.check(),
-      signer: federation.halted === null ? signer : 'halted',
+      signer: this.#signer(),
       ledger: this.#ledger,
       queueDepth: intake.queued,
     };
+  }
+
+  #signer(): Health['signer'] {
+    const { intake, federation, sealer, follower, recovery } = this.#context;
+    if (sealer.refusal !== null) return 'refused';
+    if (federation.halted !== null) return 'halted';
+    if (recovery?.pending === true) return 'recovering';
+    if (intake.signerFailing) return 'failing';
+    return follower.clocks.isOff ? 'clock-off' : 'ok';
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

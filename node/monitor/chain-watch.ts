@@ -13,7 +13,7 @@ import {
   openEnvelope,
 } from '../../protocol/proof/judge.ts';
 import { ProofError } from '../../protocol/proof/proof.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { AnchorsAhead } from './anchors-ahead.ts';
@@ -149,7 +149,7 @@ export class ChainWatch {
   }
 
   #append(authorities: Authorities, signed: SignedStatement, envelope: Envelope, now: number): void {
-    const { batch, sealedAt, keyId, roster } = envelope;
+    const { batch, sealedAt, keyId } = envelope;
     const expected = nameEnvelope(nativeSuite, authorities.rosters.genesis, envelope, signed.statement);
     const message = hashText(nativeSuite, writeLedgerMessage(expected));
     this.#open.set(batch, {
@@ -158,7 +158,6 @@ export class ChainWatch {
       message,
       sealedAt,
       keyId,
-      roster,
       seenAt: now,
       anchoredAt: null,
       witnesses: [],
@@ -169,10 +168,9 @@ export class ChainWatch {
     for (const seen of this.#ahead.take(batch)) this.anchored(seen);
   }
 
-  #witness(authorities: Authorities, served: ServedBatch, { node, batch, roster }: Envelope): Taken {
+  #witness(authorities: Authorities, served: ServedBatch, { node, batch }: Envelope): Taken {
     const proven: Proven[] = [];
     let suspect = false;
-    const named = authorities.rosters.version(roster);
     for (const signed of served.cosignatures) {
       const open = this.#open.get(batch);
       if (open === undefined) break;
@@ -184,7 +182,7 @@ export class ChainWatch {
       if (finding !== null) proven.push({ finding, statements: [signed] });
       else if (cosignature.envelope !== open.envelope) suspect = true;
       else if (!open.witnesses.includes(cosignature.witness)) {
-        if (named?.members.some((member) => member.node === cosignature.witness) !== true) continue;
+        if (authorities.rosters.member(cosignature.witness) === undefined) continue;
         this.#open.set(batch, { ...open, witnesses: [...open.witnesses, cosignature.witness] });
       }
     }

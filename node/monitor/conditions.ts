@@ -1,3 +1,4 @@
+import type { NodeId } from '../../protocol/ids.ts';
 import type { Authorities } from '../../protocol/proof/judge.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import type { Alerts, ConditionCode } from './alerts.ts';
@@ -35,14 +36,12 @@ export function seeChain(
   };
   for (const open of chain.open) {
     const { batch } = open;
-    const named = authorities.rosters.version(open.roster);
-    if (named?.members.some((member) => member.node === node) !== true) {
-      see('not-a-member', batch, `roster ${open.roster} is not known, or does not name ${node}`);
-    }
+    const named = authorities.rosters.lastWith(node);
+    if (named === undefined) see('not-a-member', batch, `no roster that is known names ${node}`);
     if (open.anchoredAt === null && atEnd && now - Date.parse(open.sealedAt) > patience.anchorMs) {
       see('anchor-missing', batch, `sealed ${open.sealedAt} and not on the ledger`);
     }
-    if (!isWitnessed(open, authorities) && now - open.seenAt > patience.quorumMs) {
+    if (!isWitnessed(node, open, authorities) && now - open.seenAt > patience.quorumMs) {
       const detail = `${open.witnesses.length} of ${named?.quorum ?? 'an unknown number of'} cosignatures`;
       see('quorum-missing', batch, detail);
     }
@@ -69,8 +68,12 @@ export function seeAuthorities(authority: AuthorityWatch, alerts: Alerts, now: n
   }
 }
 
-/** Whether as many members besides the origin cosigned as the batch's roster asks for. */
-export function isWitnessed({ roster, witnesses }: OpenBatch, { rosters }: Pick<Authorities, 'rosters'>): boolean {
-  const named = rosters.version(roster);
+/** Whether as many members besides the origin cosigned as the newest roster that names the origin asks for. */
+export function isWitnessed(
+  node: NodeId,
+  { witnesses }: OpenBatch,
+  { rosters }: Pick<Authorities, 'rosters'>,
+): boolean {
+  const named = rosters.lastWith(node);
   return named !== undefined && witnesses.length >= Math.min(named.quorum, named.members.length - 1);
 }

@@ -159,10 +159,10 @@ export class Monitor implements Disposable {
     await this.#reading.forward(chain);
     await this.#reading.again(chain, (batch) => {
       const open = [...chain.open].find((one) => one.batch === batch);
-      return open === undefined || isWitnessed(open, this.#authority);
+      return open === undefined || isWitnessed(chain.node, open, this.#authority);
     });
     for (const open of chain.open) {
-      if (open.anchoredAt === null || !isWitnessed(open, this.#authority)) continue;
+      if (open.anchoredAt === null || !isWitnessed(chain.node, open, this.#authority)) continue;
       this.#close(chain, open);
     }
   }

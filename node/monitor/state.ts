@@ -36,7 +36,6 @@ const OpenBatchShape = Closed({
   message: Sha256Shape,
   sealedAt: TimestampShape,
   keyId: Sha256Shape,
-  roster: OrdinalShape,
   /** Epoch milliseconds. */
   seenAt: CountShape,
   anchoredAt: OrNull(ConsensusTimestampShape),

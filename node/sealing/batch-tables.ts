@@ -1,7 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Tile } from '../../protocol/merkle/tiles.ts';
 import { pathFromTiles } from '../../protocol/merkle/tiles.ts';
-import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { statementCodec } from '../store/statement-codec.ts';

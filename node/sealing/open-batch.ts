@@ -1,54 +1,79 @@
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { namesBody, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
+import { namesBody, recordLeaf } from '../../protocol/chain/record.ts';
 import { TileTree } from '../../protocol/merkle/tiles.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readRecordTexts, RecordDamagedError } from '../records/record-reader.ts';
+import { RecordDamagedError } from '../records/record-reader.ts';
 import { groupTable } from '../records/record-tables.ts';
+import { storedGroups } from '../log/stored-chain.ts';
 import type { Store } from '../store/store.ts';
 
 /** The tree that grows under the records not yet sealed. */
-export interface OpenBatch {
+export class OpenBatch {
   readonly first: number;
-  readonly tree: TileTree;
-}
+  readonly tree = new TileTree(nativeSuite);
+  #from = Number.POSITIVE_INFINITY;
+  #to = Number.NEGATIVE_INFINITY;
 
-export function emptyBatch(first: number): OpenBatch {
-  return { first, tree: new TileTree(nativeSuite) };
+  constructor(first: number) {
+    this.first = first;
+  }
+
+  /** The record after the last. */
+  get next(): number {
+    return this.first + this.tree.size;
+  }
+
+  /** Times of its first and its last group, in epoch milliseconds; infinite where it has none. */
+  get times(): { readonly from: number; readonly to: number } {
+    return { from: this.#from, to: this.#to };
+  }
+
+  /** Takes the leaves of a group whose records were submitted at this time. */
+  add(leaves: readonly Uint8Array[], at: number): void {
+    for (const leaf of leaves) this.tree.append(leaf);
+    this.#from = Math.min(this.#from, at);
+    this.#to = Math.max(this.#to, at);
+  }
 }
 
 /**
- * Rebuilds the open batch from the stored bytes of the records from `first` on: at most one batch's worth. Each group
- * must have the root that was signed when it was recorded: a record that changed on the disk is never sealed. Throws
- * `RecordDamagedError`.
+ * Rebuilds the open batch from the stored bytes of the records from `first` on. Each group must have the root that was
+ * signed when it was recorded: a record that changed on the disk is never sealed. Throws `RecordDamagedError`.
  */
 export async function recoverOpenBatch(store: Store, node: NodeId, first: number): Promise<OpenBatch> {
-  const batch = emptyBatch(first);
-  const last = await groupTable.last(store, [node]);
-  if (last === undefined) return batch;
-  const { first: lastFirst, size } = groupStatement.parse(last[1].statement);
-  // Ended with this call: a reader that is left open keeps the store from purging what was deleted.
-  await using texts = readRecordTexts(store, node, first, Math.max(0, lastFirst + size - first));
-  for await (const [, signed] of groupTable.under(store, [node], { from: first })) {
-    const group = groupStatement.parse(signed.statement);
-    const leaves = await takeLeaves(texts, group.size);
-    requireWhole(group, first + batch.tree.size, leaves);
-    for (const leaf of leaves) batch.tree.append(leaf);
-  }
-  return batch;
+  const [open = new OpenBatch(first)] = await recoverOpenBatches(store, node, first, Number.POSITIVE_INFINITY);
+  return open;
 }
 
-async function takeLeaves(texts: AsyncGenerator<WholeTexts>, count: number): Promise<Uint8Array[]> {
-  const leaves: Uint8Array[] = [];
-  while (leaves.length < count) {
-    const next = await texts.next();
+/** The same, cut into batches of at most `limit` records that split no group: at least one, of which the last is open. */
+export async function recoverOpenBatches(
+  store: Store,
+  node: NodeId,
+  first: number,
+  limit: number,
+): Promise<readonly OpenBatch[]> {
+  let open = new OpenBatch(first);
+  const batches = [open];
+  const last = await groupTable.last(store, [node]);
+  if (last === undefined) return batches;
+  const { first: lastFirst, size } = groupStatement.parse(last[1].statement);
+  const records = { node, first, size: Math.max(0, lastFirst + size - first) };
+  for await (const { signed, records: texts } of storedGroups(store, records)) {
+    const group = groupStatement.parse(signed.statement);
     // A body that its head does not name is lost: what was signed cannot be shown any more.
-    if (next.done === true || !namesBody(nativeSuite, next.value)) break;
-    leaves.push(recordLeaf(nativeSuite, next.value.head));
+    const whole = texts.filter((text) => namesBody(nativeSuite, text));
+    const leaves = whole.map(({ head }) => recordLeaf(nativeSuite, head));
+    requireWhole(group, open.next, leaves);
+    if (open.tree.size > 0 && open.tree.size + leaves.length > limit) {
+      open = new OpenBatch(open.next);
+      batches.push(open);
+    }
+    open.add(leaves, Date.parse(group.signedAt));
   }
-  return leaves;
+  return batches;
 }
 
 function requireWhole(group: Group, expectedFirst: number, leaves: readonly Uint8Array[]): void {

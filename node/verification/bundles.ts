@@ -5,7 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { isBase64url } from '../../protocol/statement/statement.ts';
 import { cosignatureStatement } from '../../protocol/statement/cosignature.ts';
-import { envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';

@@ -4,7 +4,7 @@ import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { inclusionPath } from '../../protocol/merkle/tree.ts';
-import type { Envelope } from '../../protocol/statement/envelope.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';

@@ -26,7 +26,7 @@ export function checkAnchor(suite: Suite, opened: OpenedProof): readonly Finding
       findings.push(unanchored('anchor-mismatch', 'the anchor message is not that of this batch'));
     }
   }
-  const ledger = rosters?.version(envelope.roster)?.ledger;
+  const ledger = rosters?.current.ledger;
   if (ledger !== undefined && (ledger.network !== proof.anchor.network || ledger.topicId !== proof.anchor.topicId)) {
     findings.push(unanchored('ledger-mismatch', 'the anchor is not on the ledger topic of the roster'));
   }

@@ -35,11 +35,8 @@ function bindEnvelope({ group, envelope, rosters }: OpenedProof): readonly Findi
     findings.push(unbound('range-mismatch', 'only the first batch has no previous envelope'));
   }
   if (rosters === null) return findings;
-  const roster = rosters.version(envelope.roster);
-  if (roster === undefined) {
-    findings.push(unbound('roster-unknown', `roster ${envelope.roster} is not in the bundle`));
-  } else if (!roster.members.some((member) => member.node === envelope.node)) {
-    findings.push(unbound('node-mismatch', `${envelope.node} is not a member of roster ${envelope.roster}`));
+  if (rosters.member(envelope.node) === undefined) {
+    findings.push(unbound('node-mismatch', `no roster of the bundle names ${envelope.node}`));
   }
   return findings;
 }
@@ -50,7 +47,6 @@ function bindCosignatures(suite: Suite, { proof, envelope, cosignatures, rosters
   if (envelope === null) return [];
   const findings: Finding[] = [];
   const hash = hashText(suite, proof.batch.envelope);
-  const roster = rosters?.version(envelope.roster);
   const witnesses = new Set<string>();
   for (const { value } of cosignatures) {
     if (value.node !== envelope.node || value.batch !== envelope.batch || value.envelope !== hash) {
@@ -58,8 +54,8 @@ function bindCosignatures(suite: Suite, { proof, envelope, cosignatures, rosters
     }
     if (witnesses.has(value.witness)) findings.push(unbound('cosignature-doubled', `${value.witness} cosigned twice`));
     witnesses.add(value.witness);
-    const isMember = rosters === null || roster?.members.some((member) => member.node === value.witness);
-    if (isMember !== true || value.witness === envelope.node) {
+    const isMember = rosters === null || rosters.member(value.witness) !== undefined;
+    if (!isMember || value.witness === envelope.node) {
       findings.push(unbound('witness-unknown', `${value.witness} may not witness this batch`));
     }
   }

@@ -2,7 +2,7 @@ import type { Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { keyCovers } from '../keys/key-directory.ts';
 import { cosignatureStatement } from '../statement/cosignature.ts';
-import { envelopeStatement } from '../statement/envelope.ts';
+import { envelopeStatement } from '../chain/envelope.ts';
 import { groupStatement } from '../statement/group.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';

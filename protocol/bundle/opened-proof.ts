@@ -2,7 +2,7 @@ import type { KeyDirectory } from '../keys/key-directory.ts';
 import type { RosterChain } from '../keys/roster-chain.ts';
 import { type LedgerMessage, parseLedgerMessage } from '../log/message.ts';
 import { type Cosignature, cosignatureStatement } from '../statement/cosignature.ts';
-import { type Envelope, envelopeStatement } from '../statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../chain/envelope.ts';
 import { type Group, groupStatement } from '../statement/group.ts';
 import { type AttestationRecord, openRecord, recordLeaf } from '../chain/record.ts';
 import type { SignedStatement } from '../statement/statement.ts';

@@ -27,7 +27,6 @@ export const FINDING_CODES = [
   'cosignature-doubled',
   'witness-unknown',
   'roster-invalid',
-  'roster-unknown',
   'federation-mismatch',
   'key-unknown',
   'key-not-valid',

@@ -53,7 +53,7 @@ export function judge(
     ...checkPin(opened, options.pin),
   ];
   const checks = summarise(opened, problems);
-  const roster = envelope === null ? undefined : rosters?.version(envelope.roster);
+  const roster = envelope === null ? undefined : rosters?.lastWith(envelope.node);
   const holds = checks.leafRederived && checks.proofWalk && checks.bundleBinding && checks.sigValid;
   const others = linkedRecords(linked);
   return {

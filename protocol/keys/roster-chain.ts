@@ -115,13 +115,14 @@ export class RosterChain {
     return this.rosters[version - 1];
   }
 
+  /** The newest roster that names a node. */
+  lastWith(node: NodeId): Roster | undefined {
+    return this.rosters.findLast(({ members }) => members.some((member) => member.node === node));
+  }
+
   /** The member as the newest roster that names it has it. */
   member(node: NodeId): Member | undefined {
-    for (const roster of this.rosters.toReversed()) {
-      const member = roster.members.find((candidate) => candidate.node === node);
-      if (member !== undefined) return member;
-    }
-    return undefined;
+    return this.lastWith(node)?.members.find((member) => member.node === node);
   }
 
   /** Every identity key by which the rosters name a node, the newest first: what any of them signed is the node's. */

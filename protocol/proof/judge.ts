@@ -3,7 +3,7 @@ import type { NodeId } from '../ids.ts';
 import { type KeyDirectory, keyCovers } from '../keys/key-directory.ts';
 import type { RosterChain } from '../keys/roster-chain.ts';
 import { type Cosignature, cosignatureStatement } from '../statement/cosignature.ts';
-import { type Envelope, envelopeStatement } from '../statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../chain/envelope.ts';
 import { type SignedStatement, type StatementKind, StatementError, signatureHolds } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Timestamp } from '../time.ts';

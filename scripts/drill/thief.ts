@@ -7,7 +7,7 @@ import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { type Envelope, envelopeStatement } from '../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { makeRecord, openRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
@@ -48,15 +48,15 @@ export async function forge(honest: Bundle, stolen: Signer, number: number): Pro
   const tree = { first: record.seq, size: 1, root: writeSha256(recordLeaf(nativeSuite, texts.head)) };
   const group: Group = { v: 1, type: 'group', node, ...tree, keyId, signedAt: at };
   const envelope: Envelope = {
-    v: 1,
+    v: 2,
     type: 'batch',
     node,
     batch: FORGED_BATCH + number,
     ...tree,
     prev: writeSha256(randomBytes(32)),
+    from: at,
     sealedAt: at,
     keyId,
-    roster: 1,
   };
   const receipt = await signStatement(groupStatement, group, stolen);
   const batch = await signStatement(envelopeStatement, envelope, stolen);

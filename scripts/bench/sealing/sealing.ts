@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
-import { MAX_BATCH_RECORDS, Sealer } from '../../../node/sealing/sealer.ts';
+import { Intake } from '../../../node/intake/intake.ts';
+import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { Sealer } from '../../../node/sealing/sealer.ts';
 import { Store } from '../../../node/store/store.ts';
+import { MAX_BATCH_RECORDS } from '../../../protocol/chain/envelope-rules.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { decisionDrafts } from '../drafts.ts';
 import { SEED_BYTES } from '../../../protocol/suite/suite.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
 import { count, milliseconds } from '../table.ts';
 
-/** Leaves of one group as a busy intake hands them over. */
+/** Records of one group of a busy intake. */
 const GROUP = 256;
 const FULL_ROUNDS = 7;
 const QUICK_ROUNDS = 1;
@@ -23,10 +28,10 @@ const NANOSECONDS = 1e6;
 const SETTLE_MS = 20;
 
 interface Round {
-  /** From the last leaf until the batch is on the disk. */
+  /** From the last record until the batch is on the disk. */
   readonly seal: number;
   readonly sealStall: number;
-  /** All appending, a group a turn of the event loop. */
+  /** All recording. */
   readonly append: number;
   readonly appendStall: number;
 }
@@ -45,12 +50,28 @@ export const sealing: Part = {
       signer: () => signer,
       now: Date.now,
       intervalMs: 3_600_000,
-      rosterVersion: () => 1,
+      chainStart: async () => timestampOf(0),
+      decisionOf: async () => undefined,
+      publicKeyOf: () => signer.publicKey,
       besides: () => [],
       onSealed: () => sealed.resolve(),
+      onRefused: (refusal) => {
+        throw refusal;
+      },
       log: pino({ level: 'silent' }),
     });
-    const rounds = await measure(options, sealer, sealed);
+    await using intake = await Intake.open({
+      node: nodeId('eu'),
+      store,
+      signer: () => signer,
+      vault: new PayloadVault(new Uint8Array(randomBytes(SEED_BYTES))),
+      now: Date.now,
+      projections: [],
+      counters: [],
+      onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
+    });
+    intake.start();
+    const rounds = await measure(options, intake, sealed);
     const row = (name: string, of: (round: Round) => number) => {
       const values = rounds.map(of);
       return [name, milliseconds(median(values)), milliseconds(Math.max(...values))];
@@ -58,13 +79,13 @@ export const sealing: Part = {
     return {
       table: [
         ['', 'median', 'worst'],
-        row('last leaf → on the disk', (round) => round.seal),
+        row('last record → on the disk', (round) => round.seal),
         row('  longest stall', (round) => round.sealStall),
-        row('appending all leaves', (round) => round.append),
+        row('recording all of them', (round) => round.append),
         row('  longest stall', (round) => round.appendStall),
       ],
       notes: [
-        `${rounds.length} rounds on a real store. Appending is spread over a batch’s life, ${GROUP} leaves a turn. A stall is`,
+        `${rounds.length} rounds on a real store, in groups of ${GROUP}. Every record is walked before the batch is signed. A stall is`,
         'the longest time the event loop came late, less the watch’s own millisecond; other processes’ work counts in it.',
       ],
     };
@@ -73,40 +94,29 @@ export const sealing: Part = {
 
 async function measure(
   { quick, signal, say }: BenchOptions,
-  sealer: Sealer,
+  intake: Intake,
   sealed: { resolve: () => void },
 ): Promise<Round[]> {
   const rounds: Round[] = [];
-  const groups = Array.from({ length: MAX_BATCH_RECORDS / GROUP }, () =>
-    Array.from({ length: GROUP }, () => new Uint8Array(randomBytes(32))),
-  );
   // The first round is a warm-up.
   for (let i = 0; i <= (quick ? QUICK_ROUNDS : FULL_ROUNDS); i++) {
     signal.throwIfAborted();
-    const round = await sealOnce(sealer, groups, sealed);
+    const round = await sealOnce(intake, sealed);
     say(`sealed in ${milliseconds(round.seal)}, stall ${milliseconds(round.sealStall)}`);
     if (i > 0) rounds.push(round);
   }
   return rounds;
 }
 
-async function sealOnce(
-  sealer: Sealer,
-  groups: readonly (readonly Uint8Array[])[],
-  sealed: { resolve: () => void },
-): Promise<Round> {
-  const [last] = groups.slice(-1);
-  if (last === undefined) throw new RangeError('no leaves');
+async function sealOnce(intake: Intake, sealed: { resolve: () => void }): Promise<Round> {
+  const group = decisionDrafts(GROUP);
   const append = await watched(async () => {
-    for (const group of groups.slice(0, -1)) {
-      sealer.add(group);
-      await nextTurn();
-    }
+    for (let made = GROUP; made < MAX_BATCH_RECORDS; made += GROUP) await intake.submitAll(group);
   });
   const { promise, resolve } = Promise.withResolvers<void>();
   sealed.resolve = resolve;
   const seal = await watched(async () => {
-    sealer.add(last);
+    await intake.submitAll(group);
     await promise;
   });
   return { seal: seal.took, sealStall: seal.stall, append: append.took, appendStall: append.stall };

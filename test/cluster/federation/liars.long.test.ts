@@ -11,7 +11,7 @@ import { hashText } from '../../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
-import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';

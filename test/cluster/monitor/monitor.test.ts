@@ -11,7 +11,7 @@ import { Monitor } from '../../../node/monitor/monitor.ts';
 import { MonitorMetrics } from '../../../node/monitor/monitor-metrics.ts';
 import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor-options.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';

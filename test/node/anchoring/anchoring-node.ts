@@ -10,7 +10,7 @@ import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.t
 import { nodeId } from '../../../protocol/ids.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope } from '../../../protocol/log/naming.ts';
-import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
@@ -84,7 +84,7 @@ export class AnchoringNode implements AsyncDisposable {
 export function sealedBatch(batch: number, variant = 0): StoredBatch {
   const root = writeSha256(nativeSuite.sha256(Uint8Array.of(batch, variant)));
   const envelope: Envelope = {
-    v: 1,
+    v: 2,
     type: 'batch',
     node: NODE,
     batch,
@@ -92,9 +92,9 @@ export function sealedBatch(batch: number, variant = 0): StoredBatch {
     size: 1,
     root,
     prev: null,
+    from: timestampOf(1_763_717_400_000),
     sealedAt: timestampOf(1_763_717_400_000),
     keyId: root,
-    roster: 1,
   };
   const signature = encodeSignature(Uint8Array.of(1));
   return { envelope, signed: { statement: envelopeStatement.write(envelope), signature } };

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { equivocationTable, MAX_PROOFS } from '../../../node/federation/equivocations.ts';
 import type { GossipMessage } from '../../../node/federation/gossip-forms.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import { cosign, type TestBatch } from '../../fixtures/federation-batch.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';

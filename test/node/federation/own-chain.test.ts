@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { HaltReason } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';

@@ -77,7 +77,7 @@ test('a removed node cannot go on with the help of a member; what the ledger sho
   await network.cosigned('us', 'jp', 'ca', 2);
 });
 
-test('a member that a roster adds cosigns what is made under it, and nothing that was made before', async () => {
+test('a member that a roster adds cosigns what was made before as well as what is made from then on', async () => {
   await using network = await MemberNetwork.create([...OTHERS, 'sg'], {});
   const all = network.federation.members.map(({ member }) => member);
   const without = all.filter(({ node }) => node !== network.id('sg'));
@@ -90,13 +90,12 @@ test('a member that a roster adds cosigns what is made under it, and nothing tha
   await network.start('sg');
   for (const name of [...OTHERS, 'sg']) await network.holdsRoster(name, 3);
   await network.holds('sg', 'eu', 3);
-  const fresh = await network.seal('eu');
-  assert.is(fresh.envelope.roster, 3);
+  await network.seal('eu');
   for (const name of OTHERS) await network.cosigned(name, 'eu', 'sg', 4);
   const { cosignatures } = network.rooms('us');
   const witnesses: number[] = [];
   for (let batch = 1; batch <= 4; batch++) witnesses.push((await cosignatures.of(network.id('eu'), batch)).length);
-  assert.equal(witnesses, [2, 2, 2, 3]);
+  assert.equal(witnesses, [3, 3, 3, 3]);
   // Another one that missed them all gets them from its peers.
   await network.stop('ca');
   await network.start('ca');

@@ -14,7 +14,7 @@ import { writeSha256 } from '../../../protocol/hash.ts';
 import { isRecordId, nodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
@@ -83,7 +83,7 @@ async function forge(member: TestNode, signer: Signer): Promise<StoredBatch> {
   const leaf = recordLeaf(nativeSuite, texts.head);
   const signed = { node: EU, first: next, size: 1, root: writeSha256(leaf), keyId: signer.keyId } as const;
   const group = { v: 1, type: 'group', signedAt: at, ...signed } as const;
-  const envelope = { v: 1, type: 'batch', batch: batch + 1, prev: hash, sealedAt: at, roster: 1, ...signed } as const;
+  const envelope = { v: 2, type: 'batch', batch: batch + 1, prev: hash, from: at, sealedAt: at, ...signed } as const;
   const forged = { envelope, signed: await signStatement(envelopeStatement, envelope, signer) };
   const tree = new TileTree(nativeSuite);
   tree.append(leaf);

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
 import { readBatch } from '../../../node/sealing/batch-tables.ts';
 import { nodeId, recordId } from '../../../protocol/ids.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import { isJsonObject } from '../../../protocol/json/value.ts';

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { MemberNetwork } from './member-network.ts';
 import { storeBatch } from './member-rooms.ts';

@@ -34,7 +34,7 @@ import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
 import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { decisionTexts } from '../../../protocol/payload/commitment.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
@@ -152,8 +152,11 @@ async function ownChain(
       signer: () => own.signer,
       now,
       intervalMs: 3_600_000,
-      rosterVersion: () => 1,
       besides: (batch) => [outboxEntry(batch.envelope.batch, messageOf(keys, batch), timestampOf(now()))],
+      chainStart: async () => keys.rosters.rosters[0]?.issuedAt ?? null,
+      decisionOf: async () => undefined,
+      publicKeyOf: (keyId) => (keyId === own.signer.keyId ? own.signer.publicKey : undefined),
+      onRefused: (refusal) => log.error(refusal),
       onSealed: (batch) => sealed.push(batch),
       log,
     }),
@@ -167,7 +170,7 @@ async function ownChain(
       now,
       projections: [],
       counters: [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)],
-      onCommitted: (group) => sealer.add(group.records.map(({ leaf }) => leaf)),
+      onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
     }),
   );
   intake.start();

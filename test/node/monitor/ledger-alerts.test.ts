@@ -4,7 +4,7 @@ import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope, nameStatement } from '../../../protocol/log/naming.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import type { Roster } from '../../../protocol/log/roster.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { timestampOf } from '../../../protocol/time.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { signStatement } from '../../../protocol/statement/statement.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { codes, WatchedWorld } from './watched-world.ts';
 
 test('a monitor that is started anew reads on where it was, and tells again only what is new', async () => {

@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { recordTime } from '../../../node/intake/record-time.ts';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { type StoredBatch, envelopeTable } from '../../../node/sealing/batch-tables.ts';
 import { Sealer, type SealerOptions } from '../../../node/sealing/sealer.ts';
 import { Store } from '../../../node/store/store.ts';
+import type { ChainRefusal } from '../../../protocol/chain/refusal.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { type Envelope, envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signatureHolds } from '../../../protocol/statement/statement.ts';
 import * as assert from 'uvu/assert';
 import { draftOf, NODE, signer, vault } from '../intake/intake-room.ts';
@@ -21,14 +24,16 @@ export class SealingRoom implements AsyncDisposable {
   readonly intake: Intake;
   readonly sealer: Sealer;
   readonly sealed: StoredBatch[];
+  readonly refused: ChainRefusal[];
   /** Refuses the next writes of the sealer. */
   refusals = 0;
 
-  private constructor(store: Store, intake: Intake, sealer: Sealer, sealed: StoredBatch[]) {
+  private constructor(store: Store, intake: Intake, sealer: Sealer, sealed: StoredBatch[], refused: ChainRefusal[]) {
     this.store = store;
     this.intake = intake;
     this.sealer = sealer;
     this.sealed = sealed;
+    this.refused = refused;
     const write = store.write.bind(store);
     store.write = (operations) => {
       const isSealing = operations.some(({ key }) => key.startsWith(`${envelopeTable.name}/`));
@@ -40,13 +45,18 @@ export class SealingRoom implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const store = opening.use(await Store.open(join(directory, 'store')));
     const sealed: StoredBatch[] = [];
+    const refused: ChainRefusal[] = [];
+    const { now = Date.now } = options;
     const sealer = await Sealer.open({
       node: NODE,
       store,
       signer: () => signer,
-      now: Date.now,
+      now,
       intervalMs: NEVER_MS,
-      rosterVersion: () => 1,
+      chainStart: async () => timestampOf(0),
+      decisionOf: async () => undefined,
+      publicKeyOf: (keyId) => (keyId === signer.keyId ? signer.publicKey : undefined),
+      onRefused: (refusal) => void refused.push(refusal),
       besides: ({ envelope }) => [{ type: 'put', key: BESIDE_KEY, value: Buffer.from(String(envelope.batch)) }],
       onSealed: (batch) => void sealed.push(batch),
       log: pino({ level: 'silent' }),
@@ -57,15 +67,16 @@ export class SealingRoom implements AsyncDisposable {
       store,
       signer: () => signer,
       vault,
-      now: Date.now,
+      now,
       projections: [],
       counters: [],
-      onCommitted: ({ records }) => sealer.add(records.map(({ leaf }) => leaf)),
+      timeOf: (first, last) => recordTime({ now, isClockOff: () => false, sealer }, first, last),
+      onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
     });
     intake.start();
     sealer.start();
     opening.move();
-    return new SealingRoom(store, intake, sealer, sealed);
+    return new SealingRoom(store, intake, sealer, sealed, refused);
   }
 
   /** Records a group of this many. */

@@ -1,8 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { MAX_BATCH_RECORDS } from '../../../node/sealing/sealer.ts';
+import { MAX_BATCH_RECORDS } from '../../../protocol/chain/envelope-rules.ts';
 import { temporaryDirectory } from '../intake/intake-room.ts';
 import { requireChain, SealingRoom } from './sealing-room.ts';
 
@@ -13,16 +12,15 @@ const GENEROUS_MS = 250;
 test('sealing 65,536 leaves does not hold up the event loop', async () => {
   await using directory = await temporaryDirectory();
   await using room = await SealingRoom.open(directory.path);
-  const leaves = Array.from({ length: GROUP }, (_, i) => nativeSuite.sha256(Uint8Array.of(i)));
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  for (let count = 0; count < MAX_BATCH_RECORDS; count += GROUP) {
-    room.sealer.add(leaves);
-    await new Promise((resolve) => setImmediate(resolve));
+  for (let count = 0; count < MAX_BATCH_RECORDS - GROUP; count += GROUP) {
+    await room.record(GROUP);
   }
   const appended = delay.max / 1e6;
   delay.reset();
   await new Promise((resolve) => setTimeout(resolve, 5));
+  await room.record(GROUP);
   await room.sealer.seal();
   await new Promise((resolve) => setTimeout(resolve, 20));
   const sealed = delay.max / 1e6;

@@ -131,11 +131,6 @@ const cases: readonly (readonly [string, JsonValue, readonly Code[]])[] = [
   ['a first batch that names one before', await sealedWith({ prev: batch.hash }), ['bundleBinding range-mismatch']],
   ['a later batch that names none before', await sealedWith({ batch: 7 }), ['bundleBinding range-mismatch']],
   [
-    'a batch by a roster that is not there',
-    await sealedWith({ roster: 2 }),
-    ['bundleBinding roster-unknown', ...fourTimes('bundleBinding witness-unknown')],
-  ],
-  [
     'an anchor of other content',
     anchoredAs(batch.anchor.message.replace('"batch":1', '"batch":2')),
     ['bundleBinding anchor-mismatch'],
@@ -262,10 +257,6 @@ async function cosignedWith(
     change as Partial<Cosignature>,
   );
   return put('/cosignatures/0', signed);
-}
-
-function fourTimes(code: Code): readonly Code[] {
-  return [code, code, code, code];
 }
 
 function codesOf({ problems }: Verdict): readonly string[] {

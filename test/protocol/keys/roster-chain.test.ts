@@ -1,7 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import { RosterError } from '../../../protocol/log/roster-error.ts';
@@ -106,19 +105,6 @@ test('a roster that could be outvoted by one, or never witnessed, is refused', a
     assertRefused(code, [await federation.signRoster({ ...founding, ...change }, ALL)]);
   }
   assertRefused('malformed', [{ ...genesis, statement: `${genesis.statement} ` }]);
-});
-
-test('a batch sealed under a later roster is judged by that roster', async () => {
-  const growing = await TestFederation.create({ signerOf: nativeSigner, quorum: 2 });
-  await growing.addRoster({ quorum: 4 }, ['us', 'ca']);
-  const bundle = (await growing.sealBatch('eu', [{}], { witnesses: ['us', 'ca', 'sg'] })).bundleFor(0);
-  const verdict = verifyBundle(nativeSuite, bundle, { pin: growing.chain.genesis });
-  assert.ok(verdict.verified);
-  assert.not(verdict.witnessed);
-  const before = (
-    await growing.sealBatch('eu', [{}], { witnesses: ['us', 'ca', 'sg'], envelope: { roster: 1 } })
-  ).bundleFor(0);
-  assert.ok(verifyBundle(nativeSuite, before).witnessed);
 });
 
 function assertRefused(code: RosterError['code'], rosters: readonly SignedRoster[]): void {

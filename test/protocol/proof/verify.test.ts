@@ -6,7 +6,7 @@ import { judgeEnvelopes } from '../../../protocol/proof/judge.ts';
 import { type MisdeedProof, parseProofText, PROOF_FORMAT } from '../../../protocol/proof/proof.ts';
 import { verifyProof } from '../../../protocol/proof/verify.ts';
 import { type Cosignature, cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 

@@ -6,7 +6,7 @@ import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { MAX_MESSAGE_BYTES, parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { encodeSignature, isBase64url, signatureHolds, StatementError } from '../../../protocol/statement/statement.ts';
 import { TestFederation } from '../../fixtures/federation.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { signStatement } from '../../../protocol/statement/statement.ts';
-import { envelopeStatement } from '../../../protocol/statement/envelope.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
 import { NODES, WatchedWorld } from '../../node/monitor/watched-world.ts';
 

@@ -1,0 +1,26 @@
+import { decisionText } from '../../protocol/log/decision.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import { type FederationLog, LogDamagedError } from './federation-log.ts';
+
+/**
+ * When a node's chain may begin: the ledger time of the decision that admitted the node, or the `issuedAt` of the genesis
+ * roster; null where no roster of the log names it. Throws `LogDamagedError`.
+ */
+export async function chainStart(
+  log: Pick<FederationLog, 'entry' | 'rosterText' | 'state'>,
+  node: NodeId,
+): Promise<Timestamp | null> {
+  for (const { hash, index } of log.state.rosters) {
+    const text = await log.rosterText(hash);
+    if (text === undefined) throw new LogDamagedError(`roster ${hash} of the log is missing`);
+    const roster = rosterStatement.parse(text);
+    if (!roster.members.some((member) => member.node === node)) continue;
+    if (index === null) return roster.issuedAt;
+    const entry = await log.entry(index);
+    if (entry === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);
+    return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
+  }
+  return null;
+}

@@ -1,0 +1,47 @@
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { hash } from 'node:crypto';
+import { type ChainState, ChainStateShape } from '../../protocol/chain/chain-state.ts';
+import type { MovedSource, SourceName } from '../../protocol/chain/sources.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { Closed, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
+import type { Operation } from '../store/operation.ts';
+import { jsonCodec, numberCodec, Table } from '../store/table.ts';
+
+const SourceRowShape = Closed({ sourceSeq: OrdinalShape, leaf: Sha256Shape });
+type SourceRow = Static<typeof SourceRowShape>;
+
+const compiledState = Compile(ChainStateShape);
+const compiledSource = Compile(SourceRowShape);
+
+/**
+ * (node) → where its chain stands after the last batch that was derived here: of this node's own chain the last that it
+ * sealed, of another's the last that was decided and derived.
+ */
+export const chainStateTable = new Table(
+  'chain-state',
+  jsonCodec((value: unknown): value is ChainState => compiledState.Check(value)),
+);
+/** (node, hash of account and source) → the source's last record within the batches derived. */
+export const chainSourceTable = new Table(
+  'chain-source',
+  jsonCodec((value: unknown): value is SourceRow => compiledSource.Check(value)),
+);
+
+/** (this node) → its last batch up to which the log decided those that it holds. */
+export const ownVouchedTable = new Table('own-vouched', numberCodec);
+
+/** Key part of a source; the length keeps two names from running into one. */
+export function sourcePart({ account, sourceId }: SourceName): string {
+  return hash('sha256', `${account.length} ${account}${sourceId}`, 'hex');
+}
+
+/** Rows of a batch that was derived, for one atomic write: what its chain goes on from. */
+export function derivedOperations(state: ChainState, sources: readonly MovedSource[]): Operation[] {
+  return [chainStateTable.put([state.node], state), ...sources.map((source) => sourceOperation(state.node, source))];
+}
+
+function sourceOperation(node: NodeId, source: MovedSource): Operation {
+  const { sourceSeq, leaf } = source.head;
+  return chainSourceTable.put([node, sourcePart(source)], { sourceSeq, leaf });
+}

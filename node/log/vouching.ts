@@ -1,0 +1,231 @@
+import type { Logger } from 'pino';
+import type { ChainContext } from '../../protocol/chain/batch-walk.ts';
+import { type ChainState, startOfChain } from '../../protocol/chain/chain-state.ts';
+import { BatchDeriver, type DecidedBatch } from '../../protocol/chain/derive.ts';
+import { ChainRefusal, type RefusalCode, REFUSALS } from '../../protocol/chain/refusal.ts';
+import { hashText } from '../../protocol/hash.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { knownNode } from '../../protocol/log/decision-state.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { envelopeTable } from '../sealing/batch-tables.ts';
+import type { Store } from '../store/store.ts';
+import { Slices } from '../turns.ts';
+import { ChainKeys } from './chain-keys.ts';
+import { chainStart } from './chain-start.ts';
+import { chainStateTable, derivedOperations, ownVouchedTable } from './chain-tables.ts';
+import { type FederationLog, LogDamagedError } from './federation-log.ts';
+import { storedGroups, storedHistory } from './stored-chain.ts';
+
+/** Pause after the store failed. In milliseconds. */
+const RETRY_MS = 1_000;
+
+/** A chain that goes no further here, and why. */
+export interface UnderivedBatch {
+  readonly node: NodeId;
+  /** The batch after the last one that was derived: it was decided, and is held. */
+  readonly batch: number;
+  readonly code: RefusalCode;
+}
+
+export interface VouchingOptions {
+  readonly self: NodeId;
+  readonly store: Store;
+  readonly keys: Pick<FederationKeys, 'directory' | 'onCertificate' | 'rosters'>;
+  readonly federationLog: Pick<FederationLog, 'decisionOf' | 'entry' | 'rosterText' | 'state'>;
+  /** More is vouched for. Must not throw. */
+  readonly onVouched: () => void;
+  /** The log decided another envelope than the one that is held. Must not throw. */
+  readonly onRivalDecided: (node: NodeId, batch: number) => void;
+  readonly log: Logger;
+}
+
+/** A batch that is both decided and held. */
+interface HeldBatch {
+  readonly decided: DecidedBatch;
+  /** Place of the decision. */
+  readonly index: number;
+  readonly signed: SignedStatement;
+}
+
+/**
+ * Derives every batch that is decided and held whole, chain by chain in order, and knows how far this member vouches for
+ * each (TRUST §4). This node's own batches were walked before they were signed; of them it looks only whether the log
+ * decided these.
+ *
+ * Crash order: the state after a batch and the heads of its sources land in one atomic write; a crash before it derives the
+ * batch again.
+ *
+ * Ownership: the maps and the rows of other nodes' chains are moved by the loop alone, which takes one batch at a time.
+ */
+export class Vouching implements AsyncDisposable {
+  readonly #options: VouchingOptions;
+  readonly #keys: ChainKeys;
+  readonly #states: Map<NodeId, ChainState>;
+  readonly #underived = new Map<NodeId, UnderivedBatch>();
+  readonly #due = new Set<NodeId>();
+  readonly #slices = new Slices();
+  #own: number;
+  #loop: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+  readonly #stopListening: () => void;
+
+  private constructor(options: VouchingOptions, states: Map<NodeId, ChainState>, own: number) {
+    this.#options = options;
+    this.#keys = new ChainKeys(options.keys, options.federationLog);
+    this.#states = states;
+    this.#own = own;
+    this.#stopListening = options.keys.onCertificate((node) => this.poke(node));
+  }
+
+  /** Goes on from the store; derives nothing before `start`. */
+  static async open(options: VouchingOptions): Promise<Vouching> {
+    const { store, self } = options;
+    const states = new Map<NodeId, ChainState>();
+    for await (const [, state] of chainStateTable.under(store, [])) {
+      if (state.node !== self) states.set(state.node, state);
+    }
+    return new Vouching(options, states, (await ownVouchedTable.get(store, self)) ?? 0);
+  }
+
+  /** Looks at all chains. */
+  start(): void {
+    const { members, past } = this.#options.federationLog.state;
+    for (const node of Object.keys({ ...members, ...past })) this.poke(nodeId(node));
+  }
+
+  /** Of each node, the last batch up to which this member has derived every one. */
+  vouched(): ReadonlyMap<NodeId, number> {
+    const others = [...this.#states].map(([node, { batch }]) => [node, batch] as const);
+    return new Map([...others, [this.#options.self, this.#own] as const].filter(([, batch]) => batch > 0));
+  }
+
+  /** Chains that stand still at a batch that is decided and held. */
+  get underived(): readonly UnderivedBatch[] {
+    return [...this.#underived.values()];
+  }
+
+  /** Something of this node's chain is new: a decision, a batch, a certificate. */
+  poke(node: NodeId): void {
+    this.#due.add(node);
+    if (this.#closed || this.#retry !== undefined) return;
+    this.#loop ??= this.#run().finally(() => {
+      this.#loop = undefined;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#stopListening();
+    clearTimeout(this.#retry);
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    for (const node of this.#due) {
+      if (this.#closed) return;
+      this.#due.delete(node);
+      try {
+        // Added at the end again: the chains take turns, one batch each.
+        if (await this.#advance(node)) this.#due.add(node);
+      } catch (error) {
+        if (this.#closed) return;
+        this.#options.log.error({ err: error, node }, 'a chain could not be derived; trying again');
+        this.#due.add(node);
+        this.#retry = setTimeout(() => {
+          this.#retry = undefined;
+          this.poke(node);
+        }, RETRY_MS);
+        return;
+      }
+    }
+  }
+
+  /** Whether the chain went on by a batch. */
+  async #advance(node: NodeId): Promise<boolean> {
+    const { self } = this.#options;
+    const isOwn = node === self;
+    const batch = (isOwn ? this.#own : (this.#states.get(node)?.batch ?? 0)) + 1;
+    const held = await this.#held(node, batch);
+    if (held === undefined || this.#isFinal(node, batch)) return false;
+    try {
+      if (isOwn) await this.#takeOwn(held);
+      else await this.#derive(held);
+    } catch (error) {
+      if (!(error instanceof ChainRefusal)) throw error;
+      this.#note(node, batch, error);
+      return false;
+    }
+    this.#underived.delete(node);
+    this.#options.onVouched();
+    return true;
+  }
+
+  async #held(node: NodeId, batch: number): Promise<HeldBatch | undefined> {
+    const { federationLog, store } = this.#options;
+    if (batch > (knownNode(federationLog.state, node)?.last?.batch ?? 0)) return undefined;
+    const signed = await envelopeTable.get(store, node, batch);
+    if (signed === undefined) return undefined;
+    const decision = await federationLog.decisionOf(node, batch);
+    const named = decision && parseLedgerMessage(decision.message);
+    if (decision === undefined || named?.type !== 'batch') {
+      throw new LogDamagedError(`the decision of batch ${node}/${batch} names no batch`);
+    }
+    const { envelope, keyId } = named;
+    const { consensusTimestamp, index } = decision;
+    return { decided: { node, batch, envelope, keyId, consensusTimestamp }, index, signed };
+  }
+
+  async #derive({ decided, index, signed }: HeldBatch): Promise<void> {
+    const { store } = this.#options;
+    const { node } = decided;
+    const context: ChainContext = {
+      suite: nativeSuite,
+      history: storedHistory(store, node),
+      publicKeyOf: await this.#keys.upTo(node, index),
+      rest: async () => {
+        if (this.#slices.isOver) await this.#slices.rest();
+      },
+    };
+    const before = this.#states.get(node) ?? (await this.#startOf(node));
+    const deriver = BatchDeriver.open(context, before, decided, signed);
+    for await (const group of storedGroups(store, deriver.envelope)) await deriver.takeGroup(group);
+    const { state, sources } = deriver.finish();
+    await store.write(derivedOperations(state, sources));
+    this.#states.set(node, state);
+  }
+
+  async #startOf(node: NodeId): Promise<ChainState> {
+    const since = await chainStart(this.#options.federationLog, node);
+    if (since === null) throw new LogDamagedError(`no roster of the log names ${node}`);
+    return startOfChain(node, since);
+  }
+
+  async #takeOwn({ decided: { node, batch, envelope }, signed }: HeldBatch): Promise<void> {
+    if (hashText(nativeSuite, signed.statement) !== envelope) {
+      throw new ChainRefusal('envelope-not-decided', 'another envelope was decided');
+    }
+    await this.#options.store.write([ownVouchedTable.put([node], batch)]);
+    this.#own = batch;
+  }
+
+  /** Whether no copy of the batch and nothing that may come would do. */
+  #isFinal(node: NodeId, batch: number): boolean {
+    const known = this.#underived.get(node);
+    return known?.batch === batch && REFUSALS[known.code] !== 'copy';
+  }
+
+  #note(node: NodeId, batch: number, refusal: ChainRefusal): void {
+    const { log, onRivalDecided } = this.#options;
+    const { code, seq } = refusal;
+    const known = this.#underived.get(node);
+    if (known?.batch !== batch || known.code !== code) {
+      log.error({ err: refusal, node, batch, code, seq }, 'a decided batch is not derived: its chain is vouched for no further');
+    }
+    this.#underived.set(node, { node, batch, code });
+    if (code === 'envelope-not-decided') onRivalDecided(node, batch);
+  }
+}
