@@ -28,6 +28,7 @@ import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
+import { logHealth } from './log/log-view.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
 import { paidRoutes } from './paid-routes.ts';
 import { VERSION } from './version.ts';
@@ -54,7 +55,14 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     bundleRoute({ ...context, now }),
     proofRoute(context),
     verifyBundleRoute({ verifier, now }),
-    healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health }),
+    healthRoute({
+      region,
+      node: config.id,
+      version: VERSION,
+      now,
+      health: () => monitor.health,
+      log: () => logHealth(context.follower),
+    }),
     federationRoute({
       ...context,
       self: config.id,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
+import { knownNode } from '../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../protocol/log/message.ts';
 import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
@@ -34,6 +35,7 @@ import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
@@ -156,8 +158,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
       random,
-      onTransaction: (id, batch) => follower.noteTransaction(id, batch),
-      isNamed: (batch) => batch <= follower.named,
+      onTransaction: (id) => follower.noteTransaction(id),
+      onNamed: (batch) => sealer.noteNamed(batch),
       onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
@@ -212,14 +214,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       faults: federation.faults,
       clock: now,
       vouched: () => vouching.vouched(),
-      onDecided(decided) {
-        noteDecided(decided, self, sealer, vouching, log);
-        anchoring.noteNamed();
-      },
-      onNamed() {
-        anchoring.noteNamed();
-        sealer.noteNamed();
-      },
+      onDecided: (decided) => noteDecided(decided, self, sealer, vouching, log),
       onCounted: () => confirmationWatch.noteCounted(),
       random,
     }),
@@ -242,7 +237,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       chainStart: () => chainStart(federationLog, self),
       decisionOf: (batch) => ownDecision(federationLog, self, batch),
       publicKeyOf: (keyId, first) => keys.publicKeyOf(self, keyId, first),
-      ...(overrides.sealsAhead === true ? {} : { named: () => follower.named }),
+      ...(overrides.sealsAhead === true ? {} : { named: knownNode(federationLog.state, self)?.last?.batch ?? 0 }),
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
@@ -304,6 +299,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     storage: () => room.state,
     auditWaiting: () => people.auditLog.waiting,
     anchoring: () => anchoring.state(),
+    log: () => logState(follower),
+    topic: () => topicState(follower),
   });
   const opened = opening.move();
   return {

@@ -28,6 +28,8 @@ export interface TripPort {
   readonly freezeNext: (row: OutboxRow) => Promise<Freezing>;
   /** The topic is to be read soon. */
   readonly poke: () => void;
+  /** A receipt shows that the message is on the ledger. */
+  readonly onNamed: (row: OutboxRow) => void;
   readonly noteContact: (outcome: 'answered' | 'silent', refusal: string | null) => void;
   readonly onSubmitted: (row: OutboxRow) => void;
   readonly onConfirmed: (row: OutboxRow, anchor: AnchorRow | StatementAnchorRow) => void;
@@ -59,10 +61,20 @@ export class AnchorTrip {
   /** Epoch milliseconds of the last acceptance by a node in this process; null for none. */
   #acceptedAt: number | null = null;
   #lastReceipt = '';
+  #isNamed = false;
 
   constructor(port: TripPort, row: OutboxRow) {
     this.#port = port;
     this.#row = row;
+  }
+
+  get isOfBatch(): boolean {
+    return isBatchRow(this.#row);
+  }
+
+  /** Whether a receipt shows that the message is on the ledger. It is confirmed only by the topic. */
+  get isNamed(): boolean {
+    return this.#isNamed;
   }
 
   get message(): string {
@@ -154,12 +166,16 @@ export class AnchorTrip {
     onSubmitted(row);
   }
 
-  /** A receipt is for the log alone: success shows on the topic, and a failure has to outlast the validity anyway. */
+  /** A receipt lets the next batch depart; success shows on the topic, and a failure has to outlast the validity anyway. */
   async #lookAtReceipt({ transactionId }: PreparedTransaction): Promise<void> {
     const receipt = await this.#port.ledger.receipt(transactionId, this.#port.signal);
     const text = typeof receipt === 'string' ? receipt : receipt.failed;
     if (text === this.#lastReceipt) return;
     this.#lastReceipt = text;
+    if (receipt === 'success') {
+      this.#isNamed = true;
+      this.#port.onNamed(this.#row);
+    }
     if (typeof receipt === 'string') return;
     this.#port.noteContact('answered', receipt.failed);
     this.#port.log.error({ ...subjectOf(this.#row), code: receipt.failed }, 'an anchor failed at consensus');

@@ -36,10 +36,10 @@ export interface AnchorerOptions {
   readonly log: Logger;
   /** A ledger node has the batch's transaction. Must not throw, like the next one. */
   readonly onSubmitted?: (batch: number) => void;
-  /** A ledger node has this transaction, which names the batch; null where it names a statement. */
-  readonly onTransaction?: (id: TransactionId, batch: number | null) => void;
-  /** Whether an own batch is named on the ledger: only then is the next one. Absent: none waits. */
-  readonly isNamed?: (batch: number) => boolean;
+  /** A receipt shows that an own batch is named on the topic. */
+  readonly onNamed?: (batch: number) => void;
+  /** A ledger node has this transaction. */
+  readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
 }
@@ -54,7 +54,8 @@ const LOOK_MS = 30_000;
 const MAX_HOLD_MS = 60_000;
 
 /**
- * Anchors the node's sealed batches and its statements, batches in order of their numbers, a bounded number at a time.
+ * Names the node's sealed batches and its statements on the ledger. A batch departs once a receipt, or the topic, shows
+ * the one before: a name that came before that of the batch before it would decide nothing.
  * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
  * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` and `#takenStatements` are
@@ -85,11 +86,6 @@ export class Anchorer implements AsyncDisposable {
 
   /** A batch was sealed, or a statement kept: its outbox row is on the disk. */
   noteSealed(): void {
-    this.#wake.ring();
-  }
-
-  /** More own batches are named on the ledger. */
-  noteNamed(): void {
     this.#wake.ring();
   }
 
@@ -144,14 +140,12 @@ export class Anchorer implements AsyncDisposable {
 
   async #takeRows(): Promise<void> {
     await this.#takeStatements();
-    const room = MAX_IN_FLIGHT - (this.#trips.size - this.#carriedStatements);
-    if (room <= 0) return;
-    for (const row of await readOpenRows(this.#options.store, this.#taken, room)) {
-      // Only the number after the last that was decided counts, so none is named before the one before it.
-      if (row.batch > 1 && this.#options.isNamed?.(row.batch - 1) === false) return;
-      this.#taken = row.batch;
-      this.#depart(row);
-    }
+    const batches = [...this.#trips.keys()].filter((trip) => trip.isOfBatch);
+    if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
+    const [row] = await readOpenRows(this.#options.store, this.#taken, 1);
+    if (row === undefined) return;
+    this.#taken = row.batch;
+    this.#depart(row);
   }
 
   async #takeStatements(): Promise<void> {
@@ -203,10 +197,14 @@ export class Anchorer implements AsyncDisposable {
       signal: this.#ending.signal,
       freezeNext: (row) => this.#freezeInTurn(row),
       poke: () => reader.poke(),
+      onNamed: (row) => {
+        this.#wake.ring();
+        if (isBatchRow(row)) this.#options.onNamed?.(row.batch);
+      },
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
       onSubmitted: (row) => {
         if (isBatchRow(row)) onSubmitted?.(row.batch);
-        if (row.transaction !== null) onTransaction?.(row.transaction.transactionId, isBatchRow(row) ? row.batch : null);
+        if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
       },
       onConfirmed: (row, anchor) => {
         if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);

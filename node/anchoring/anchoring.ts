@@ -39,10 +39,10 @@ export interface AnchoringOptions {
   readonly ledger?: LedgerClient;
   /** A ledger node has the batch's transaction. None of these may throw. */
   readonly onSubmitted?: (batch: number) => void;
-  /** A ledger node has this transaction, which names the batch; null where it names a statement. */
-  readonly onTransaction?: (id: TransactionId, batch: number | null) => void;
-  /** Whether an own batch is named on the ledger: only then is the next one. Absent: none waits. */
-  readonly isNamed?: (batch: number) => boolean;
+  /** A receipt shows that an own batch is named on the topic. */
+  readonly onNamed?: (batch: number) => void;
+  /** A ledger node has this transaction. */
+  readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
@@ -71,8 +71,6 @@ export interface Anchoring extends AsyncDisposable {
   readonly ensureStatement: (statement: NamedStatement, at: Timestamp) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
-  /** More own batches are named on the ledger. */
-  readonly noteNamed: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
   readonly outboxOf: (batch: number) => Promise<BatchRow | undefined>;
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
@@ -136,7 +134,6 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       });
     },
     noteSealed: () => anchorer.noteSealed(),
-    noteNamed: () => anchorer.noteNamed(),
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),
     state: () => anchorer.state(),

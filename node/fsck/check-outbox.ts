@@ -6,10 +6,14 @@ import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '.
 import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
+import { QUERY_SPEND_ROW } from '../topic/consensus-source.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
 import { RowCursor } from './row-cursor.ts';
 import { readRows } from './rows.ts';
+
+/** What is paid for: anchors, and questions to consensus nodes. */
+const SPENT: ReadonlySet<string> = new Set([SPEND_ROW, QUERY_SPEND_ROW].map((row) => spendTable.key(row)));
 
 /** Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one its anchor. */
 export const outboxCheck: TableCheck = {
@@ -25,7 +29,7 @@ export const outboxCheck: TableCheck = {
     await open.finish();
     await closed.finish();
     for await (const { key } of readRows(check, spendTable)) {
-      if (key !== spendTable.key(SPEND_ROW)) check.report.problem(spendTable.name, key, 'belongs to nothing');
+      if (!SPENT.has(key)) check.report.problem(spendTable.name, key, 'belongs to nothing');
     }
   },
 };

@@ -33,12 +33,12 @@ export class IndexWalk<Value extends number | string> {
     });
   }
 
-  /** `belongs` tells of any row whether a record stands behind it. */
-  async finish(belongs: (row: Row<Value>) => Promise<boolean>): Promise<void> {
+  /** `belongs` tells of any row whether there is something behind it: a record, where nothing else is said. */
+  async finish(belongs: (row: Row<Value>) => Promise<boolean>, what = 'record'): Promise<void> {
     if ((await countRows(this.#source, this.#table)) === this.#right) return;
     for await (const row of readRows(this.#source, this.#table)) {
       if (row.value === undefined || (await belongs(row))) continue;
-      this.#source.report.problem(this.#table.name, row.key, 'belongs to no record');
+      this.#source.report.problem(this.#table.name, row.key, `belongs to no ${what}`);
     }
   }
 }

@@ -31,6 +31,13 @@ const NO_COUNTS = {
   anchors: 0,
   anchorsAhead: 0,
   anchorsRival: 0,
+  decisions: 0,
+  /** Decisions whose message the store has among the anchors as well. */
+  decisionsStored: 0,
+  logTiles: 0,
+  logRosters: 0,
+  checkpoints: 0,
+  falseCheckpoints: 0,
   outboxOpen: 0,
   outboxConfirmed: 0,
   statementsOpen: 0,

@@ -12,6 +12,7 @@ import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
 import { linkedCheck } from './check-linked.ts';
 import { listCheck } from './check-lists.ts';
+import { logCheck } from './check-log.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
 import { statementAnchorCheck } from './check-statement-anchors.ts';
@@ -30,6 +31,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   cosignatureCheck,
   equivocationCheck,
   anchorCheck,
+  logCheck,
   outboxCheck,
   statementAnchorCheck,
   formatCheck,

@@ -20,7 +20,7 @@ export const checkpointTable = new Table('checkpoint', checkpointCodec);
 export const falseCheckpointTable = new Table('false-checkpoint', checkpointCodec);
 
 /** Keys of one member whose newest checkpoint is kept. */
-const KEYS_OF_A_MEMBER = 2;
+export const KEYS_OF_A_MEMBER = 2;
 
 /** This node's own tree of decisions. */
 export interface OwnTree {
@@ -119,8 +119,9 @@ export class CheckpointBook {
     const judged: { readonly known: KnownCheckpoint; readonly outcome: CheckpointOutcome }[] = [];
     for (const [node, known] of this.#ahead) {
       if (known.checkpoint.size > this.#tree.size) continue;
-      if (this.#ahead.get(node) === known) this.#ahead.delete(node);
+      // It stays what the member is known to have signed until it is kept as such.
       judged.push({ known, outcome: await this.learn(known) });
+      if (this.#ahead.get(node) === known) this.#ahead.delete(node);
     }
     return judged;
   }

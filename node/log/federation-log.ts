@@ -99,9 +99,14 @@ export class FederationLog {
     return this.#tree.size;
   }
 
+  /** Root of the tree as it is. */
+  get root(): Sha256Hash {
+    return writeSha256(this.#tree.root());
+  }
+
   /** Root of the tree as it was at a size, from 0 to `size`. */
   async rootAt(size: number): Promise<Sha256Hash> {
-    if (size === this.#tree.size) return writeSha256(this.#tree.root());
+    if (size === this.#tree.size) return this.root;
     if (size > this.#tree.size) throw new RangeError(`the log has ${this.#tree.size} decisions, not ${size}`);
     return writeSha256(await rootAt(nativeSuite, size, this.#readTile));
   }

@@ -20,6 +20,7 @@ const SETTLING_MS = [1_000, 3_000] as const;
 const TELL_INTERVAL_MS = 200;
 
 export interface LogExchangeOptions {
+  readonly self: NodeId;
   readonly transport: Pick<Transport, 'serve' | 'request' | 'publish' | 'onConnect' | 'peers'>;
   readonly reading: Pick<TopicReading, 'tell' | 'noteTold'>;
   readonly book: Pick<CheckpointBook, 'shown'>;
@@ -38,6 +39,10 @@ export class LogExchange implements AsyncDisposable {
   #stopListening: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #telling: NodeJS.Timeout | undefined;
+  /** Sequence number that was told last. */
+  #told = 0;
+  /** By member, how often it told something by gossip. */
+  readonly #heard = new Map<NodeId, number>();
 
   constructor(options: LogExchangeOptions) {
     this.#options = options;
@@ -54,12 +59,11 @@ export class LogExchange implements AsyncDisposable {
     this.#timer = setInterval(() => this.askAll(), EXCHANGE_MS);
   }
 
-  /** The own sources agree on more: every member is told, soon. */
+  /** The own sources agree on another point: every member is told, soon, and at once where it takes something back. */
   tell(): void {
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
-      void this.#publish({ type: 'told', point: this.#options.reading.tell() });
-    }, TELL_INTERVAL_MS);
+    const isFall = this.#options.reading.tell().sequence < this.#told;
+    if (isFall) this.#tellNow();
+    else this.#telling ??= setTimeout(() => this.#tellNow(), TELL_INTERVAL_MS);
   }
 
   /** Sends a checkpoint of this node to every member. */
@@ -74,6 +78,7 @@ export class LogExchange implements AsyncDisposable {
 
   /** Takes what a member told. */
   noteTold(from: NodeId, point: TopicPoint): void {
+    this.#heard.set(from, (this.#heard.get(from) ?? 0) + 1);
     this.#options.reading.noteTold(from, point);
   }
 
@@ -83,6 +88,15 @@ export class LogExchange implements AsyncDisposable {
     clearTimeout(this.#telling);
     this.#stopListening?.();
     await Promise.allSettled(this.#asking.values());
+  }
+
+  #tellNow(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    const point = this.#options.reading.tell();
+    this.#told = point.sequence;
+    const { self, now } = this.#options;
+    void this.#publish({ type: 'told', node: self, at: Math.floor(now()), point });
   }
 
   #meet(peer: NodeId): void {
@@ -104,6 +118,7 @@ export class LogExchange implements AsyncDisposable {
   async #exchange(peer: NodeId): Promise<void> {
     const { transport, reading, checkpoints, clocks, faults, log } = this.#options;
     const options = { signal: this.#closing.signal };
+    const heard = this.#heard.get(peer);
     const frames: Uint8Array[] = [];
     const askedAt = performance.now();
     let answeredAt = askedAt;
@@ -114,7 +129,8 @@ export class LogExchange implements AsyncDisposable {
     }
     const answer = readLogAnswer(frames);
     clocks.note(peer, answer.clock + (performance.now() - answeredAt), answeredAt - askedAt);
-    reading.noteTold(peer, answer.told);
+    // What it told meanwhile is newer: a lower point would take it back.
+    if (this.#heard.get(peer) === heard) reading.noteTold(peer, answer.told);
     for (const signed of answer.checkpoints) {
       try {
         await checkpoints.learn(signed);

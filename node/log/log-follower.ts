@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { knownNode } from '../../protocol/log/decision-state.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { Rival } from '../../protocol/log/decide.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
@@ -38,8 +38,6 @@ export interface LogFollowerOptions {
   readonly vouched: () => ReadonlyMap<NodeId, number>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
-  /** More own batches are named on the ledger: a receipt says so. Must not throw. */
-  readonly onNamed?: () => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
   readonly onRivals?: (rivals: readonly Rival[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
@@ -67,14 +65,13 @@ export class LogFollower implements AsyncDisposable {
   /** Of the members of the roster in force. */
   readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
-  /** Last own batch whose name a receipt of this process shows. */
-  #receipted = 0;
   readonly #consensus: ConsensusSource;
   readonly #receipts: Receipts;
   readonly #reading: TopicReading;
   readonly #checkpoints: Checkpoints;
   readonly #exchange: LogExchange;
   readonly #stopListening: () => void;
+  #needsRoster: Sha256Hash | null = null;
 
   private constructor(
     options: LogFollowerOptions,
@@ -87,7 +84,7 @@ export class LogFollower implements AsyncDisposable {
     this.book = book;
     this.#consensus = consensus;
     const { keys, config, now, clock } = options;
-    this.#receipts = new Receipts({ consensus, onReceipt: (point, batch) => this.#noteReceipt(point, batch) });
+    this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
     const { sequence, runningHash, federation } = federationLog.state;
     this.#reading = new TopicReading({
       ...options,
@@ -141,15 +138,9 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints.start();
   }
 
-  /** The last own batch that is named on the ledger: the log decided it, or a receipt shows its name. */
-  get named(): number {
-    const decided = knownNode(this.federationLog.state, this.#options.self)?.last?.batch ?? 0;
-    return Math.max(decided, this.#receipted);
-  }
-
-  /** A consensus node has taken a transaction of this node; `batch` is the own one that it names. */
-  noteTransaction(id: TransactionId, batch: number | null): void {
-    this.#receipts.expect(id, batch);
+  /** A consensus node has taken a transaction of this node. */
+  noteTransaction(id: TransactionId): void {
+    this.#receipts.expect(id);
     this.#reading.poke();
   }
 
@@ -165,7 +156,7 @@ export class LogFollower implements AsyncDisposable {
 
   /** A member says how far its own sources agree on the topic. */
   noteTold(from: NodeId, point: TopicPoint): void {
-    this.#reading.noteTold(from, point);
+    this.#exchange.noteTold(from, point);
   }
 
   /** Takes a checkpoint. Throws `PeerStatementError` where it does not hold. */
@@ -178,6 +169,11 @@ export class LogFollower implements AsyncDisposable {
     return this.#reading.state();
   }
 
+  /** The roster that is in force by the ledger and whose text nobody has brought: the log waits for it. Null for none. */
+  get needsRoster(): Sha256Hash | null {
+    return this.#needsRoster;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     await this.#receipts[Symbol.asyncDispose]();
@@ -187,17 +183,14 @@ export class LogFollower implements AsyncDisposable {
     await this.#consensus[Symbol.asyncDispose]();
   }
 
-  #noteReceipt(point: TopicPoint, batch: number | null): void {
-    this.#reading.noteReceipt(point);
-    if (batch === null || batch <= this.named) return;
-    this.#receipted = batch;
-    this.#options.onNamed?.();
-  }
-
-  /** Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause. */
+  /**
+   * Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause, of which
+   * the log has taken some by then.
+   */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
     const { keys, onDecided, onRivals } = this.#options;
-    for (let rest = messages; rest.length > 0;) {
+    const { sequence: taken } = this.federationLog.state;
+    for (let rest = messages.filter(({ sequence }) => sequence > taken); rest.length > 0;) {
       const before = this.federationLog.state.sequence;
       const { decided, rivals, needs } = await this.federationLog.take(rest);
       rest = rest.slice(this.federationLog.state.sequence - before);
@@ -207,6 +200,7 @@ export class LogFollower implements AsyncDisposable {
         this.#checkpoints.noteGrowth();
       }
       if (rivals.length > 0) onRivals?.(rivals);
+      this.#needsRoster = needs;
       if (needs === null) continue;
       const text = keys.book.textOf(needs);
       if (text === undefined) throw new RosterLackingError(`the ledger puts roster ${needs} in force, which is not here`);

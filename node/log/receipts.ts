@@ -12,8 +12,8 @@ const MAX_ASKED = 16;
 
 export interface ReceiptsOptions {
   readonly consensus: Pick<ConsensusSource, 'receipt'>;
-  /** Where a message of this node landed, by the word of a consensus node; `batch` is the own one that it names. */
-  readonly onReceipt: (point: TopicPoint, batch: number | null) => void;
+  /** Where a message of this node landed, by the word of a consensus node. */
+  readonly onReceipt: (point: TopicPoint) => void;
 }
 
 /** Asks consensus nodes where this node's own messages landed: a second source for all that came before them. */
@@ -27,9 +27,9 @@ export class Receipts implements AsyncDisposable {
   }
 
   /** A consensus node has taken a transaction of this node. */
-  expect(id: TransactionId, batch: number | null): void {
+  expect(id: TransactionId): void {
     if (this.#asking.size >= MAX_ASKED || this.#closing.signal.aborted) return;
-    const asking = this.#ask(id, batch).finally(() => this.#asking.delete(asking));
+    const asking = this.#ask(id).finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
   }
 
@@ -38,13 +38,13 @@ export class Receipts implements AsyncDisposable {
     await Promise.allSettled(this.#asking);
   }
 
-  async #ask(id: TransactionId, batch: number | null): Promise<void> {
+  async #ask(id: TransactionId): Promise<void> {
     const { signal } = this.#closing;
     const until = performance.now() + PATIENCE_MS;
     while (!signal.aborted && performance.now() < until) {
       const point = await this.#options.consensus.receipt(id, signal);
       if (point !== null) {
-        this.#options.onReceipt(point, batch);
+        this.#options.onReceipt(point);
         return;
       }
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);

@@ -1,10 +1,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type LogMetricSources, watchLog } from './log-metrics.ts';
 
 /** Upper bounds of the answer-time buckets, in seconds. */
 const SECONDS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Read when metrics are scraped. */
-export interface MetricSources {
+export interface MetricSources extends LogMetricSources {
   readonly records: () => number;
   readonly queueDepth: () => number;
   readonly unsealed: () => number;
@@ -72,6 +73,7 @@ export class Metrics {
     this.#gauge('meridian_anchor_backlog_batches', 'Batches not yet confirmed.', async () => {
       return (await sources.anchoring()).backlog;
     });
+    watchLog(this.#registry, sources);
     const faults = new Counter({
       name: 'meridian_peer_faults_total',
       help: 'Faults that peers were caught at.',

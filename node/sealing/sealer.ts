@@ -24,8 +24,8 @@ export interface SealerOptions extends SealedChainOptions {
   /** Longest time that a record waits for its batch, in milliseconds. */
   readonly intervalMs: number;
   readonly maxRecords?: number;
-  /** Own batches that the log shows as decided, or a receipt as named. Absent: no batch waits for the ones before. */
-  readonly named?: () => number;
+  /** The last own batch that was decided, at the start. Absent: no batch waits for those before to be named. */
+  readonly named?: number;
   /** Rows that land in the sealing write beside the batch's own: the anchor's outbox entry. */
   readonly besides: (batch: StoredBatch) => readonly Operation[];
   /** Told of every batch once it is on the disk. */
@@ -60,7 +60,7 @@ export class Sealer implements AsyncDisposable {
 
   private constructor(options: SealerOptions, found: Found) {
     this.#options = options;
-    this.#pace = new SealingPace(options.named);
+    this.#pace = new SealingPace(options.named ?? Number.POSITIVE_INFINITY);
     this.#chain = found.chain;
     this.#open = found.open;
     this.#found = found.whole;
@@ -124,12 +124,12 @@ export class Sealer implements AsyncDisposable {
   /** The log has decided an own batch. */
   noteDecided(batch: number, decision: OwnDecision): void {
     this.#chain.noteDecided(batch, decision);
-    this.#pace.noteNamed();
+    this.#pace.noteNamed(batch);
   }
 
-  /** More own batches are named on the ledger. */
-  noteNamed(): void {
-    this.#pace.noteNamed();
+  /** An own batch is named on the ledger. */
+  noteNamed(batch: number): void {
+    this.#pace.noteNamed(batch);
   }
 
   /** A roster came into force: where it is the first that names this node, its chain begins. */

@@ -5,20 +5,20 @@ const SLOW_INTERVAL_MS = 60_000;
 
 /** How far a node seals ahead of what the ledger shows (TRUST §2). */
 export class SealingPace {
-  readonly #named: (() => number) | undefined;
+  #named: number;
   /** Of the monotonic clock. */
   #sealedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
   #wake: (() => void) | undefined;
 
-  /** `named`: own batches that are named. Without it nothing waits. */
-  constructor(named: (() => number) | undefined) {
+  /** `named`: the last batch that is named. Infinity: nothing waits. */
+  constructor(named: number) {
     this.#named = named;
   }
 
   /** Milliseconds until the batch after `batch` may be sealed; 0 at once. */
   waitMs(batch: number): number {
-    if (this.#named === undefined || batch < this.#named() + MAX_AHEAD) return 0;
+    if (batch < this.#named + MAX_AHEAD) return 0;
     return Math.max(0, Math.ceil(this.#sealedAt + SLOW_INTERVAL_MS - performance.now()));
   }
 
@@ -38,8 +38,8 @@ export class SealingPace {
     this.#sealedAt = performance.now();
   }
 
-  /** More may be named now. */
-  noteNamed(): void {
+  noteNamed(batch: number): void {
+    this.#named = Math.max(this.#named, batch);
     this.#wake?.();
   }
 

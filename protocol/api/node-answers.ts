@@ -8,6 +8,14 @@ import {
   Sha256Shape,
   TimestampShape,
 } from '../shapes.ts';
+import {
+  LOG_HEALTH_EXAMPLE,
+  LOG_STATE_EXAMPLE,
+  LogHealthShape,
+  LogStateShape,
+  TOPIC_STATE_EXAMPLE,
+  TopicStateShape,
+} from './log-state.ts';
 import { PEER_FAULTS } from './peer-faults.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
 
@@ -24,6 +32,7 @@ export const HealthAnswerShape = Closed({
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),
+  log: LogHealthShape,
 });
 
 export const HEALTH_EXAMPLE = {
@@ -33,6 +42,7 @@ export const HEALTH_EXAMPLE = {
   node: 'eu',
   version: '0.1.0',
   checks: { storage: 'ok', signer: 'ok', ledger: 'ok', queueDepth: 0 },
+  log: LOG_HEALTH_EXAMPLE,
 };
 
 const MemberShape = Closed({
@@ -58,6 +68,8 @@ export const FederationAnswerShape = Closed({
   /** Rosters that a quorum signed beside the ones in force. */
   rivalRosters: Type.Array(Closed({ version: OrdinalShape, hash: Sha256Shape })),
   ledger: Closed({ network: Type.String(), topicId: EntityIdShape }),
+  topic: TopicStateShape,
+  log: LogStateShape,
   members: Type.Array(MemberShape),
   catchingUp: Type.Array(NodeIdShape),
   /** Proofs that a node signed two envelopes for one batch; `stands`: none of the two fell with a revoked key. */
@@ -76,6 +88,8 @@ export const FEDERATION_EXAMPLE = {
   roster: { version: 1, hash: EXAMPLE_HASH, quorum: 3 },
   rivalRosters: [],
   ledger: { network: 'mainnet', topicId: EXAMPLE_TOPIC },
+  topic: TOPIC_STATE_EXAMPLE,
+  log: LOG_STATE_EXAMPLE,
   members: [
     {
       node: 'us',

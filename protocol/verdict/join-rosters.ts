@@ -1,12 +1,14 @@
 import { hashText, type Sha256Hash } from '../hash.ts';
+import { RosterError } from '../log/roster-error.ts';
+import { RosterHistory } from '../log/roster-history.ts';
+import { judgeAfter, judgeGenesis } from '../log/roster-rules.ts';
 import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { RosterEntry } from './bundle.ts';
 import type { Known, LogView } from './known.ts';
-import { Operators } from './operators.ts';
 import { PlacedDecision } from './placed-decision.ts';
 import { messageOf, problem, type Problem } from './problem.ts';
-import { followerOf, genesisOf, RosterLineError } from './roster-links.ts';
+import { requireDecided, RosterLineError } from './roster-links.ts';
 import { RosterLine, type RosterPlace } from './roster-line.ts';
 
 /** The rosters to judge by; null where they do not join, or are not those that the verifier trusts. */
@@ -30,10 +32,14 @@ export function joinRosters(suite: Suite, entries: readonly RosterEntry[], known
   try {
     return { line: lineOf(suite, [...taken, ...later], taken.length, known), problems };
   } catch (error) {
-    if (!(error instanceof RosterLineError || error instanceof StatementError)) throw error;
+    if (!isRefusal(error)) throw error;
     const broken = problem('rosters', 'bundleBinding', 'rosters-broken', messageOf(error));
     return { line: null, problems: [...problems, broken] };
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof RosterError || error instanceof RosterLineError || error instanceof StatementError;
 }
 
 function knownEntries({ log, rosters }: Known): readonly RosterEntry[] {
@@ -94,18 +100,32 @@ function contradiction(version: number): Problem {
 function lineOf(suite: Suite, entries: readonly RosterEntry[], taken: number, known: Known): RosterLine {
   const [first, ...rest] = entries;
   if (first === undefined || first.decision !== null) throw new RosterLineError('a genesis roster has no decision');
-  const genesis = genesisOf(first.text, requiredHash(suite, first.text), taken > 0);
-  const operators = new Operators();
-  operators.follow(genesis.roster);
+  const hash = requiredHash(suite, first.text);
+  const roster = judgeGenesis(first.text);
+  const genesis: RosterPlace = { roster, text: first.text, hash, decision: null, isKnown: taken > 0 };
+  const history = new RosterHistory(suite, roster, hash);
   const places: RosterPlace[] = [genesis];
-  for (const { text, decision } of rest) {
-    const placed = decision === null ? null : new PlacedDecision(suite, decision, known.log);
-    const next = { text, hash: requiredHash(suite, text), decision: placed, isKnown: places.length < taken };
-    const place = followerOf(genesis.hash, places.at(-1) ?? genesis, next);
-    operators.follow(place.roster);
+  for (const entry of rest) {
+    const place = placeOf(suite, entry, history, places.length < taken, known.log);
+    requireDecided(genesis.hash, places.at(-1) ?? genesis, place.hash, place.decision);
+    history.add(suite, place.roster, place.hash);
     places.push(place);
   }
   return new RosterLine(genesis, places.slice(1), pinOf(places, genesis, taken, known));
+}
+
+/** A roster that may follow those of the history (TRUST §2), and its decision. */
+function placeOf(
+  suite: Suite,
+  { text, decision }: RosterEntry,
+  history: RosterHistory,
+  isKnown: boolean,
+  log: LogView | undefined,
+): RosterPlace & { readonly decision: PlacedDecision } {
+  const hash = requiredHash(suite, text);
+  const roster = judgeAfter(suite, history, text);
+  if (decision === null) throw new RosterLineError(`roster ${roster.version} stands without its decision`);
+  return { roster, text, hash, decision: new PlacedDecision(suite, decision, log), isKnown };
 }
 
 function requiredHash(suite: Suite, text: string): Sha256Hash {

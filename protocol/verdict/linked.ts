@@ -38,8 +38,8 @@ export function linkedVerdict({ head }: OpenedProof, judged: JudgedProof): Linke
 }
 
 /**
- * The linked records as the evidence rules take them: those whose bodies are there. A record that was made elsewhere than
- * the subject, and not at the account's home, says nothing of it: any member could write one for any account (TRUST §5).
+ * The linked records as the evidence rules take them: those whose bodies are there. Only the node that an account's id
+ * names speaks for the account: any other member could write a review for it (TRUST §5).
  */
 export function speakingRecords(
   subject: AttestationRecord,
@@ -47,13 +47,13 @@ export function speakingRecords(
 ): readonly LinkedRecord[] {
   return linked.flatMap(({ opened, judged }) => {
     const record = recordOf(opened);
-    if (record === null || !speaksFor(subject, record)) return [];
+    if (record === null || !speaksFor(subject.account, record)) return [];
     return [{ record, holds: showsRecord(judged.facts) }];
   });
 }
 
-function speaksFor({ node, account }: AttestationRecord, other: AttestationRecord): boolean {
-  return other.node === node || account.startsWith(`acc_${other.node}_`);
+function speaksFor(account: string, { node }: AttestationRecord): boolean {
+  return account.startsWith(`acc_${node}_`);
 }
 
 function completed(

@@ -9,6 +9,7 @@ import type { Equivocations } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import type { PeerFaultCount } from '../../federation/peer-faults.ts';
 import type { PeerState } from '../../federation/transport/contract.ts';
+import { logState, type LogSources, topicState } from '../../log/log-view.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface FederationSources {
@@ -20,6 +21,7 @@ export interface FederationSources {
   readonly peers: () => readonly PeerState[];
   readonly catchingUp: () => readonly NodeId[];
   readonly faults: () => readonly PeerFaultCount[];
+  readonly follower: LogSources;
 }
 
 /** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who witnessed it, who told two stories. */
@@ -34,7 +36,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
       problems: [],
     },
     async answer() {
-      const { self, keys, equivocations, catchingUp, faults } = sources;
+      const { self, keys, equivocations, catchingUp, faults, follower } = sources;
       const { genesis, digest, current, hash } = keys.rosters;
       return {
         body: {
@@ -45,6 +47,8 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           roster: { version: current.version, hash, quorum: current.quorum },
           rivalRosters: keys.book.rivals.map(({ version, hash: rival }) => ({ version, hash: rival })),
           ledger: { ...current.ledger },
+          topic: topicState(follower),
+          log: logState(follower),
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],
           equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),

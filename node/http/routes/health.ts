@@ -1,4 +1,5 @@
 import { HEALTH_EXAMPLE, HealthAnswerShape } from '../../../protocol/api/node-answers.ts';
+import type { LogHealth } from '../../../protocol/api/log-state.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Health } from '../../metrics/health-monitor.ts';
 import type { FreeRoute } from '../route.ts';
@@ -9,10 +10,12 @@ export interface HealthSources {
   readonly version: string;
   readonly now: () => number;
   readonly health: () => Health;
+  /** How the federation's log stands. */
+  readonly log: () => LogHealth;
 }
 
 /** `GET /v1/health`: `ok` while records are accepted; trouble with the ledger shows in `checks` and changes nothing. */
-export function healthRoute({ region, node, version, now, health }: HealthSources): FreeRoute {
+export function healthRoute({ region, node, version, now, health, log }: HealthSources): FreeRoute {
   return {
     method: 'GET',
     path: '/v1/health',
@@ -20,7 +23,7 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
     limited: false,
     documentation: {
       summary: 'Whether the node takes records',
-      description: '`ok` while records are accepted; trouble with the ledger shows in `checks` and changes nothing.',
+      description: '`ok` while records are accepted; trouble with the ledger shows in `checks` and `log` and changes nothing.',
       answer: { shape: HealthAnswerShape, example: HEALTH_EXAMPLE },
       otherStatuses: { 503: 'The node takes no records.' },
       problems: [],
@@ -38,6 +41,7 @@ export function healthRoute({ region, node, version, now, health }: HealthSource
           node,
           version,
           checks: { ...checks },
+          log: log(),
         },
       };
     },

@@ -12,18 +12,21 @@ import {
   statementOutboxEntry,
 } from '../../../node/anchoring/outbox.ts';
 import { SpendGuard } from '../../../node/anchoring/spend-guard.ts';
-import { INITIAL_HEAD, linkMessages } from '../../../node/anchoring/topic-links.ts';
+import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
+import { INITIAL_HEAD, type LinkedMessage, linkMessages } from '../../../node/anchoring/topic-links.ts';
 import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import type { Store } from '../../../node/store/store.ts';
+import type { BundleAnchor } from '../../../protocol/bundle/bundle.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { accountOf } from '../../fixtures/federation-member.ts';
 import type { TestTopic } from '../../fixtures/federation-topic.ts';
 
 /** The anchor message of a batch. */
@@ -43,8 +46,8 @@ export function statementRow(
 }
 
 /**
- * All of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the revocation
- * that the store holds, twice.
+ * Read back from the ledger, in order: all of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the revocation
+ * that the store holds, by two members. Each is paid by an account of who names it.
  */
 export async function anchorAll(
   store: Store,
@@ -53,21 +56,17 @@ export async function anchorAll(
   own: readonly StoredBatch[],
   held: readonly StoredBatch[],
   now: () => number,
-): Promise<void> {
+): Promise<readonly LinkedMessage[]> {
   const confirmed = own.slice(0, -2);
   const [first] = held;
   const again = first === undefined ? [] : [first];
-  const batches = [...held, ...confirmed, ...again].map((batch) => messageOf(keys, batch));
-  const revocation = await queueRevocation(store, keys, timestampOf(now()));
-  const anchors = [...batches, revocation, revocation].map((message) => topic.submit(message, now()));
-  const messages = anchors.map((anchor) => ({
-    sequence: Number(anchor.sequence),
-    consensusTimestamp: anchor.consensusTimestamp,
-    payer: anchor.payer,
-    message: utf8(anchor.message),
-    runningHash: hashBytes(anchor.runningHash),
-    transactionId: null,
+  const batches = [...held, ...confirmed, ...again].map((batch) => ({
+    payer: accountOf(batch.envelope.node),
+    message: messageOf(keys, batch),
   }));
+  const revocation = await queueRevocation(store, keys, timestampOf(now()));
+  const named = keys.rosters.nodes.slice(0, 2).map((node) => ({ payer: accountOf(node), message: revocation }));
+  const messages = [...batches, ...named].map(({ payer, message }) => readBack(topic.submit(message, now(), payer)));
   const { head, linked } = linkMessages(INITIAL_HEAD, topic.topicId, messages);
   const identity = { network: topic.network, topicId: topic.topicId, federation: keys.rosters.genesis };
   const { operations } = await takeAnchors(store, identity, linked);
@@ -91,6 +90,19 @@ export async function anchorAll(
   for (const row of await readOpenStatements(store)) {
     await store.write(closeOperations(await submit(row), timestampOf(now())));
   }
+  return linked;
+}
+
+/** The message as a mirror gives it. */
+export function readBack(anchor: BundleAnchor): TopicMessage {
+  return {
+    sequence: Number(anchor.sequence),
+    consensusTimestamp: anchor.consensusTimestamp,
+    payer: anchor.payer,
+    message: utf8(anchor.message),
+    runningHash: hashBytes(anchor.runningHash),
+    transactionId: null,
+  };
 }
 
 /** Its outbox row is written; returns its message. */

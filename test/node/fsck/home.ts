@@ -41,6 +41,7 @@ import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
+import { addLog } from './home-log.ts';
 import { addRosters } from './home-rosters.ts';
 
 export const EU = nodeId('eu');
@@ -60,7 +61,8 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 
 /**
  * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
- * anchors in every state, cosignatures, an erased payload, a revoked key, an equivocation of `us`, and records unsealed.
+ * anchors in every state, cosignatures, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the
+ * federation's log.
  */
 export async function writeHome(home: string, batches: number): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
@@ -77,8 +79,9 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   await cosignatures.witness(held, EU, keysOf(members, EU).signer, now());
   await cosignAsPeer(peer.store, keys, self.sealed, cosignatures, keysOf(members, US));
   await addOddities(store, keys, members, held);
-  await anchorAll(store, keys, topic, self.sealed, held, now);
+  const messages = await anchorAll(store, keys, topic, self.sealed, held, now);
   await addRosters(store, keys, EU, keysOf(members, EU));
+  await addLog({ store, keys, topic, members, messages, now });
 }
 
 interface OwnChain extends AsyncDisposable {

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -11,6 +10,7 @@ import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { type LogDraft, recordAt } from '../../fixtures/federation-log-batch.ts';
 import { bundleOf, linkedOf } from '../../fixtures/federation-log-bundle.ts';
+import { fc } from '../../fixtures/properties.ts';
 import { cachedSuite } from '../bundle/cached-suite.ts';
 import { placesOf, replaceAt, stringsOf } from '../bundle/json-places.ts';
 import { reviewer } from '../evidence/case.ts';

@@ -8,7 +8,7 @@ import { bundleOf, linkedOf, viewOf } from '../../fixtures/federation-log-bundle
 import { reviewer } from '../evidence/case.ts';
 import { at, codesOf, counted, verdictOf } from './judged.ts';
 
-function reviewOf(sealed: SealedBatch, account = 'acc_demo'): LogDraft {
+function reviewOf(sealed: SealedBatch, account = 'acc_eu_demo'): LogDraft {
   const claims = { reviewer: reviewer('a'), reviewOutcome: 'confirmed' } as const;
   return { kind: 'human_override', account, links: { original: recordAt(sealed, 0).id }, claims };
 }
@@ -35,7 +35,7 @@ test('a linked record that holds is judged by the same rules, and the evidence r
   assert.is(flagOf(log, bundle), true);
 });
 
-test('a member’s own review of another’s record turns no flag, unless the account is at home there', async () => {
+test('a member’s own review turns no flag, also of its own record, unless the account is at home there', async () => {
   const foreign = await reviewed('us');
   const verdict = verdictOf(foreign.log, foreign.bundle);
   assert.is(at(verdict.linked).word, 'verified');
@@ -44,6 +44,8 @@ test('a member’s own review of another’s record turns no flag, unless the ac
   assert.is(flagOf(home.log, home.bundle), true);
   const elsewhere = await reviewed('us', 'acc_ca_01');
   assert.is(flagOf(elsewhere.log, elsewhere.bundle), false);
+  const invented = await reviewed('eu', 'acc_ca_01');
+  assert.is(flagOf(invented.log, invented.bundle), false);
 });
 
 test('signatures and decisions are absent where the same texts stand before', async () => {

@@ -1,16 +1,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { hashText } from '../../../protocol/hash.ts';
 import { entityId, nodeId } from '../../../protocol/ids.ts';
 import type { Member, Roster } from '../../../protocol/log/roster.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { Known } from '../../../protocol/verdict/known.ts';
 import { FederationLog, type LogOptions, type Twist } from '../../fixtures/federation-log.ts';
-import { bundleOf, rosterEntries } from '../../fixtures/federation-log-bundle.ts';
+import { bundleOf } from '../../fixtures/federation-log-bundle.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
 import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
-import { at, codesOf, verdictOf, wordOf } from './judged.ts';
+import { at, codesOf, verdictOf, withMember as withText, wordOf } from './judged.ts';
 
 /** The word on a record of eu that was decided before a second roster which is as `change` says. */
 async function wordBeside(
@@ -30,18 +30,6 @@ function withMember(log: FederationLog, node: string, change: Partial<Member>): 
 
 function threeOf<Item>(items: readonly Item[]): readonly [Item, Item, Item] {
   return [at(items, 0), at(items, 1), at(items, 2)];
-}
-
-/** Three rosters of five members each: us eu ca sg jp, then za for jp, then br for sg. A record is under each. */
-async function threeRosters() {
-  const log = await FederationLog.create({ quorum: 2 });
-  const records = [await log.record('eu')];
-  for (const [added, removed] of [['za', 'jp'], ['br', 'sg']] as const) {
-    await log.admit(added);
-    log.addRoster({ members: log.membersWith([added], [removed]) });
-    records.push(await log.record('eu'));
-  }
-  return { log, records };
 }
 
 test('rosters follow by version and hash, keep their ledger, and continue nothing', async () => {
@@ -77,6 +65,37 @@ test('what no roster may be does not join: quorum, doubled members, keys that ar
 test('a genesis of five with a quorum of none does not join', async () => {
   const log = await FederationLog.create({ quorum: 0 });
   assert.is(wordOf(log, await bundleOf(log, await log.record('eu'))), 'rosters-do-not-join');
+});
+
+test('a genesis names each node and each account once', async () => {
+  for (const shared of ['node', 'accounts'] as const) {
+    const log = await FederationLog.create({
+      genesis: (members) => ({
+        members: members.map((member, i) => (i === 4 ? Object.assign({}, member, { [shared]: at(members, 3)[shared] }) : member)),
+      }),
+    });
+    assert.is(wordOf(log, await bundleOf(log, await log.record('eu'))), 'rosters-do-not-join', shared);
+  }
+});
+
+test('the message of a roster’s decision names the federation, the roster before and this one', async () => {
+  const log = await FederationLog.create();
+  const record = await log.record('eu');
+  log.addRoster({ name: 'renamed' });
+  const bundle = await bundleOf(log, record);
+  const [genesis, renamed] = [at(bundle.rosters, 0), at(bundle.rosters, 1)];
+  const { decision } = renamed;
+  if (decision === null) throw new Error('no decision');
+  const { message } = JSON.parse(decision.text);
+  for (const [name, hash] of [
+    ['federation', renamed.text],
+    ['previous', renamed.text],
+    ['statement', genesis.text],
+  ].map(([member, text]) => [member ?? '', hashText(nativeSuite, text ?? '')] as const)) {
+    const text = withText(decision.text, 'message', withText(message, name, hash));
+    const rosters = [genesis, { ...renamed, decision: { ...decision, text } }];
+    assert.is(wordOf(log, { ...bundle, rosters }), 'rosters-do-not-join', name);
+  }
 });
 
 test('an account never passes to another member, and a node id to no other operator', async () => {
@@ -125,6 +144,11 @@ test('the decisions of rosters are in the order of the ledger', async () => {
   log.addRoster({ name: 'one' });
   log.addRoster({ name: 'two' }, { sequence: '15' });
   assert.is(wordOf(log, await bundleOf(log, record)), 'rosters-do-not-join');
+  const doubled = await FederationLog.create({ quorum: 1 });
+  const another = await doubled.record('eu');
+  doubled.addRoster({ name: 'one' });
+  doubled.addRoster({ name: 'two' }, { index: 1 });
+  assert.is(wordOf(doubled, await bundleOf(doubled, another)), 'rosters-do-not-join');
 });
 
 test('a roster needs a majority of the one before it, not of its own', async () => {
@@ -153,76 +177,6 @@ test('every roster of a bundle needs its majority, also one that nothing is coun
   const bundle = await bundleOf(log, record, 0, { checkpoints });
   assert.is(wordOf(log, bundle), 'roster-without-majority');
   assert.is(wordOf(log, { ...bundle, rosters: bundle.rosters.slice(0, 1) }), 'verified');
-});
-
-test('any roster of the chain may be the pin, and the verdict names it', async () => {
-  const { log, records } = await threeRosters();
-  for (const [i, record] of records.entries()) {
-    const bundle = await bundleOf(log, record, 0, { witnesses: ['us', 'eu', 'ca', 'sg', 'za', 'br'] });
-    for (const { roster, hash } of log.rosters) {
-      const verdict = verdictOf(log, bundle, { pin: hash });
-      assert.is(verdict.word, 'verified');
-      assert.equal(verdict.pinned, { version: roster.version, hash });
-      assert.is(verdict.restsOn?.version, Math.max(i + 1, roster.version));
-    }
-  }
-});
-
-test('by a pin, what was before it needs the majority of the pin', async () => {
-  const { log, records } = await threeRosters();
-  const bundle = await bundleOf(log, at(records, 2), 0, { witnesses: ['us', 'ca', 'za', 'br'] });
-  assert.is(wordOf(log, bundle, { pin: log.roster(3).hash }), 'verified');
-  const two = await bundleOf(log, at(records, 2), 0, { witnesses: ['za', 'br'] });
-  assert.is(wordOf(log, two, { pin: log.roster(3).hash }), 'roster-without-majority');
-});
-
-test('a pinned genesis trusts every majority that was in force; of the first roster there is none here', async () => {
-  const { log, records } = await threeRosters();
-  const bundle = await bundleOf(log, at(records, 2), 0, { witnesses: ['us', 'eu', 'za', 'br'] });
-  assert.is(wordOf(log, bundle), 'roster-without-majority');
-  assert.is(wordOf(log, bundle, { pin: log.roster(2).hash }), 'verified');
-});
-
-test('a pin newer than the bundle needs a roster file, whose last is the pin', async () => {
-  const { log, records } = await threeRosters();
-  const bundle = await bundleOf(log, at(records), 0, { witnesses: ['us', 'ca', 'sg'], rosters: 1 });
-  const rosters = rosterEntries(log, []);
-  assert.is(wordOf(log, bundle, { pin: log.roster(3).hash }), 'pin-does-not-join');
-  const verdict = verdictOf(log, bundle, { rosters });
-  assert.is(verdict.word, 'verified');
-  assert.equal([verdict.pinned?.version, verdict.restsOn?.version], [3, 3]);
-  const old = await bundleOf(log, at(records), 0, { witnesses: ['us', 'sg', 'jp'], rosters: 1 });
-  assert.is(wordOf(log, old), 'verified');
-  assert.is(wordOf(log, old, { rosters }), 'too-few-checkpoints');
-  assert.is(wordOf(log, old, { rosters, pin: log.genesis }), 'verified');
-});
-
-test('a bundle that says otherwise than a roster file is contradicted', async () => {
-  const { log, records } = await threeRosters();
-  const bundle = await bundleOf(log, at(records));
-  const rival = await FederationLog.create({ quorum: 2 });
-  await rival.record('eu');
-  rival.addRoster({ name: 'another' });
-  const replaced = await bundleOf(rival, await rival.record('eu'));
-  const known: Known = { rosters: rosterEntries(log, []) };
-  assert.is(wordOf(log, bundle, known), 'verified');
-  assert.is(wordOf(log, replaced, known), 'contradicted');
-  const [genesis, second, third] = threeOf(bundle.rosters);
-  const { decision } = second;
-  if (decision === null) throw new Error('no decision');
-  const moved = { ...decision, text: decision.text.replace('"sequence":"20"', '"sequence":"21"') };
-  assert.not.equal(moved.text, decision.text);
-  const rosters = [genesis, { ...second, decision: moved }, third];
-  assert.is(wordOf(log, { ...bundle, rosters }, known), 'contradicted');
-});
-
-test('a roster file of another federation, or that does not join, verifies nothing', async () => {
-  const { log, records } = await threeRosters();
-  const bundle = await bundleOf(log, at(records));
-  const stranger = await FederationLog.create({ seed: 'stranger' });
-  assert.is(wordOf(log, bundle, { rosters: rosterEntries(stranger, []) }), 'pin-does-not-join');
-  const [genesis, , third] = threeOf(rosterEntries(log, []));
-  assert.not(verdictOf(log, bundle, { rosters: [genesis, third] }).verified);
 });
 
 test('a key is certified by an identity key that was its node’s up to the decision, of whichever roster', async () => {

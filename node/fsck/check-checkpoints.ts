@@ -1,0 +1,100 @@
+import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import { checkpointTable, falseCheckpointTable, KEYS_OF_A_MEMBER } from '../log/checkpoint-book.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import { type Check, checkSigned } from './check.ts';
+import type { LogWalk } from './log-walk.ts';
+import { readRows } from './rows.ts';
+
+/** Checkpoints of one member that are kept as evidence against it. */
+const FALSE_OF_A_MEMBER = 1;
+
+type CheckpointTable = typeof checkpointTable;
+
+/** Sizes of all checkpoints that the store has: the roots that they are compared with. */
+export async function checkpointSizes({ store }: Check): Promise<ReadonlySet<number>> {
+  const sizes = new Set<number>();
+  for (const table of [checkpointTable, falseCheckpointTable]) {
+    for await (const [, bytes] of store.range({ gte: `${table.name}/`, lt: `${table.name}0` })) {
+      try {
+        sizes.add(checkpointStatement.parse(table.decode(bytes).text).size);
+      } catch {
+        // It is reported when it is checked.
+      }
+    }
+  }
+  return sizes;
+}
+
+/**
+ * Checkpoints: signed by a certified key of the member that they stand under, of this federation; their root is that of the
+ * recomputed tree, and of a false one it is not.
+ */
+export async function checkCheckpoints(check: Check, state: DecisionState | undefined, walk: LogWalk): Promise<void> {
+  await checkTable(check, checkpointTable, KEYS_OF_A_MEMBER, (key, checkpoint) => {
+    check.report.count('checkpoints');
+    const root = walk.rootAt(checkpoint.size);
+    if (root === undefined) problem(check, checkpointTable, key, `covers ${checkpoint.size} decisions, which are not here`);
+    else if (root !== checkpoint.root) {
+      problem(check, checkpointTable, key, `has another root than the ${checkpoint.size} decisions that it covers`);
+    }
+    checkFederation(check, checkpointTable, key, checkpoint, state);
+  });
+  await checkTable(check, falseCheckpointTable, FALSE_OF_A_MEMBER, (key, checkpoint) => {
+    check.report.count('falseCheckpoints');
+    const root = walk.rootAt(checkpoint.size);
+    if (root === undefined) {
+      problem(check, falseCheckpointTable, key, `covers ${checkpoint.size} decisions, which are not here`);
+    } else if (root === checkpoint.root) {
+      problem(check, falseCheckpointTable, key, 'has the root of the decisions that it covers: it is not false');
+    }
+    checkFederation(check, falseCheckpointTable, key, checkpoint, state);
+  });
+}
+
+async function checkTable(
+  check: Check,
+  table: CheckpointTable,
+  most: number,
+  judge: (key: string, checkpoint: Checkpoint) => void,
+): Promise<void> {
+  let node: string | undefined;
+  let count = 0;
+  for await (const { key, parts, value } of readRows(check, table)) {
+    count = parts[0] === node ? count + 1 : 1;
+    node = parts[0];
+    if (count > most) problem(check, table, key, `is one more than the ${most} that are kept of a member`);
+    const checkpoint = value && open(check, table, key, value);
+    if (checkpoint === undefined) continue;
+    if (key !== table.key(checkpoint.node, checkpoint.keyId)) {
+      problem(check, table, key, `holds a checkpoint of ${checkpoint.node} by ${checkpoint.keyId}`);
+    }
+    judge(key, checkpoint);
+  }
+}
+
+/** No time is in a checkpoint: the certificate's own is taken. */
+function open(check: Check, table: CheckpointTable, key: string, { text, signature }: SignedCheckpoint): Checkpoint | undefined {
+  const signed = { statement: text, signature };
+  return checkSigned(check, table, key, checkpointStatement, signed, ({ node, keyId }) => ({
+    node,
+    keyId,
+    at: check.keys?.directory.get(node, keyId)?.certificate.validFrom ?? timestampOf(0),
+    first: 0,
+  }));
+}
+
+function checkFederation(
+  check: Check,
+  table: CheckpointTable,
+  key: string,
+  { federation }: Checkpoint,
+  state: DecisionState | undefined,
+): void {
+  const own = check.keys?.rosters.genesis ?? state?.federation;
+  if (own !== undefined && federation !== own) problem(check, table, key, 'is of another federation');
+}
+
+function problem({ report }: Check, table: CheckpointTable, key: string, detail: string): void {
+  report.problem(table.name, key, detail);
+}

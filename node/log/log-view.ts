@@ -1,0 +1,85 @@
+import type { LogHealth, LogState, TopicState } from '../../protocol/api/log-state.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { TopicReadingState } from '../topic/reading-state.ts';
+import type { CheckpointBook } from './checkpoint-book.ts';
+import type { FederationLog } from './federation-log.ts';
+
+/** What is asked of the rooms that build the log. */
+export interface LogSources {
+  readonly federationLog: Pick<FederationLog, 'size' | 'root'>;
+  readonly book: Pick<CheckpointBook, 'all' | 'contradicted'>;
+  readonly readingState: () => TopicReadingState;
+  /** The roster that the log waits for, which is in force and not here. */
+  readonly needsRoster: Sha256Hash | null;
+}
+
+/** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
+export function logHealth(sources: LogSources): LogHealth {
+  const { federationLog, book } = sources;
+  const reading = sources.readingState();
+  return {
+    size: federationLog.size,
+    root: federationLog.root,
+    waitingFor: waitingFor(sources, reading),
+    contradictions: contradictions(reading),
+    falseCheckpoints: book.contradicted.map(({ checkpoint }) => checkpoint.node).toSorted(),
+  };
+}
+
+/** What `/v1/federation` says of the ledger's topic. */
+export function topicState(sources: LogSources): TopicState {
+  const reading = sources.readingState();
+  const { position, final, agreed, sources: mirrors, consensus, members, secondSourceSince } = reading;
+  return {
+    processed: position.sequence,
+    final: { ...final },
+    agreed: { ...agreed },
+    waitingFor: waitingFor(sources, reading),
+    waitingSince: timeOf(secondSourceSince),
+    mirrors: mirrors.map(({ host, position: at, lastAnswerAt, failure }) => ({
+      host,
+      position: at,
+      lastAnswer: timeOf(lastAnswerAt),
+      answers: failure === null,
+    })),
+    consensus: consensus && { lastAnswer: timeOf(consensus.lastAnswerAt), answers: consensus.failure === null },
+    told: Object.fromEntries(members.map(({ member, sequence }) => [member, sequence])),
+    contradictions: contradictions(reading),
+  };
+}
+
+/** What `/v1/federation` says of the log, and of who signed its head. */
+export function logState({ federationLog, book, needsRoster }: LogSources): LogState {
+  const { size, root } = federationLog;
+  return {
+    size,
+    root,
+    needsRoster,
+    checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
+      node,
+      keyId,
+      size: covered,
+      behind: size - covered,
+    })),
+    falseCheckpoints: book.contradicted.map(({ checkpoint }) => ({
+      node: checkpoint.node,
+      keyId: checkpoint.keyId,
+      size: checkpoint.size,
+      root: checkpoint.root,
+    })),
+  };
+}
+
+function waitingFor({ needsRoster }: LogSources, reading: TopicReadingState): LogHealth['waitingFor'] {
+  return needsRoster === null ? reading.waitingFor : 'roster';
+}
+
+function contradictions({ sources, consensus, members }: TopicReadingState): LogHealth['contradictions'] {
+  const all = [...sources, ...members, ...(consensus === null ? [] : [consensus])];
+  return all.flatMap(({ contradiction }) => (contradiction === null ? [] : [{ ...contradiction }]));
+}
+
+function timeOf(epochMilliseconds: number | null) {
+  return epochMilliseconds === null ? null : timestampOf(epochMilliseconds);
+}

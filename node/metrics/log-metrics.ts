@@ -1,0 +1,48 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { LogState, TopicState } from '../../protocol/api/log-state.ts';
+
+/** Read when metrics are scraped. */
+export interface LogMetricSources {
+  readonly log: () => LogState;
+  readonly topic: () => TopicState;
+}
+
+/** Gauges of the ledger's topic and of the federation's log. */
+export function watchLog(registry: Registry, { log, topic }: LogMetricSources): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
+  };
+  const labelled = (name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void => {
+    const made: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect() {
+        made.reset();
+        for (const [value, number] of read()) made.set({ [label]: value }, number);
+      },
+    });
+  };
+  gauge('meridian_log_decisions', "Decisions in the federation's log.", () => log().size);
+  gauge('meridian_log_needs_roster', '1 while the log waits for the text of a roster.', () => {
+    return log().needsRoster === null ? 0 : 1;
+  });
+  gauge('meridian_topic_processed_sequence', 'Last message of the topic that was processed.', () => topic().processed);
+  gauge('meridian_topic_final_sequence', 'Last message of the topic that is final here.', () => topic().final.sequence);
+  gauge('meridian_topic_agreed_sequence', 'Last message of the topic that two own sources agree on.', () => {
+    return topic().agreed.sequence;
+  });
+  labelled('meridian_topic_mirror_sequence', 'How far each mirror was read.', 'mirror', () =>
+    topic().mirrors.map(({ host, position }) => [host, position] as const),
+  );
+  labelled('meridian_topic_contradiction', 'Message at which a source contradicts the others.', 'source', () =>
+    topic().contradictions.map(({ who, sequence }) => [who, sequence] as const),
+  );
+  labelled('meridian_checkpoint_decisions', 'Decisions that the newest checkpoint of each member covers.', 'member', () =>
+    log().checkpoints.map(({ node, size }) => [node, size] as const),
+  );
+  gauge('meridian_false_checkpoints', "Members whose checkpoint this node's own tree contradicts.", () => {
+    return log().falseCheckpoints.length;
+  });
+}

@@ -1,0 +1,89 @@
+import { type LinkedMessage, linkMessages, type TopicHead } from '../../../node/anchoring/topic-links.ts';
+import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
+import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { NodeKeys } from '../../../node/keys/node-keys.ts';
+import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { FederationLog } from '../../../node/log/federation-log.ts';
+import type { Store } from '../../../node/store/store.ts';
+import { type Sha256Hash, writeSha384 } from '../../../protocol/hash.ts';
+import { nodeId, type NodeId } from '../../../protocol/ids.ts';
+import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
+import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
+import type { Signer } from '../../../protocol/suite/suite.ts';
+import { accountOf } from '../../fixtures/federation-member.ts';
+import type { TestTopic } from '../../fixtures/federation-topic.ts';
+import { hashOf } from '../../protocol/log/topic.ts';
+import { readBack } from './home-anchors.ts';
+
+/** Batches of a member that are decided and not held: with the others they fill more than one tile. */
+const DECIDED_AHEAD = 260;
+
+export interface LogOfHome {
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly topic: TestTopic;
+  readonly members: ReadonlyMap<NodeId, NodeKeys>;
+  /** Of the topic, so far. */
+  readonly messages: readonly LinkedMessage[];
+  readonly now: () => number;
+}
+
+/**
+ * The log that the topic makes: batches of all three, of `ca` many that are not here; the revocation; the second roster,
+ * which two name; checkpoints of two members at different sizes, and a false one of the third.
+ */
+export async function addLog({ store, keys, topic, members, messages, now }: LogOfHome): Promise<void> {
+  const { rosters, signed } = keys.rosters;
+  const federation = keys.rosters.genesis;
+  const federationLog = await FederationLog.open(store, signed[0]?.statement ?? '');
+  const said = (node: NodeId, message: LedgerMessage) =>
+    readBack(topic.submit(writeLedgerMessage(message), now(), accountOf(node)));
+  const ca = nodeId('ca');
+  const ahead = Array.from({ length: DECIDED_AHEAD }, (_, i): LedgerMessage => {
+    const batch = i + 1;
+    return { v: 2, type: 'batch', federation, node: ca, batch, envelope: hashOf(`ca-${batch}`), keyId: hashOf('key of ca') };
+  });
+  const second = signed[1]?.statement ?? '';
+  const previous = keys.rosters.upTo(1).hash;
+  const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(second) };
+  const more = [...ahead.map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
+  const { head, linked } = linkMessages(headOf(messages), topic.topicId, more);
+  await federationLog.take(
+    [...messages, ...linked].map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
+      return { sequence, consensusTimestamp, payer, message, runningHash: writeSha384(runningHash) };
+    }),
+  );
+  if (federationLog.state.rosters.length !== rosters.length) throw new Error('the second roster is not in force');
+  await store.write([topicHeadTable.put([topic.network, topic.topicId], head)]);
+  await addCheckpoints(store, federationLog, members);
+}
+
+function headOf(messages: readonly LinkedMessage[]): TopicHead {
+  const last = messages.at(-1);
+  if (last === undefined) throw new RangeError('nothing is on the topic');
+  return { ...last, runningHash: writeSha384(last.runningHash) };
+}
+
+async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
+  const book = await CheckpointBook.open(store, log);
+  for (const [node, { signer }] of members) {
+    const size = node === 'eu' ? log.size : log.size - 5;
+    const root = node === 'ca' ? hashOf('another tree') : await log.rootAt(size);
+    await book.learn(await signCheckpoint(log.state.federation, node, signer, size, root));
+  }
+}
+
+/** A checkpoint that vouches for nothing. */
+export async function signCheckpoint(
+  federation: Sha256Hash,
+  node: NodeId,
+  signer: Signer,
+  size: number,
+  root: Sha256Hash,
+  vouched: Checkpoint['vouched'] = {},
+): Promise<KnownCheckpoint> {
+  const checkpoint: Checkpoint = { v: 1, type: 'checkpoint', federation, node, keyId: signer.keyId, size, root, vouched };
+  const { statement, signature } = await signStatement(checkpointStatement, checkpoint, signer);
+  return { checkpoint, signed: { text: statement, signature } };
+}
