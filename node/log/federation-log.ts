@@ -161,10 +161,9 @@ export class FederationLog {
   }
 
   /**
-   * Reads final messages, in order and without a gap after the last that was read, with rows that land in the same write.
-   * Stops before a message that puts a roster in force whose text is not here: `needs` says which. Then the same messages
-   * may come again: what was read before is passed over. Throws `DecideError` where the messages do not follow, and
-   * `StoreError`.
+   * Reads final messages, in order from the one after the last that was read, with rows that land in the same write.
+   * Stops before a message that puts a roster in force whose text is not here: `needs` says which. Throws `DecideError`
+   * where the messages do not follow, and `StoreError`.
    */
   take(messages: readonly TopicMessage[], besides: readonly Operation[] = []): Promise<Advance> {
     const taking = this.#taking.then(() => this.#take(messages, besides));
@@ -172,8 +171,7 @@ export class FederationLog {
     return taking;
   }
 
-  async #take(given: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
-    const messages = given.filter(({ sequence }) => sequence > this.#state.sequence);
+  async #take(messages: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
     const decided: LoggedDecision[] = [];
     const rivals: Rival[] = [];
     const texts = new Map<Sha256Hash, string>();

@@ -1,6 +1,7 @@
 import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
-import { FederationLog } from '../../../node/log/federation-log.ts';
+import { FederationLog, type LoggedDecision } from '../../../node/log/federation-log.ts';
 import { nextCheckpoint } from '../../../node/log/next-checkpoint.ts';
+import { RosterLackingError, takeFinal } from '../../../node/log/take-final.ts';
 import { LinkError } from '../../../node/anchoring/topic-links.ts';
 import { Agreement } from '../../../node/topic/agreement.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
@@ -60,6 +61,7 @@ export class Member {
   readonly #replicated = new Set<Sha256Hash>();
   readonly #endAtStart: number;
   readonly #answered = new Set<NodeId>();
+  readonly #texts = new Map<Sha256Hash, string>();
   #roster: Roster;
   /** Whether it tells others nothing. */
   isSilent = false;
@@ -145,7 +147,7 @@ export class Member {
         for (const envelope of said.envelopes) this.#replicated.add(envelope);
         return undefined;
       case 'rosters':
-        for (const text of said.texts) await this.log.keepRoster(text);
+        for (const text of said.texts) this.learnRoster(text);
         return this.#deliver();
       case 'ask':
         return this.send(from, {
@@ -174,8 +176,8 @@ export class Member {
     this.tellAll({ kind: 'told', point: this.agreement.agreedBySources() });
     if (!this.isReady) this.tellAll({ kind: 'ask' });
     this.tellAll({ kind: 'batches', batches: [...this.disk.batches.values()] });
-    const texts = await Promise.all(this.log.state.rosters.map(({ hash }) => this.log.rosterText(hash)));
-    this.tellAll({ kind: 'rosters', texts: texts.flatMap((text) => text ?? []) });
+    const inForce = await Promise.all(this.log.state.rosters.map(({ hash }) => this.log.rosterText(hash)));
+    this.tellAll({ kind: 'rosters', texts: [...this.#texts.values(), ...inForce.flatMap((text) => text ?? [])] });
     await this.#sign();
     const own = this.book.newest(this.node);
     if (own !== undefined) this.tellAll({ kind: 'checkpoint', signed: own.signed });
@@ -226,9 +228,14 @@ export class Member {
     if (sealed !== undefined) await this.#pay(this.#nameOf(sealed), fate);
   }
 
+  /** Keeps the text of a roster, which need not be in force; others bring it again where it is lost. */
+  learnRoster(text: string): void {
+    this.#texts.set(rosterHash(text), text);
+  }
+
   /** Names a roster that its operator signed. */
   async nameRoster(text: string, fate: Fate): Promise<void> {
-    await this.log.keepRoster(text);
+    this.learnRoster(text);
     await this.#pay(nameStatement(keyedSuite, this.#setting.federation, { type: 'roster', text }), fate);
   }
 
@@ -264,21 +271,28 @@ export class Member {
     return nameEnvelope(keyedSuite, this.#setting.federation, sealed.envelope, sealed.signedEnvelope.statement);
   }
 
-  /** As the node's follower of the log: where a roster's text lacks, the same messages come again. */
   async #deliver(): Promise<void> {
     for (;;) {
       const messages = this.agreement.nextFinal(PAGE_MESSAGES);
       if (messages.length === 0) return;
-      const { decided, needs } = await this.log.take(messages);
-      if (decided.length > 0) await this.#noteDecided(decided.some(({ named }) => named.type === 'roster'));
-      if (needs !== null) return;
+      try {
+        await takeFinal(this.log, messages, {
+          textOf: (hash) => this.#texts.get(hash),
+          onAdvance: ({ decided }) => this.#noteDecided(decided),
+        });
+      } catch (error) {
+        // The same messages come again.
+        if (error instanceof RosterLackingError) return;
+        throw error;
+      }
       this.agreement.advance(messages);
     }
   }
 
-  async #noteDecided(isRoster: boolean): Promise<void> {
+  async #noteDecided(decided: readonly LoggedDecision[]): Promise<void> {
+    if (decided.length === 0) return;
     await this.book.reconsider();
-    if (isRoster) {
+    if (decided.some(({ named }) => named.type === 'roster')) {
       this.#roster = rosterStatement.parse((await this.log.rosterText(rosterInForce(this.log.state))) ?? '');
       this.agreement.setMembers(this.#roster.members.map(({ node }) => node));
     }

@@ -139,7 +139,7 @@ async function changeRoster(world: World, a: number, b: number): Promise<void> {
   const naming = world.running().filter((_, i) => (a & (1 << i)) !== 0);
   for (const member of naming) await member.nameRoster(text, 'silent');
   const isMajority = naming.length >= majorityOf({ members: by.roster.members });
-  if (isMajority && b > 3) for (const member of world.running()) await member.log.keepRoster(text);
+  if (isMajority && b > 3) for (const member of world.running()) member.learnRoster(text);
 }
 
 function spam(world: World, victim: NodeId, a: number): void {
