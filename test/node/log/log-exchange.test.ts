@@ -6,6 +6,7 @@ import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import type { Serve } from '../../../node/federation/transport/contract.ts';
 import { LogExchange } from '../../../node/log/log-exchange.ts';
+import { MemberClocks } from '../../../node/log/member-clocks.ts';
 import { LOG_REQUEST, logFrames, readLogAnswer } from '../../../node/log/log-forms.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
@@ -23,6 +24,7 @@ function signedAs(text: string): SignedCheckpoint {
   return { text, signature };
 }
 
+const NOW = 1_790_000_000_000;
 const pointAt = (sequence: number): TopicPoint => ({ sequence, runningHash: INITIAL_HEAD.runningHash });
 
 /** One member's exchange, and a peer `us` that answers what a test says. */
@@ -61,6 +63,8 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
         return 'counted';
       },
     },
+    clocks: new MemberClocks({ now: () => NOW, members: () => [US] }),
+    now: () => NOW,
     faults,
     log: pino({ level: 'silent' }),
   });
@@ -83,15 +87,19 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
 
 test('who asks is told how far the own sources agree, and shown every checkpoint that is kept', async () => {
   await using room = openRoom(() => []);
-  assert.equal(readLogAnswer(await room.served()), { told: pointAt(4), checkpoints: [signedAs('one'), signedAs('two')] });
+  assert.equal(readLogAnswer(await room.served()), {
+    clock: NOW,
+    told: pointAt(4),
+    checkpoints: [signedAs('one'), signedAs('two')],
+  });
 });
 
 test('members that are connected are asked at the start, and every other one when it comes', async () => {
-  await using here = openRoom(() => logFrames({ told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
+  await using here = openRoom(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
   here.exchange.start();
   await until('the answer', () => here.learned.length === 2);
   assert.equal([here.told, here.learned], [[['us', 7]], ['a', 'b']]);
-  await using away = openRoom(() => logFrames({ told: pointAt(7), checkpoints: [] }), false);
+  await using away = openRoom(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [] }), false);
   away.exchange.start();
   assert.is(away.asked(), 0);
   away.meet();
@@ -100,7 +108,7 @@ test('members that are connected are asked at the start, and every other one whe
 
 test('a checkpoint that does not hold hides no other, and is noted', async () => {
   const forged = [signedAs('a'), signedAs('forged'), signedAs('b')];
-  await using room = openRoom(() => logFrames({ told: pointAt(1), checkpoints: forged }));
+  await using room = openRoom(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: forged }));
   room.exchange.start();
   await until('the last', () => room.learned.includes('b'));
   assert.equal(room.learned, ['a', 'b']);
@@ -113,7 +121,7 @@ test('an answer of another shape is noted, and the member is asked again', async
   room.exchange.start();
   await until('the fault', () => room.faults.all().length === 1);
   assert.equal([room.told, room.learned], [[], []]);
-  frames = [...logFrames({ told: pointAt(2), checkpoints: [] })];
+  frames = [...logFrames({ clock: NOW, told: pointAt(2), checkpoints: [] })];
   room.meet();
   await until('the answer', () => room.told.length === 1);
 });
@@ -129,6 +137,32 @@ test('what the own sources agree on goes out once for all growth of a moment, an
   assert.equal(room.published[1], { type: 'told', point: pointAt(9) });
 });
 
+test('what the own sources take back is told at once', async () => {
+  await using room = openRoom(() => []);
+  room.grow(9);
+  room.exchange.tell();
+  await until('it is told', () => room.published.length === 1);
+  room.grow(3);
+  room.exchange.tell();
+  assert.equal(room.published[1], { type: 'told', point: pointAt(3) });
+});
+
+test('an answer that comes after newer gossip of its member takes nothing back', async () => {
+  const asked = Promise.withResolvers<void>();
+  function* late(): Generator<Uint8Array> {
+    yield* logFrames({ clock: NOW, told: pointAt(1), checkpoints: [signedAs('a')] });
+  }
+  await using room = openRoom(() => {
+    room.exchange.noteTold(US, pointAt(8));
+    asked.resolve();
+    return late();
+  });
+  room.exchange.start();
+  await asked.promise;
+  await until('the answer', () => room.learned.length === 1);
+  assert.equal(room.told, [['us', 8]]);
+});
+
 test('frames that are no JSON, too few or of too many members are refused', () => {
   const refuses = (frames: readonly Uint8Array[]) => {
     try {
@@ -138,7 +172,7 @@ test('frames that are no JSON, too few or of too many members are refused', () =
       return error instanceof PeerStatementError && error.fault === 'malformed';
     }
   };
-  const [told = new Uint8Array()] = logFrames({ told: pointAt(1), checkpoints: [] });
+  const [told = new Uint8Array()] = logFrames({ clock: NOW, told: pointAt(1), checkpoints: [] });
   assert.not.ok(refuses([told]));
   assert.ok(refuses([]));
   assert.ok(refuses([utf8('{')]));
