@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../protocol/json/value.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import type { Random } from '../hostile/random.ts';
-import { placesOf, replaceAt } from '../protocol/bundle/json-places.ts';
+import { placesOf, replaceAt } from '../protocol/verdict/json-places.ts';
 import type { Corpus } from './corpus.ts';
 
 /** Makes the text of a bundle out of one. */

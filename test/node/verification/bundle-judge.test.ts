@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { BundleJudge } from '../../../node/verification/bundle-judge.ts';
 import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
 import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';

@@ -21,7 +21,7 @@ import { isJsonObject, type JsonValue } from '../../../../protocol/json/value.ts
 import { revocationStatement } from '../../../../protocol/log/revocation.ts';
 import { commit } from '../../../../protocol/payload/commitment.ts';
 import { priceOf } from '../../../../protocol/payments/prices.ts';
-import { signStatement } from '../../../../protocol/statement/statement.ts';
+import { type SignedStatement, signStatement } from '../../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
