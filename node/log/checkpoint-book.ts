@@ -114,8 +114,9 @@ export class CheckpointBook {
     const judged: { readonly known: KnownCheckpoint; readonly outcome: CheckpointOutcome }[] = [];
     for (const [node, known] of this.#ahead) {
       if (known.checkpoint.size > this.#tree.size) continue;
-      if (this.#ahead.get(node) === known) this.#ahead.delete(node);
+      // It stays what the member is known to have signed until it is kept as such.
       judged.push({ known, outcome: await this.learn(known) });
+      if (this.#ahead.get(node) === known) this.#ahead.delete(node);
     }
     return judged;
   }

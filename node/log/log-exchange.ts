@@ -38,6 +38,10 @@ export class LogExchange implements AsyncDisposable {
   #stopListening: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #telling: NodeJS.Timeout | undefined;
+  /** Sequence number that was told last. */
+  #told = 0;
+  /** By member, how often it told something by gossip. */
+  readonly #heard = new Map<NodeId, number>();
 
   constructor(options: LogExchangeOptions) {
     this.#options = options;
@@ -54,12 +58,11 @@ export class LogExchange implements AsyncDisposable {
     this.#timer = setInterval(() => this.askAll(), EXCHANGE_MS);
   }
 
-  /** The own sources agree on more: every member is told, soon. */
+  /** The own sources agree on another point: every member is told, soon, and at once where it takes something back. */
   tell(): void {
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined;
-      void this.#publish({ type: 'told', point: this.#options.reading.tell() });
-    }, TELL_INTERVAL_MS);
+    const isFall = this.#options.reading.tell().sequence < this.#told;
+    if (isFall) this.#tellNow();
+    else this.#telling ??= setTimeout(() => this.#tellNow(), TELL_INTERVAL_MS);
   }
 
   /** Sends a checkpoint of this node to every member. */
@@ -74,6 +77,7 @@ export class LogExchange implements AsyncDisposable {
 
   /** Takes what a member told. */
   noteTold(from: NodeId, point: TopicPoint): void {
+    this.#heard.set(from, (this.#heard.get(from) ?? 0) + 1);
     this.#options.reading.noteTold(from, point);
   }
 
@@ -83,6 +87,14 @@ export class LogExchange implements AsyncDisposable {
     clearTimeout(this.#telling);
     this.#stopListening?.();
     await Promise.allSettled(this.#asking.values());
+  }
+
+  #tellNow(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    const point = this.#options.reading.tell();
+    this.#told = point.sequence;
+    void this.#publish({ type: 'told', point });
   }
 
   #meet(peer: NodeId): void {
@@ -104,6 +116,7 @@ export class LogExchange implements AsyncDisposable {
   async #exchange(peer: NodeId): Promise<void> {
     const { transport, reading, checkpoints, clocks, faults, log } = this.#options;
     const options = { signal: this.#closing.signal };
+    const heard = this.#heard.get(peer);
     const frames: Uint8Array[] = [];
     const askedAt = performance.now();
     let answeredAt = askedAt;
@@ -114,7 +127,8 @@ export class LogExchange implements AsyncDisposable {
     }
     const answer = readLogAnswer(frames);
     clocks.note(peer, answer.clock + (performance.now() - answeredAt), answeredAt - askedAt);
-    reading.noteTold(peer, answer.told);
+    // What it told meanwhile is newer: a lower point would take it back.
+    if (this.#heard.get(peer) === heard) reading.noteTold(peer, answer.told);
     for (const signed of answer.checkpoints) {
       try {
         await checkpoints.learn(signed);

@@ -156,7 +156,7 @@ export class LogFollower implements AsyncDisposable {
 
   /** A member says how far its own sources agree on the topic. */
   noteTold(from: NodeId, point: TopicPoint): void {
-    this.#reading.noteTold(from, point);
+    this.#exchange.noteTold(from, point);
   }
 
   /** Takes a checkpoint. Throws `PeerStatementError` where it does not hold. */

@@ -2,6 +2,8 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { writeSha256 } from '../../../../protocol/hash.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { isTimestamp } from '../../../../protocol/time.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
@@ -36,11 +38,18 @@ test('health tells who is asked and that records are accepted, ledger or no ledg
   await node.seal();
   await until('the ledger is missed', async () => JSON.stringify(await health(node)).includes('unreachable'));
   const body = await health(node);
-  assert.equal(Object.keys(body), ['status', 'ts', 'region', 'node', 'version', 'checks']);
+  assert.equal(Object.keys(body), ['status', 'ts', 'region', 'node', 'version', 'checks', 'log']);
   assert.equal([body.status, body.region, body.node], ['ok', 'EU/Test', 'eu']);
   assert.ok(isTimestamp(String(body.ts)));
   assert.match(String(body.version), /^\d+\.\d+\.\d+$/);
   assert.equal(body.checks, { storage: 'ok', signer: 'ok', ledger: 'unreachable', queueDepth: 0 });
+  assert.equal(body.log, {
+    size: 0,
+    root: writeSha256(nativeSuite.sha256()),
+    waitingFor: 'nothing',
+    contradictions: [],
+    falseCheckpoints: [],
+  });
 });
 
 test('health is 503 while the store refuses writes, and asks it to recover', async () => {
@@ -69,6 +78,13 @@ test('the federation page tells members, heads and witnesses', async () => {
   assert.equal(body.roster, { version: 1, hash: us.context.keys.rosters.hash, quorum: 1 });
   assert.equal(body.ledger, { network: network.ledger.network, topicId: network.ledger.topicId });
   assert.equal([body.catchingUp, body.equivocations], [[], []]);
+  assert.equal(body.log, {
+    size: 0,
+    root: writeSha256(nativeSuite.sha256()),
+    needsRoster: null,
+    checkpoints: [],
+    falseCheckpoints: [],
+  });
   const { members } = body;
   if (!compiled.Check(members)) throw new Error(`the members have another shape: ${JSON.stringify(members)}`);
   assert.equal(
@@ -89,6 +105,8 @@ test('metrics count records, groups and answers, and name no caller', async () =
   assert.match(text, /^meridian_batches_sealed_total(\{[^}]*\})? 1$/m);
   assert.match(text, /route="\/v1\/attest".* 1$/m);
   assert.match(text, /route="\/v1\/health"/);
+  assert.match(text, /^meridian_log_decisions(\{[^}]*\})? 0$/m);
+  assert.match(text, /^meridian_topic_mirror_sequence\{.*mirror="[^"]+".*\} 0$/m);
   assert.not.match(text, 'att_eu_');
 });
 

@@ -1,0 +1,137 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
+import { isBase64url } from '../../../protocol/statement/statement.ts';
+import { hashOf } from '../../protocol/log/topic.ts';
+import { LogStore } from './log-store.ts';
+
+const EU = nodeId('eu');
+const US = nodeId('us');
+
+/** A tree whose root at each size is a hash of the size. */
+class GrowingTree {
+  size: number;
+  constructor(size: number) {
+    this.size = size;
+  }
+  async rootAt(size: number) {
+    if (size > this.size) throw new RangeError('not there yet');
+    return hashOf(`root ${size}`);
+  }
+}
+
+function known(size: number, change: Partial<Checkpoint> = {}): KnownCheckpoint {
+  const checkpoint: Checkpoint = {
+    v: 1,
+    type: 'checkpoint',
+    federation: hashOf('genesis'),
+    node: EU,
+    keyId: hashOf('first key'),
+    size,
+    root: hashOf(`root ${size}`),
+    vouched: {},
+    ...change,
+  };
+  const signature = 'c2ln';
+  if (!isBase64url(signature)) throw new Error('base64url');
+  return { checkpoint, signed: { text: checkpointStatement.write(checkpoint), signature } };
+}
+
+const FALSE = { root: hashOf('another tree') };
+
+test('one whose root is that of the own tree counts, and one that says no more is known', async () => {
+  await using home = await LogStore.open();
+  const book = await CheckpointBook.open(home.store, new GrowingTree(10));
+  assert.is(await book.learn(known(4)), 'counted');
+  assert.is(await book.learn(known(4)), 'known');
+  assert.is(await book.learn(known(3)), 'known');
+  assert.is(await book.learn(known(4, { vouched: { us: 2 } })), 'counted');
+  assert.is(await book.learn(known(4, { vouched: { us: 1 } })), 'known');
+  assert.is(await book.learn(known(4, { vouched: { us: 1, ca: 1 } })), 'counted');
+  assert.is(await book.learn(known(9, { node: US })), 'counted');
+  assert.equal(book.newest(EU)?.checkpoint.vouched, { us: 1, ca: 1 });
+  assert.equal(book.all().map(({ checkpoint }) => [checkpoint.node, checkpoint.size]), [['eu', 4], ['us', 9]]);
+  assert.is(book.newest(nodeId('sg')), undefined);
+});
+
+test('one beyond the own tree waits, counts in nothing, and is judged once the tree has grown', async () => {
+  await using home = await LogStore.open();
+  const tree = new GrowingTree(3);
+  const book = await CheckpointBook.open(home.store, tree);
+  await book.learn(known(2));
+  assert.is(await book.learn(known(6)), 'ahead');
+  assert.is(await book.learn(known(7)), 'ahead');
+  assert.is(await book.learn(known(8, { node: US, ...FALSE })), 'ahead');
+  assert.equal([book.newest(EU)?.checkpoint.size, book.newest(US)], [2, undefined]);
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [2, 7]);
+  tree.size = 6;
+  assert.equal(await book.reconsider(), []);
+  tree.size = 8;
+  const judged = (await book.reconsider()).map(({ known: { checkpoint }, outcome }) => [checkpoint.node, outcome]);
+  assert.equal(judged, [['eu', 'counted'], ['us', 'false']]);
+  assert.is(book.newest(EU)?.checkpoint.size, 7);
+  assert.equal(await book.reconsider(), []);
+});
+
+test('while one that was ahead is judged, its member is known to have signed it', async () => {
+  let judging = () => {};
+  const begun = new Promise<void>((resolve) => (judging = resolve));
+  const going = Promise.withResolvers<void>();
+  await using home = await LogStore.open();
+  const tree = new GrowingTree(1);
+  tree.rootAt = async (size) => {
+    judging();
+    await going.promise;
+    return hashOf(`root ${size}`);
+  };
+  const book = await CheckpointBook.open(home.store, tree);
+  await book.learn(known(4));
+  tree.size = 4;
+  const reconsidering = book.reconsider();
+  await begun;
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [4]);
+  going.resolve();
+  await reconsidering;
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [4]);
+});
+
+test('one that the own tree contradicts is evidence: kept, the first of it, and never counted', async () => {
+  await using home = await LogStore.open();
+  const book = await CheckpointBook.open(home.store, new GrowingTree(10));
+  assert.is(await book.learn(known(5)), 'counted');
+  assert.is(await book.learn(known(7, FALSE)), 'false');
+  assert.is(await book.learn(known(8, FALSE)), 'false');
+  assert.equal(book.contradicted.map(({ checkpoint }) => checkpoint.size), [7]);
+  assert.is(book.newest(EU)?.checkpoint.size, 5);
+  assert.equal(book.shown().length, 1);
+  assert.is(await book.learn(known(9)), 'counted');
+  const again = await CheckpointBook.open(await home.reopen(), new GrowingTree(10));
+  assert.equal(again.contradicted, book.contradicted);
+  assert.equal(again.all(), book.all());
+});
+
+test('of a member the newest by each of its last two keys are kept, also after a restart', async () => {
+  await using home = await LogStore.open();
+  const book = await CheckpointBook.open(home.store, new GrowingTree(10));
+  for (const [at, name] of ['one', 'two', 'three'].entries()) {
+    assert.is(await book.learn(known(at + 1, { keyId: hashOf(name) })), 'counted');
+  }
+  const kept = [hashOf('three'), hashOf('two')];
+  assert.equal(book.of(EU).map(({ checkpoint }) => checkpoint.keyId), kept);
+  const again = await CheckpointBook.open(await home.reopen(), new GrowingTree(10));
+  assert.equal(again.of(EU).map(({ checkpoint }) => checkpoint.keyId), kept);
+  assert.is(again.shown().length, 2);
+});
+
+test('many at once end with the newest', async () => {
+  await using home = await LogStore.open();
+  const book = await CheckpointBook.open(home.store, new GrowingTree(50));
+  const sizes = [7, 3, 41, 12, 41, 1, 40];
+  await Promise.all(sizes.map((size) => book.learn(known(size))));
+  assert.is(book.newest(EU)?.checkpoint.size, 41);
+  assert.is((await CheckpointBook.open(await home.reopen(), new GrowingTree(50))).newest(EU)?.checkpoint.size, 41);
+});
+
+test.run();

@@ -1,0 +1,181 @@
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { CheckpointBook, checkpointTable, readCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { Checkpoints } from '../../../node/log/checkpoints.ts';
+import { openGate } from '../../../node/store/commit.ts';
+import { type NodeId, nodeId } from '../../../protocol/ids.ts';
+import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
+import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { rosterStatement } from '../../../protocol/log/roster.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { createMember, seedOf, type TestMember } from '../../fixtures/federation-member.ts';
+import { until } from '../../fixtures/until.ts';
+import { genesisOf, hashOf } from '../../protocol/log/topic.ts';
+import { LogStore } from './log-store.ts';
+
+const EU = nodeId('eu');
+const US = nodeId('us');
+const AT = timestampOf(Date.UTC(2026, 0, 1));
+/** The least time between two checkpoints of a federation of two. In milliseconds. */
+const INTERVAL_MS = 1_000;
+
+const members = new Map<NodeId, TestMember>();
+for (const node of [EU, US]) members.set(node, await createMember('checkpoints', node, nativeSigner, AT));
+
+function member(node: NodeId): TestMember {
+  const found = members.get(node);
+  if (found === undefined) throw new RangeError(`${node} is no member`);
+  return found;
+}
+
+/** A member `eu` with a tree that a test grows. */
+async function openRoom(gate = openGate) {
+  const resources = new AsyncDisposableStack();
+  const home = resources.use(await LogStore.open(gate));
+  const { store } = home;
+  const roster = genesisOf([], { quorum: 1, members: [...members.values()].map((one) => one.member) });
+  const signatures: SignedRoster['signatures'] = [];
+  for (const { node, identity } of members.values()) {
+    signatures.push({ node, signature: (await signStatement(rosterStatement, roster, identity)).signature });
+  }
+  const keys = await FederationKeys.open(store, [{ statement: rosterStatement.write(roster), signatures }]);
+  for (const { key } of members.values()) await keys.learnCertificate(key.signed);
+  const federation = keys.rosters.genesis;
+  const tree = { size: 0, rootAt: async (size: number) => hashOf(`root ${size}`) };
+  const book = await CheckpointBook.open(store, tree);
+  const sent: { readonly checkpoint: Checkpoint; readonly at: number; readonly isHeld: boolean }[] = [];
+  const vouched = new Map<NodeId, number>();
+  const checkpoints = resources.use(
+    new Checkpoints({
+      self: EU,
+      federation,
+      signer: () => member(EU).key.signer,
+      keys,
+      book,
+      tree,
+      vouched: () => vouched,
+      async publish(signed) {
+        const { checkpoint } = readCheckpoint(signed);
+        const held = await checkpointTable.get(store, EU, checkpoint.keyId);
+        sent.push({ checkpoint, at: performance.now(), isHeld: held?.text === signed.text });
+      },
+      log: pino({ level: 'silent' }),
+    }),
+  );
+  const sign = async (node: NodeId, size: number, change: Partial<Checkpoint> = {}, by = member(node).key.signer) => {
+    const root = hashOf(`root ${size}`);
+    const said: Checkpoint = { v: 1, type: 'checkpoint', federation, node, keyId: by.keyId, size, root, vouched: {}, ...change };
+    const { statement, signature } = await signStatement(checkpointStatement, said, by);
+    return { text: statement, signature };
+  };
+  return { tree, book, sent, vouched, checkpoints, sign, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+test('nothing is signed before the start, and nothing of an empty log', async () => {
+  await using room = await openRoom();
+  room.tree.size = 3;
+  room.checkpoints.noteGrowth();
+  assert.is(await room.checkpoints.learn(await room.sign(US, 3)), 'counted');
+  assert.equal(room.sent, []);
+  room.checkpoints.start();
+  await until('the first', () => room.sent.length === 1);
+  assert.equal(room.sent.map(({ checkpoint: { node, size } }) => [node, size]), [['eu', 3]]);
+});
+
+test('one is signed at once when the tree has grown, the next only when the interval is over; each is on the disk first', async () => {
+  await using room = await openRoom();
+  room.checkpoints.start();
+  const began = performance.now();
+  room.tree.size = 1;
+  room.checkpoints.noteGrowth();
+  await until('the first', () => room.sent.length === 1);
+  assert.ok(performance.now() - began < INTERVAL_MS);
+  for (const size of [2, 3, 4]) {
+    room.tree.size = size;
+    room.checkpoints.noteGrowth();
+  }
+  await until('the second', () => room.sent.length === 2);
+  assert.equal(room.sent.map(({ checkpoint }) => checkpoint.size), [1, 4]);
+  assert.equal(room.sent.map(({ isHeld }) => isHeld), [true, true]);
+  // What is sent is dated a little later than what is signed.
+  assert.ok((room.sent[1]?.at ?? 0) - (room.sent[0]?.at ?? 0) > INTERVAL_MS * 0.9);
+  assert.is(room.book.newest(EU)?.checkpoint.size, 4);
+});
+
+test('growth that says nothing new is not signed again; more that is vouched for is', async () => {
+  await using room = await openRoom();
+  room.tree.size = 2;
+  room.checkpoints.start();
+  await until('the first', () => room.sent.length === 1);
+  room.checkpoints.noteGrowth();
+  await until('that it was looked at', () => performance.now() - (room.sent[0]?.at ?? 0) > INTERVAL_MS * 1.3);
+  assert.is(room.sent.length, 1);
+  room.vouched.set(US, 1);
+  room.checkpoints.noteGrowth();
+  await until('the second', () => room.sent.length === 2);
+  assert.equal(room.sent[1]?.checkpoint.vouched, { us: 1 });
+});
+
+test('a store that is a copy signs nothing below what others say it has signed', async () => {
+  await using room = await openRoom();
+  room.tree.size = 2;
+  assert.is(await room.checkpoints.learn(await room.sign(EU, 5, { vouched: { us: 3 } })), 'ahead');
+  room.checkpoints.start();
+  room.tree.size = 6;
+  await room.checkpoints.reconsider();
+  room.vouched.set(US, 2);
+  room.checkpoints.noteGrowth();
+  await room.checkpoints.learn(await room.sign(US, 6));
+  await until('a look', () => room.book.newest(US)?.checkpoint.size === 6);
+  assert.equal(room.sent, []);
+  room.vouched.set(US, 3);
+  room.checkpoints.noteGrowth();
+  await until('one that covers it', () => room.sent.length === 1);
+  assert.equal([room.sent[0]?.checkpoint.size, room.sent[0]?.checkpoint.vouched], [6, { us: 3 }]);
+});
+
+test('a checkpoint that the disk refuses is not sent; it is signed again', async () => {
+  let failing = false;
+  let refused = 0;
+  await using room = await openRoom((commit) => {
+    if (!failing) return openGate(commit);
+    refused++;
+    failing = false;
+    return Promise.reject(new Error('the disk is gone'));
+  });
+  failing = true;
+  room.tree.size = 1;
+  room.checkpoints.start();
+  await until('the second try', () => room.sent.length === 1);
+  assert.equal([refused, room.sent[0]?.isHeld], [1, true]);
+});
+
+test('only what a certified key of its member signed, for this federation, is taken', async () => {
+  await using room = await openRoom();
+  room.tree.size = 9;
+  const faultOf = async (signed: SignedCheckpoint) => {
+    try {
+      return await room.checkpoints.learn(signed);
+    } catch (error) {
+      return error instanceof PeerStatementError ? error.fault : 'another error';
+    }
+  };
+  const right = await room.sign(US, 4);
+  const stranger = nativeSigner(seedOf('stranger'));
+  assert.is(await faultOf(await room.sign(US, 4, {}, stranger)), 'unknown-key');
+  assert.is(await faultOf(await room.sign(US, 4, { keyId: member(US).key.signer.keyId }, stranger)), 'forged');
+  assert.is(await faultOf(await room.sign(US, 4, { node: EU })), 'unknown-key');
+  assert.is(await faultOf(await room.sign(US, 4, { node: nodeId('sg') })), 'unknown-member');
+  assert.is(await faultOf(await room.sign(US, 4, { federation: hashOf('another') })), 'malformed');
+  assert.is(await faultOf({ ...right, text: `${right.text} ` }), 'malformed');
+  assert.is(await faultOf(await room.sign(US, 4, { root: hashOf('another tree') })), 'false');
+  assert.equal(room.book.contradicted.map(({ checkpoint }) => checkpoint.node), ['us']);
+  assert.is(await faultOf(right), 'counted');
+});
+
+test.run();

@@ -1,0 +1,149 @@
+import { pino } from 'pino';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decodeGossip, type GossipMessage } from '../../../node/federation/gossip-forms.ts';
+import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import type { Serve } from '../../../node/federation/transport/contract.ts';
+import { LogExchange } from '../../../node/log/log-exchange.ts';
+import { LOG_REQUEST, logFrames, readLogAnswer } from '../../../node/log/log-forms.ts';
+import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import type { SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
+import { isBase64url } from '../../../protocol/statement/statement.ts';
+import { until } from '../../fixtures/until.ts';
+
+const US = nodeId('us');
+
+function signedAs(text: string): SignedCheckpoint {
+  const signature = 'c2ln';
+  if (!isBase64url(signature)) throw new Error('base64url');
+  return { text, signature };
+}
+
+const pointAt = (sequence: number): TopicPoint => ({ sequence, runningHash: INITIAL_HEAD.runningHash });
+
+/** One member's exchange, and a peer `us` that answers what a test says. */
+function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
+  let serve: Serve | undefined;
+  let meet: (node: string) => void = () => undefined;
+  const told: [string, number][] = [];
+  const learned: string[] = [];
+  const published: GossipMessage[] = [];
+  let asked = 0;
+  let point = pointAt(4);
+  const faults = new PeerFaults(() => 0);
+  const exchange = new LogExchange({
+    transport: {
+      serve: (_protocol, served) => (serve = served),
+      async *request() {
+        asked++;
+        yield* answer();
+      },
+      async publish(_topic, data) {
+        published.push(decodeGossip(data));
+        return 1;
+      },
+      onConnect(listener) {
+        meet = listener;
+        return () => (meet = () => undefined);
+      },
+      peers: () => [{ node: 'us', connected, since: null, subscribed: [], rtt: null, score: null, lastError: null }],
+    },
+    reading: { tell: () => point, noteTold: (from, { sequence }) => told.push([from, sequence]) },
+    book: { shown: () => [signedAs('one'), signedAs('two')] },
+    checkpoints: {
+      async learn({ text }) {
+        if (text === 'forged') throw new PeerStatementError('forged', 'a signature does not hold');
+        learned.push(text);
+        return 'counted';
+      },
+    },
+    faults,
+    log: pino({ level: 'silent' }),
+  });
+  return {
+    exchange,
+    told,
+    learned,
+    published,
+    faults,
+    meet: () => meet('us'),
+    asked: () => asked,
+    grow: (sequence: number) => (point = pointAt(sequence)),
+    served: async () => {
+      if (serve === undefined) throw new Error('nothing is served');
+      return Array.fromAsync(serve(LOG_REQUEST, 'us', new AbortController().signal));
+    },
+    [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
+  };
+}
+
+test('who asks is told how far the own sources agree, and shown every checkpoint that is kept', async () => {
+  await using room = openRoom(() => []);
+  assert.equal(readLogAnswer(await room.served()), { told: pointAt(4), checkpoints: [signedAs('one'), signedAs('two')] });
+});
+
+test('members that are connected are asked at the start, and every other one when it comes', async () => {
+  await using here = openRoom(() => logFrames({ told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
+  here.exchange.start();
+  await until('the answer', () => here.learned.length === 2);
+  assert.equal([here.told, here.learned], [[['us', 7]], ['a', 'b']]);
+  await using away = openRoom(() => logFrames({ told: pointAt(7), checkpoints: [] }), false);
+  away.exchange.start();
+  assert.is(away.asked(), 0);
+  away.meet();
+  await until('the answer', () => away.told.length === 1);
+});
+
+test('a checkpoint that does not hold hides no other, and is noted', async () => {
+  const forged = [signedAs('a'), signedAs('forged'), signedAs('b')];
+  await using room = openRoom(() => logFrames({ told: pointAt(1), checkpoints: forged }));
+  room.exchange.start();
+  await until('the last', () => room.learned.includes('b'));
+  assert.equal(room.learned, ['a', 'b']);
+  assert.equal(room.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'forged']]);
+});
+
+test('an answer of another shape is noted, and the member is asked again', async () => {
+  let frames: readonly Uint8Array[] = [utf8('{"sequence":-1}')];
+  await using room = openRoom(() => frames);
+  room.exchange.start();
+  await until('the fault', () => room.faults.all().length === 1);
+  assert.equal([room.told, room.learned], [[], []]);
+  frames = [...logFrames({ told: pointAt(2), checkpoints: [] })];
+  room.meet();
+  await until('the answer', () => room.told.length === 1);
+});
+
+test('what the own sources agree on goes out once for all growth of a moment, and checkpoints at once', async () => {
+  await using room = openRoom(() => []);
+  room.exchange.tell();
+  room.grow(9);
+  room.exchange.tell();
+  await room.exchange.publish(signedAs('mine'));
+  assert.equal(room.published.map(({ type }) => type), ['checkpoint']);
+  await until('it is told', () => room.published.length === 2);
+  assert.equal(room.published[1], { type: 'told', point: pointAt(9) });
+});
+
+test('frames that are no JSON, too few or of too many members are refused', () => {
+  const refuses = (frames: readonly Uint8Array[]) => {
+    try {
+      readLogAnswer(frames);
+      return false;
+    } catch (error) {
+      return error instanceof PeerStatementError && error.fault === 'malformed';
+    }
+  };
+  const [told = new Uint8Array()] = logFrames({ told: pointAt(1), checkpoints: [] });
+  assert.not.ok(refuses([told]));
+  assert.ok(refuses([]));
+  assert.ok(refuses([utf8('{')]));
+  assert.ok(refuses([told, told]));
+  assert.ok(refuses([told, utf8('{"text":"a","signature":"c2ln","more":1}')]));
+});
+
+test.run();
