@@ -6,6 +6,7 @@ import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import type { Serve } from '../../../node/federation/transport/contract.ts';
 import { LogExchange } from '../../../node/log/log-exchange.ts';
+import { MemberClocks } from '../../../node/log/member-clocks.ts';
 import { LOG_REQUEST, logFrames, readLogAnswer } from '../../../node/log/log-forms.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
@@ -16,6 +17,7 @@ import { isBase64url } from '../../../protocol/statement/statement.ts';
 import { until } from '../../fixtures/until.ts';
 
 const US = nodeId('us');
+const NOW = 1_763_717_400_000;
 
 function signedAs(text: string): SignedCheckpoint {
   const signature = 'c2ln';
@@ -35,6 +37,7 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
   let asked = 0;
   let point = pointAt(4);
   const faults = new PeerFaults(() => 0);
+  const clocks = new MemberClocks({ now: () => NOW - 60_000, members: () => [US] });
   const exchange = new LogExchange({
     transport: {
       serve: (_protocol, served) => (serve = served),
@@ -61,6 +64,8 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
         return 'counted';
       },
     },
+    clocks,
+    now: () => NOW,
     faults,
     log: pino({ level: 'silent' }),
   });
@@ -69,6 +74,7 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
     told,
     learned,
     published,
+    clocks,
     faults,
     meet: () => meet('us'),
     asked: () => asked,
@@ -83,15 +89,17 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
 
 test('who asks is told how far the own sources agree, and shown every checkpoint that is kept', async () => {
   await using room = openRoom(() => []);
-  assert.equal(readLogAnswer(await room.served()), { told: pointAt(4), checkpoints: [signedAs('one'), signedAs('two')] });
+  assert.equal(readLogAnswer(await room.served()), { clock: NOW, told: pointAt(4), checkpoints: [signedAs('one'), signedAs('two')] });
 });
 
 test('members that are connected are asked at the start, and every other one when it comes', async () => {
-  await using here = openRoom(() => logFrames({ told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
+  await using here = openRoom(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [signedAs('a'), signedAs('b')] }));
   here.exchange.start();
   await until('the answer', () => here.learned.length === 2);
   assert.equal([here.told, here.learned], [[['us', 7]], ['a', 'b']]);
-  await using away = openRoom(() => logFrames({ told: pointAt(7), checkpoints: [] }), false);
+  const [clock] = here.clocks.differences();
+  assert.ok(clock !== undefined && Math.abs(clock.difference - 60_000) < 5_000, 'its clock is known, less the way');
+  await using away = openRoom(() => logFrames({ clock: NOW, told: pointAt(7), checkpoints: [] }), false);
   away.exchange.start();
   assert.is(away.asked(), 0);
   away.meet();
@@ -100,7 +108,7 @@ test('members that are connected are asked at the start, and every other one whe
 
 test('a checkpoint that does not hold hides no other, and is noted', async () => {
   const forged = [signedAs('a'), signedAs('forged'), signedAs('b')];
-  await using room = openRoom(() => logFrames({ told: pointAt(1), checkpoints: forged }));
+  await using room = openRoom(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: forged }));
   room.exchange.start();
   await until('the last', () => room.learned.includes('b'));
   assert.equal(room.learned, ['a', 'b']);
@@ -113,7 +121,7 @@ test('an answer of another shape is noted, and the member is asked again', async
   room.exchange.start();
   await until('the fault', () => room.faults.all().length === 1);
   assert.equal([room.told, room.learned], [[], []]);
-  frames = [...logFrames({ told: pointAt(2), checkpoints: [] })];
+  frames = [...logFrames({ clock: NOW, told: pointAt(2), checkpoints: [] })];
   room.meet();
   await until('the answer', () => room.told.length === 1);
 });
@@ -138,7 +146,7 @@ test('frames that are no JSON, too few or of too many members are refused', () =
       return error instanceof PeerStatementError && error.fault === 'malformed';
     }
   };
-  const [told = new Uint8Array()] = logFrames({ told: pointAt(1), checkpoints: [] });
+  const [told = new Uint8Array()] = logFrames({ clock: NOW, told: pointAt(1), checkpoints: [] });
   assert.not.ok(refuses([told]));
   assert.ok(refuses([]));
   assert.ok(refuses([utf8('{')]));
