@@ -176,7 +176,7 @@ export class World {
       // It may carry too few checkpoints for a stranger where a member's own log knew the roster; it never is refused.
       const { exitCode } = await this.verdict(bundle, null);
       assert.ok(exitCode === 0 || exitCode === 5, `an old bundle of ${name} is refused`);
-      const [builder] = this.honest().filter(({ isMember }) => isMember);
+      const builder = this.honest().find(({ isMember }) => isMember);
       const fresh = builder === undefined ? null : await bundleBy(this.setting, builder, sealed);
       assert.ok(fresh !== null, `nobody has a bundle of ${name}`);
       for (const by of [null, ...this.honest().filter(({ isMember }) => isMember).slice(1)]) {
