@@ -240,11 +240,12 @@ export class World {
 
   /** Nobody calls a bundle verified whose envelope the true ledger has not decided, or that too few have derived. */
   async judge(sealed: SealedBatch, bundle: Bundle, by: Member | null): Promise<boolean> {
-    const { verified, restsOn } = await this.verdict(bundle, by);
-    if (!verified) return false;
+    const { facts, verified, restsOn } = await this.verdict(bundle, by);
     const envelope = envelopeHash(sealed);
-    const decided = this.truth.decided(sealed.node, sealed.batch);
-    assert.is(decided, envelope, `a batch of ${sealed.node} is verified that was never decided`);
+    const isDecided = this.truth.decided(sealed.node, sealed.batch) === envelope;
+    assert.ok(isDecided || !facts.onLedger, `a batch of ${sealed.node} is on the ledger that was never decided`);
+    assert.ok(isDecided || !verified, `a batch of ${sealed.node} is verified that was never decided`);
+    if (!verified) return false;
     const within = [...this.setting.rosters.values()].map((text) => rosterStatement.parse(text));
     const quorum = within.find(({ version }) => version === restsOn?.version)?.quorum ?? 0;
     const vouching = this.nodes.filter((node) => node !== sealed.node && node !== this.liar && this.#hasDerived(node, sealed));
