@@ -20,7 +20,6 @@ import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { type Advance, FederationLog, type LoggedDecision } from './federation-log.ts';
 import { MemberClocks } from './member-clocks.ts';
-import { type Advance, FederationLog, type LoggedDecision } from './federation-log.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
 import { takeFinal } from './take-final.ts';
