@@ -10,6 +10,7 @@ import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts'
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
 import { type Check, checkSigned, type TableCheck } from './check.ts';
+import { DERIVED_TABLES, DerivedWalk } from './derived-walk.ts';
 import { deriveGroup } from './group-records.ts';
 import { IndexWalk } from './index-walk.ts';
 import { PAYLOAD_TABLES, PayloadWalk } from './payload-walk.ts';
@@ -40,6 +41,7 @@ export const chainCheck: TableCheck = {
     linkProjection.table,
     ...BATCH_TABLES,
     ...SOURCE_TABLES,
+    ...DERIVED_TABLES,
     ...PAYLOAD_TABLES,
     ...OWN_PROJECTIONS.map(({ table }) => table),
     usageTable,
@@ -72,7 +74,7 @@ export const chainCheck: TableCheck = {
 /** The node itself, and those that any row of a chain names. */
 async function nodesOf({ store, report, own }: Check): Promise<readonly NodeId[]> {
   const nodes = new Set<NodeId>(own === null ? [] : [own]);
-  for (const { name } of [groupTable, bodyTable, ...BATCH_TABLES]) {
+  for (const { name } of [groupTable, bodyTable, ...BATCH_TABLES, ...DERIVED_TABLES]) {
     for await (const part of distinctParts(store, name)) {
       if (isNodeId(part)) nodes.add(part);
       else report.problem(name, `${name}/${part}`, 'names no node');
@@ -112,15 +114,17 @@ class ChainWalk {
 
   async run(): Promise<void> {
     const batches = await BatchWalk.open(this.#check, this.#node);
+    const derived = await DerivedWalk.open(this.#check, this.#node);
     for (let row = await this.#groups.next(); row !== undefined; row = await this.#groups.next()) {
       const group = row.value && this.#open(row.key, row.value);
       if (group === undefined) continue;
       this.#next = group.first + group.size;
-      await batches.add(group, await this.#derive(row.key, group));
+      await batches.add(group, await this.#derive(row.key, group, derived));
       this.#check.report.progress();
     }
     await batches.finish();
     await this.#bodies.finish();
+    await derived.finish();
     await this.#payloads?.finish();
     if (this.#payloads !== null) await this.#sources.finish();
   }
@@ -147,7 +151,7 @@ class ChainWalk {
   }
 
   /** Leaves of a group, in order; null where its records are not all here. */
-  async #derive(key: string, group: Group): Promise<readonly Uint8Array[] | null> {
+  async #derive(key: string, group: Group, derived: DerivedWalk): Promise<readonly Uint8Array[] | null> {
     const { report } = this.#check;
     const texts = await this.#bodies.take(group.first, group.size);
     report.count('groups');
@@ -157,6 +161,7 @@ class ChainWalk {
     }
     const { leaves, records } = deriveGroup(this.#check, key, group, texts);
     report.count('records', records.length);
+    derived.take(records);
     // Side by side: each mostly waits for LevelDB.
     await Promise.all([
       this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq }))),

@@ -6,6 +6,7 @@ import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import { cosignatureCheck } from './check-cosignatures.ts';
 import type { TableCheck } from './check.ts';
+import { ownVouchedCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
 import { formatCheck } from './check-format.ts';
 import { guardCheck } from './check-guards.ts';
@@ -32,6 +33,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   equivocationCheck,
   anchorCheck,
   logCheck,
+  ownVouchedCheck,
   outboxCheck,
   statementAnchorCheck,
   formatCheck,

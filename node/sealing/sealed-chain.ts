@@ -75,8 +75,8 @@ export class SealedChain {
       if (taken === undefined) break;
       try {
         const { sources } = await walk(context, store, state, taken.envelope);
+        await store.write(derivedOperations(stateOf(taken, null), sources));
         state = await afterBatch(taken, decisionOf);
-        await store.write(derivedOperations(state, sources));
       } catch (error) {
         if (error instanceof ChainRefusal) return new SealedChain(options, context, state, error);
         throw error;

@@ -22,7 +22,7 @@ test.before(async () => {
   // Opening folds the log into a table; one more write leaves something in the log as well.
   await using store = await Store.open(join(home, 'store'));
   const accounts = await Accounts.open({ store, node: EU, now: Date.now });
-  await accounts.grant({ id: 'late', tier: 'standard' }, 'c'.repeat(32));
+  await accounts.grant({ id: 'acc_eu_late', tier: 'standard' }, 'c'.repeat(32));
 });
 test.after(async () => {
   await scratch[Symbol.asyncDispose]();

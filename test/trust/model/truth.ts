@@ -66,6 +66,8 @@ export class Truth {
 
   #messages(after: number): TopicMessage[] {
     const { messages } = this.#setting.truth;
-    return messages.slice(after).map((message) => ({ ...message, runningHash: writeSha384(message.runningHash) }));
+    return messages.slice(after).map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
+      return { sequence, consensusTimestamp, payer, message, runningHash: writeSha384(runningHash) };
+    });
   }
 }

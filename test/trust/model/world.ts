@@ -4,6 +4,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { neededWitnesses, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Bundle } from '../../../protocol/verdict/bundle.ts';
+import type { LogView } from '../../../protocol/verdict/known.ts';
 import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { envelopeHash, type SealedBatch } from '../../fixtures/federation-log-batch.ts';
@@ -47,6 +48,7 @@ export class World {
   readonly #derivations: Derivations;
   readonly #slots = new Map<NodeId, Slot>();
   readonly #rolledBack = new Set<NodeId>();
+  readonly #views = new WeakMap<Member, { readonly seen: string; readonly view: LogView }>();
 
   private constructor(setting: Setting, truth: Truth, hasLiar: boolean) {
     this.setting = setting;
@@ -168,16 +170,16 @@ export class World {
     for (const sealed of this.#owed()) {
       assert.ok(this.verified.has(envelopeHash(sealed)), `batch ${sealed.batch} of ${sealed.node} is not confirmed`);
     }
-    const kept = [...this.verified.values()];
-    for (const { sealed, bundle } of [...kept.slice(0, 1), ...kept.slice(1).slice(-1)]) {
+    const [first, ...later] = this.verified.values();
+    for (const { sealed, bundle } of [first, later.at(-1)].filter((one) => one !== undefined)) {
       const name = `batch ${sealed.batch} of ${sealed.node}`;
       // It may carry too few checkpoints for a stranger where a member's own log knew the roster; it never is refused.
       const { exitCode } = await this.verdict(bundle, null);
       assert.ok(exitCode === 0 || exitCode === 5, `an old bundle of ${name} is refused`);
-      const [builder] = this.honest().filter(({ isMember }) => isMember);
+      const builder = this.honest().find(({ isMember }) => isMember);
       const fresh = builder === undefined ? null : await bundleBy(this.setting, builder, sealed);
       assert.ok(fresh !== null, `nobody has a bundle of ${name}`);
-      for (const by of [null, ...this.honest().filter(({ isMember }) => isMember)]) {
+      for (const by of [null, ...this.honest().filter(({ isMember }) => isMember).slice(1)]) {
         assert.is((await this.verdict(fresh, by)).word, 'verified', `${name}, by ${by?.node ?? 'a stranger'}`);
       }
     }
@@ -189,7 +191,12 @@ export class World {
   }
 
   #isSettled(): boolean {
-    return this.#owed().every((sealed) => this.verified.has(envelopeHash(sealed)));
+    const { size } = this.truth;
+    const members = this.honest().filter(({ isMember }) => isMember);
+    const isWhole = ({ log, book }: Member): boolean =>
+      log.state.sequence === this.setting.truth.length &&
+      members.every(({ node }) => size === 0 || book.newest(node)?.checkpoint.size === size);
+    return members.every(isWhole) && this.#owed().every((sealed) => this.verified.has(envelopeHash(sealed)));
   }
 
   /** A roster of these members with that quorum, to follow what a member has in force. Its operators sign it. */
@@ -212,8 +219,8 @@ export class World {
     await this.truth.follow();
     for (const member of this.honest()) {
       const slot = this.#slot(member.node);
-      const { log, book, agreement } = member;
-      const seen = [log.state.sequence, ...book.all().map(({ checkpoint }) => JSON.stringify(checkpoint))].join(' ');
+      const { log, agreement } = member;
+      const seen = seenBy(member);
       this.#checkFinal(member, agreement.final());
       if (slot.seen === seen) continue;
       slot.seen = seen;
@@ -227,17 +234,18 @@ export class World {
   /** The verdict of a member, by its own log, or of somebody who knows the genesis alone. */
   async verdict(bundle: Bundle, by: Member | null): Promise<Verdict> {
     const { setting } = this;
-    const known = by === null ? { pin: setting.federation } : { log: await viewOf(setting, by) };
+    const known = by === null ? { pin: setting.federation } : { log: await this.#viewOf(by) };
     return verifyBundle(keyedSuite, bundle, known);
   }
 
   /** Nobody calls a bundle verified whose envelope the true ledger has not decided, or that too few have derived. */
   async judge(sealed: SealedBatch, bundle: Bundle, by: Member | null): Promise<boolean> {
-    const { verified, restsOn } = await this.verdict(bundle, by);
-    if (!verified) return false;
+    const { facts, verified, restsOn } = await this.verdict(bundle, by);
     const envelope = envelopeHash(sealed);
-    const decided = this.truth.decided(sealed.node, sealed.batch);
-    assert.is(decided, envelope, `a batch of ${sealed.node} is verified that was never decided`);
+    const isDecided = this.truth.decided(sealed.node, sealed.batch) === envelope;
+    assert.ok(isDecided || !facts.onLedger, `a batch of ${sealed.node} is on the ledger that was never decided`);
+    assert.ok(isDecided || !verified, `a batch of ${sealed.node} is verified that was never decided`);
+    if (!verified) return false;
     const within = [...this.setting.rosters.values()].map((text) => rosterStatement.parse(text));
     const quorum = within.find(({ version }) => version === restsOn?.version)?.quorum ?? 0;
     const vouching = this.nodes.filter((node) => node !== sealed.node && node !== this.liar && this.#hasDerived(node, sealed));
@@ -245,6 +253,16 @@ export class World {
     assert.ok(vouching.length + lies >= neededWitnesses({ quorum }), 'verified, and too few have derived it');
     this.verified.set(envelope, { sealed, bundle });
     return true;
+  }
+
+  /** Made once for as long as its log and checkpoints stay as they are. */
+  async #viewOf(member: Member): Promise<LogView> {
+    const seen = seenBy(member);
+    const known = this.#views.get(member);
+    if (known?.seen === seen) return known.view;
+    const view = await viewOf(this.setting, member);
+    this.#views.set(member, { seen, view });
+    return view;
   }
 
   #hasDerived(node: NodeId, sealed: SealedBatch): boolean {
@@ -298,4 +316,9 @@ export class World {
     if (slot === undefined) throw new RangeError(`${node} is no member`);
     return slot;
   }
+}
+
+/** Text that differs where a member's log or the checkpoints that it counts do. */
+function seenBy({ log, book }: Member): string {
+  return [log.state.sequence, ...book.all().map(({ signed }) => signed.signature.slice(0, 44))].join(' ');
 }
