@@ -1,6 +1,5 @@
-import type { Decision } from '../../protocol/log/decision.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
-import { type Checkpoint } from '../../protocol/log/checkpoint.ts';
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
+import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import { majorityOf, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import type { Bundle, DecisionProof, RosterEntry } from '../../protocol/verdict/bundle.ts';
 import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
@@ -44,7 +43,7 @@ export async function proveFederation(
 ): Promise<FederationProof> {
   const { keys, knowledge, checkpointBook } = sources;
   const rosters = (await knowledge.rosters()).map(placedRoster);
-  const revocations = (await knowledge.revocations()).map((each) => ({ ...each, index: indexOf(each.decision) }));
+  const revocations = (await knowledge.revocations()).map(placedRevocation);
   const kept = checkpointBook.kept();
   const counting = kept.filter(({ checkpoint }) => counts(checkpoint, revocations));
   const subject = batch && decision && { node: record.node, batch: batch.envelope.batch, decision };
@@ -73,7 +72,9 @@ export async function proveFederation(
       checkpoints: chosen.map(({ signed }) => signed),
       keys: certificatesOf(keys, signers),
       revocations: await Promise.all(
-        shown.map(async ({ signed, decision: text }) => ({ ...signed, decision: await place(text) })),
+        shown.map(async ({ signed: { statement, signature }, decision: text }) => {
+          return { statement, signature, decision: await place(text) };
+        }),
       ),
       rosters: await Promise.all(
         carried.map(async ({ text, decision: of }): Promise<RosterEntry> => {
@@ -136,6 +137,10 @@ function counts({ node, keyId, size }: Checkpoint, revocations: readonly PlacedR
     if (revocation.node !== node || revocation.keyId !== keyId) return true;
     return revocation.reason === 'rotated' && size <= index;
   });
+}
+
+function placedRevocation({ revocation, signed, decision }: RevocationInForce): PlacedRevocation {
+  return { revocation, signed, decision, index: indexOf(decision) };
 }
 
 function placedRoster(entry: RosterInForce): PlacedRoster {

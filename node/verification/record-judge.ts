@@ -1,7 +1,6 @@
 import type { Timestamp } from '../../protocol/time.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
-import type { Decision } from '../../protocol/log/decision.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import { type Bundle, BUNDLE_FORMAT, type DecisionProof } from '../../protocol/verdict/bundle.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
@@ -59,7 +58,9 @@ export class RecordJudge {
         decision: decision === null ? null : { text: decision, paths: [] },
       })),
       ...(disclosure === undefined ? {} : { disclosure }),
-      linked: linked.map(({ proof, decision }) => ({ ...proof, decision: unplaced(decision) })),
+      linked: linked.map(({ proof: { record, receipt, batch }, decision }) => {
+        return { record, receipt, batch, decision: unplaced(decision) };
+      }),
     };
     return verifyBundle(this.#suite, bundle, { ...known, log: logViewOf(answers) });
   }

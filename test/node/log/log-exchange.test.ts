@@ -145,7 +145,7 @@ test('what the own sources take back is told at once', async () => {
   await until('it is told', () => room.published.length === 1);
   room.grow(3);
   room.exchange.tell();
-  assert.equal(room.published[1], { type: 'told', point: pointAt(3) });
+  assert.equal(room.published[1], { type: 'told', node: 'eu', at: NOW, point: pointAt(3) });
 });
 
 test('an answer that comes after newer gossip of its member takes nothing back', async () => {
