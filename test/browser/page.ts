@@ -28,15 +28,20 @@ export async function answersOfPage(browser: string, page: VerifierPage, deadlin
 function htmlOf({ script, texts }: VerifierPage): string {
   const inline = (source: string) => `<script>${source.replaceAll('</script', '<\\/script')}</script>`;
   const show = `
-    for (const [text, pin] of ${JSON.stringify(texts).replaceAll('<', '\\u003c')}) {
+    const texts = JSON.parse(document.getElementById('texts').textContent);
+    for (const [text, pin] of texts) {
       const shown = document.createElement('pre');
       let answer;
       try { answer = verifyText(text, pin); } catch (error) { answer = JSON.stringify({ thrown: String(error) }); }
       shown.textContent = btoa(String.fromCharCode(...new TextEncoder().encode(answer)));
       document.body.append(shown);
-    }`;
+    }
+    // What is left is shown as text: the answers alone.
+    for (const script of [...document.scripts]) script.remove();`;
   const policy = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'">`;
-  return `<!doctype html><meta charset="utf-8">${policy}<body>${inline(script)}${inline(show)}</body>`;
+  const json = JSON.stringify(texts).replaceAll('<', '\\u003c');
+  const data = `<script id="texts" type="application/json">${json}</script>`;
+  return `<!doctype html><meta charset="utf-8">${policy}<body>${data}${inline(script)}${inline(show)}</body>`;
 }
 
 /** The document as the browser has it after its scripts have run. */

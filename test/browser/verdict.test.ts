@@ -27,7 +27,6 @@ const VECTORS = [
 const pin = log.genesis;
 const texts = VECTORS.map(([, value]) => JSON.stringify(value));
 const own = verdictOf(log, bundle);
-const VERIFIED = { word: own.word, verified: true, checks: own.checks, codes: [] };
 
 const { script, metafile, warnings } = await bundleVerifier();
 
@@ -68,7 +67,8 @@ function assertAnswers(answers: readonly string[]): void {
     found.map(({ word }) => word),
     VECTORS.map(([word]) => word),
   );
-  assert.equal(found[0], VERIFIED);
+  const { problems: _none, linked: _linked, ...verdict } = own;
+  assert.equal(found[0], { ...JSON.parse(JSON.stringify(verdict)), codes: [], linked: [] });
   assert.equal(found[2].codes, ['path-to-group', 'path-to-batch']);
 }
 
