@@ -8,7 +8,7 @@ import {
   SignedCheckpointShape,
 } from '../../protocol/log/checkpoint.ts';
 import { Lanes } from '../lanes.ts';
-import type { Store } from '../store/store.ts';
+import type { Rows } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
 const compiled = Compile(SignedCheckpointShape);
@@ -46,7 +46,7 @@ export type CheckpointOutcome = 'counted' | 'known' | 'ahead' | 'false';
  * Ownership: the maps are moved in the member's lane alone, after the write.
  */
 export class CheckpointBook {
-  readonly #store: Store;
+  readonly #store: Rows;
   readonly #tree: OwnTree;
   readonly #counted = new Map<NodeId, readonly KnownCheckpoint[]>();
   readonly #false = new Map<NodeId, KnownCheckpoint>();
@@ -54,12 +54,12 @@ export class CheckpointBook {
   readonly #ahead = new Map<NodeId, KnownCheckpoint>();
   readonly #lanes = new Lanes<NodeId>();
 
-  private constructor(store: Store, tree: OwnTree) {
+  private constructor(store: Rows, tree: OwnTree) {
     this.#store = store;
     this.#tree = tree;
   }
 
-  static async open(store: Store, tree: OwnTree): Promise<CheckpointBook> {
+  static async open(store: Rows, tree: OwnTree): Promise<CheckpointBook> {
     const book = new CheckpointBook(store, tree);
     for await (const [, signed] of checkpointTable.under(store, [])) {
       const known = readCheckpoint(signed);

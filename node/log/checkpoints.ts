@@ -8,6 +8,7 @@ import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
 import { type CheckpointBook, type CheckpointOutcome, type KnownCheckpoint, type OwnTree } from './checkpoint-book.ts';
+import { nextCheckpoint } from './next-checkpoint.ts';
 
 /** Least time between two checkpoints of one member. In milliseconds. */
 const LEAST_INTERVAL_MS = 1_000;
@@ -148,44 +149,18 @@ export class Checkpoints implements AsyncDisposable {
   async #sign(): Promise<void> {
     const { self, federation, book, tree, vouched, publish, keys } = this.#options;
     const signer = this.#options.signer();
-    const { size } = tree;
-    const counts = keys.directory.get(self, signer.keyId) !== undefined;
-    if (size === 0 || !counts || keys.directory.revocation(self, signer.keyId) !== undefined) return;
-    const said = vouched();
+    const { keyId } = signer;
+    const counts = keys.directory.get(self, keyId) !== undefined;
+    if (!counts || keys.directory.revocation(self, keyId) !== undefined) return;
     // Whoever stole a key may have signed for a tree that never was.
-    const isOwn = ({ keyId }: Checkpoint) => keys.directory.revocation(self, keyId)?.revocation.reason !== 'compromised';
+    const isOwn = (said: Checkpoint) => keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
     const before = book.signedBy(self).filter(isOwn);
-    if (!before.every((earlier) => covers(size, said, earlier))) return;
-    const checkpoint: Checkpoint = {
-      v: 1,
-      type: 'checkpoint',
-      federation,
-      node: self,
-      keyId: signer.keyId,
-      size,
-      root: await tree.rootAt(size),
-      vouched: Object.fromEntries(said),
-    };
-    const saysNothingNew = (earlier: Checkpoint) =>
-      earlier.keyId === signer.keyId && covers(earlier.size, vouchedOf(earlier), checkpoint);
-    if (before.some(saysNothingNew)) return;
+    const checkpoint = await nextCheckpoint({ self, federation, keyId, tree, vouched: vouched(), before });
+    if (checkpoint === null) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
     const signed = { text, signature };
     await book.learn({ checkpoint, signed });
     this.#signedAt = performance.now();
     await publish(signed);
   }
-}
-
-/** Whether a tree of `size`, with these batches derived, has reached what a checkpoint says. */
-function covers(
-  size: number,
-  vouched: ReadonlyMap<string, number>,
-  { size: reached, vouched: batches }: Checkpoint,
-): boolean {
-  return size >= reached && Object.entries(batches).every(([node, batch]) => (vouched.get(node) ?? 0) >= batch);
-}
-
-function vouchedOf({ vouched }: Checkpoint): ReadonlyMap<string, number> {
-  return new Map(Object.entries(vouched));
 }

@@ -11,7 +11,7 @@ import { tileWidth } from '../../protocol/log/tile-path.ts';
 import { TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Rows } from '../store/store.ts';
 import { Slices } from '../turns.ts';
 import {
   DECISION_STATE_ROW,
@@ -54,12 +54,12 @@ export class LogDamagedError extends Error {
  * Ownership: `#state` and `#tree` are moved by `take` alone, one call after the other, after the write.
  */
 export class FederationLog {
-  readonly #store: Store;
+  readonly #store: Rows;
   #state: DecisionState;
   #tree: LogTree;
   #taking: Promise<unknown> = Promise.resolve();
 
-  private constructor(store: Store, state: DecisionState, tree: LogTree) {
+  private constructor(store: Rows, state: DecisionState, tree: LogTree) {
     this.#store = store;
     this.#state = state;
     this.#tree = tree;
@@ -69,7 +69,7 @@ export class FederationLog {
    * Goes on from the store, or begins with the genesis roster. Throws `RosterError` on one that is none, and
    * `LogDamagedError` where the store holds the log of another federation or misses a part of it.
    */
-  static async open(store: Store, genesisText: string): Promise<FederationLog> {
+  static async open(store: Rows, genesisText: string): Promise<FederationLog> {
     const genesis = initialState(nativeSuite, genesisText);
     const stored = await decisionStateTable.get(store, DECISION_STATE_ROW);
     if (stored !== undefined && stored.federation !== genesis.federation) {
@@ -218,7 +218,7 @@ function rowsOf({ decision, named, text }: LoggedDecision): Operation[] {
   return named.type === 'batch' ? [entry, decidedBatchTable.put([named.node, named.batch], decision.index)] : [entry];
 }
 
-function readTileOf(store: Store): ReadTile {
+function readTileOf(store: Rows): ReadTile {
   return async (level, index) => {
     const tile = await logTileTable.get(store, level, index);
     if (tile === undefined) throw new LogDamagedError(`tile ${level}/${index} of the log is missing`);

@@ -18,10 +18,11 @@ import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { FederationLog, type LoggedDecision } from './federation-log.ts';
+import { type Advance, FederationLog, type LoggedDecision } from './federation-log.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
+import { takeFinal } from './take-final.ts';
 
 const HOURS_A_DAY = 24;
 
@@ -48,11 +49,6 @@ export interface LogFollowerOptions {
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly log: Logger;
-}
-
-/** The text of a roster that is to come into force is not here. */
-class RosterLackingError extends Error {
-  override readonly name = 'RosterLackingError';
 }
 
 /**
@@ -188,24 +184,22 @@ export class LogFollower implements AsyncDisposable {
    * the log has taken some by then.
    */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
-    const { keys, onDecided, onRivals } = this.#options;
-    const { sequence: taken } = this.federationLog.state;
-    for (let rest = messages.filter(({ sequence }) => sequence > taken); rest.length > 0;) {
-      const before = this.federationLog.state.sequence;
-      const { decided, rivals, needs } = await this.federationLog.take(rest);
-      rest = rest.slice(this.federationLog.state.sequence - before);
-      if (decided.length > 0) {
-        onDecided?.(decided);
-        await this.#checkpoints.reconsider();
-        this.#checkpoints.noteGrowth();
-      }
-      if (rivals.length > 0) onRivals?.(rivals);
-      this.#needsRoster = needs;
-      if (needs === null) continue;
-      const text = keys.book.textOf(needs);
-      if (text === undefined) throw new RosterLackingError(`the ledger puts roster ${needs} in force, which is not here`);
-      await this.federationLog.keepRoster(text);
+    const { keys } = this.#options;
+    await takeFinal(this.federationLog, messages, {
+      textOf: (hash) => keys.book.textOf(hash),
+      onAdvance: (advance) => this.#noteAdvance(advance),
+    });
+  }
+
+  async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
+    const { onDecided, onRivals } = this.#options;
+    if (decided.length > 0) {
+      onDecided?.(decided);
+      await this.#checkpoints.reconsider();
+      this.#checkpoints.noteGrowth();
     }
+    if (rivals.length > 0) onRivals?.(rivals);
+    this.#needsRoster = needs;
   }
 }
 

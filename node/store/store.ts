@@ -46,6 +46,9 @@ const SLICED_OPERATIONS = 2_000;
 /** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
 const RENEWAL_ROOM_BYTES = 1 << 20;
 
+/** Rows by key: all that tables need of a store. */
+export type Rows = Pick<Store, 'first' | 'get' | 'getMany' | 'range' | 'write'>;
+
 /**
  * The node's only database: ordered rows in one LevelDB, owned by one process. A write is atomic and synced to disk
  * before its promise resolves; when it rejects, nothing of it is visible, then or later.

@@ -5,6 +5,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyStore } from '../../../node/backup/copy-store.ts';
 import { readRestorations } from '../../../node/backup/restoration-table.ts';
+import { logEntryTable } from '../../../node/log/log-tables.ts';
+import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { requireWholeHome } from '../../crash/whole-home.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
@@ -19,6 +21,12 @@ async function roll(node: TestNode, copy: string): Promise<void> {
   const store = join(node.config.home, 'store');
   await rm(store, { recursive: true });
   await cp(copy, store, { recursive: true });
+}
+
+/** The federation's log in a copied store. */
+async function entriesOf(copy: string): Promise<string[]> {
+  await using store = await Store.open(copy);
+  return (await Array.fromAsync(logEntryTable.under(store, []))).map(([, text]) => text);
 }
 
 async function signerOf(node: TestNode): Promise<unknown> {
@@ -36,9 +44,12 @@ test('a copy opened while the federation has moved on waits for peers and ledger
 
   await eu.attest({ input: 1 });
   await eu.seal();
+  await until('the decision', () => eu.context.federationLog.size > 0);
+  const root = await eu.context.federationLog.rootAt(1);
   const open = await eu.attest({ input: 2 });
   const taken = await copyStore(eu.context.store, copy, EU, Date.now, NEVER);
   assert.equal([taken.held, taken.unsealed], [{ batch: 1, next: 2 }, 1]);
+  assert.is((await entriesOf(copy))[0], await eu.context.federationLog.entry(0));
   const later = await eu.attest({ input: 3 });
   await eu.seal();
   const { chains } = us.context;
@@ -76,6 +87,7 @@ test('a copy opened while the federation has moved on waits for peers and ledger
   ] as const) {
     assert.is((await eu.get(`/v1/verify/${id}`)).body.found, found, id);
   }
+  assert.is(await eu.context.federationLog.rootAt(1), root);
   const [row] = await readRestorations(store, EU);
   assert.equal(
     [row?.held, row?.settled?.end],
