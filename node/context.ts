@@ -61,6 +61,8 @@ import { openVerificationRooms, type VerificationRooms } from './verification-ro
 /** What a test may put in the place of the real thing. */
 export interface Overrides {
   readonly now?: () => number;
+  /** The clock that dates records, where it is another. */
+  readonly recordClock?: () => number;
   readonly random?: () => number;
   readonly payments?: PaymentMeans;
   /** Stands between the store and its disk. */
@@ -248,6 +250,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
+  const recordClock = signing.terms(overrides.recordClock ?? now).now;
   const isClockOff = () => {
     const { isOff } = follower.clocks;
     if (isOff) follower.askClocks();
@@ -261,7 +264,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       vault,
       projections: OWN_PROJECTIONS,
       counters,
-      timeOf: (first, last) => recordTime({ now: signing.terms(now).now, isClockOff, sealer }, first, last),
+      timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
       onCommitted: (group) => {
         metrics.countGroup();
         sealer.add(group.records.map((record) => record.leaf), Date.parse(group.group.signedAt));

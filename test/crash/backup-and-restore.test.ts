@@ -152,7 +152,7 @@ test('the restored node takes back what its peer has, and signs on', async () =>
     assert.match(await readFile(join(again, 'keys', name), 'utf8'), '"scrypt"');
   }
   const healing = performance.now();
-  await using us = new TestNode({ ...config, home: again });
+  await using us = new TestNode({ ...config, home: again }, { sealsAhead: true });
   await us.start(AbortSignal.timeout(RECOVERY_MS)).catch((error: unknown) => {
     throw new Error(`it does not start: ${us.log.slice(-5).join('')}`, { cause: error });
   });

@@ -27,7 +27,7 @@ async function obey(order: Order): Promise<void> {
   switch (order.type) {
     case 'start':
       death = new Death(order.markFile);
-      node = new TestNode(order.config, { gate: death.gate });
+      node = new TestNode(order.config, { gate: death.gate, sealsAhead: true });
       return node.start();
     case 'die': {
       const step = writeStep(order.step);

@@ -4,6 +4,7 @@ import { checkpointStatement, type SignedCheckpoint } from '../../protocol/log/c
 import { signatureHolds, StatementError } from '../../protocol/statement/statement.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { recordAt } from '../fixtures/federation-log-batch.ts';
+import { revocationProofs } from '../fixtures/federation-log-bundle.ts';
 import { type Corpus, LIARS, type Subject } from './corpus.ts';
 
 /**
@@ -28,22 +29,33 @@ export function faultOfVerified(corpus: Corpus, bundle: Bundle): string | null {
   return hasQuorum(corpus, bundle, subject, index) ? null : 'it has no quorum';
 }
 
-/** Whether it carries every revocation, and what shows them, as the federation has them. */
-function knowsAll({ home }: Corpus, { revocations, checkpoints }: Bundle): boolean {
-  const statements = new Set(revocations.map(({ statement, signature }) => `${statement} ${signature}`));
-  const isComplete = home.revocations.every(({ signed }) => statements.has(`${signed.statement} ${signed.signature}`));
-  const covering = checkpoints.filter(({ text }) => text.includes(`"size":${home.size},`));
-  return isComplete && new Set(covering.map(({ text }) => text)).size >= 5 && revocations.length === home.revocations.length;
+/** Whether it carries every revocation with all that shows it, as the federation has it: then nothing fallen is verified. */
+function knowsAll({ home, bundles }: Corpus, { revocations, checkpoints, keys }: Bundle): boolean {
+  const { size } = home;
+  const made = new Set(bundles.flatMap((bundle) => bundle.checkpoints).map((one) => JSON.stringify(one)));
+  const whole = new Set(checkpoints.filter((one) => made.has(JSON.stringify(one)) && sizeOf(one) === size).map(nodeOf));
+  return (
+    isSameSet(revocations, revocationProofs(home, home.revocations, [size])) &&
+    isSameSet(keys, home.certificates) &&
+    home.roster().roster.members.every(({ node }) => whole.has(node))
+  );
+}
+
+function isSameSet(items: readonly unknown[], others: readonly unknown[]): boolean {
+  const texts = (list: readonly unknown[]) => JSON.stringify(list.map((item) => JSON.stringify(item)).sort());
+  return texts(items) === texts(others);
 }
 
 function hasQuorum(corpus: Corpus, { rosters, checkpoints }: Bundle, { sealed }: Subject, index: number): boolean {
   const { home } = corpus;
   const texts = new Set(rosters.map(({ text }) => text));
   const saying = new Set(checkpoints.filter((one) => isSaid(corpus, one, sealed, index)).map(nodeOf));
-  const inForce = home.rosters.findLastIndex((roster) => roster.index === null || roster.index < index);
-  return home.rosters.slice(inForce).some(({ text, roster }) => {
+  // A pin of the genesis trusts each of these rosters, and nobody who is shown no later one can know of it.
+  const shown = home.rosters.filter(({ text }) => texts.has(text));
+  const inForce = shown.findLastIndex((roster) => roster.index === null || roster.index < index);
+  return shown.slice(inForce).some(({ roster }) => {
     const members = roster.members.filter(({ node }) => node !== sealed.node && saying.has(node));
-    return texts.has(text) && members.length >= roster.quorum;
+    return members.length >= roster.quorum;
   });
 }
 
@@ -58,6 +70,10 @@ function isSaid({ home }: Corpus, signed: SignedCheckpoint, { node: origin, batc
   if ((vouched[origin] ?? 0) < batch) return false;
   const statement = { statement: signed.text, signature: signed.signature };
   return member.keys.some(({ signer }) => signatureHolds(nativeSuite, checkpointStatement, statement, signer.publicKey));
+}
+
+function sizeOf({ text }: SignedCheckpoint): number | undefined {
+  return read(text)?.size;
 }
 
 function nodeOf({ text }: SignedCheckpoint): string | undefined {

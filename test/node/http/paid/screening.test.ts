@@ -23,7 +23,7 @@ const chain = await TestChain.start();
 const network = await TestNetwork.start({
   ledger: 'local',
   config: { payments: chain.config(), batchIntervalMs: 100 },
-  overrides: { now: () => Date.now() + ahead },
+  overrides: { now: () => Date.now() + ahead, recordClock: Date.now },
 });
 const node = network.node();
 ahead = 0;
