@@ -37,6 +37,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
     await context.resumeChain(signal);
   }
   context.follower.startSigning();
+  context.namer.start();
   await context.lists.start();
   context.searches.start();
   intake.start();

@@ -35,6 +35,7 @@ import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
@@ -102,6 +103,8 @@ export interface NodeContext
   readonly federation: Federation;
   /** The federation's log, built from the ledger. */
   readonly follower: LogFollower;
+  /** Names on the ledger what this member wants in force. */
+  readonly namer: StatementNamer;
   readonly federationLog: FederationLog;
   readonly checkpointBook: CheckpointBook;
   readonly vouching: Vouching;
@@ -216,12 +219,23 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       faults: federation.faults,
       clock: now,
       vouched: () => vouching.vouched(),
-      onDecided: (decided) => noteDecided(decided, self, sealer, vouching, log),
+      onDecided: (decided) => {
+        noteDecided(decided, self, sealer, vouching, log);
+        namer.name();
+      },
       onCounted: () => confirmationWatch.noteCounted(),
       random,
     }),
   );
   const { federationLog } = follower;
+  const namer: StatementNamer = opening.use(
+    new StatementNamer({
+      ...rooms,
+      self,
+      federationLog,
+      ensure: (statement) => anchoring.ensureStatement(statement, timestampOf(now())),
+    }),
+  );
   const vouching: Vouching = opening.use(
     await Vouching.open({
       ...rooms,
@@ -327,6 +341,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     transport,
     federation,
     follower,
+    namer,
     federationLog: follower.federationLog,
     checkpointBook: follower.book,
     vouching,

@@ -92,11 +92,12 @@ export class AnchorTrip {
     }
   }
 
-  /** Whether the batch's very message stands on the topic, by whomever it was sent; then the row is closed. */
+  /** Whether the row's very message stands on the topic, of a batch by whomever it was sent; then the row is closed. */
   async #confirmIfRead(): Promise<boolean> {
     const { store, now, onConfirmed } = this.#port;
     const anchor = await this.#readAnchor();
-    if (anchor === undefined) return false;
+    // Members name a statement by the same text: only this node's own message is its word.
+    if (anchor === undefined || (!this.isOfBatch && !this.#isNamed)) return false;
     await store.write(closeOperations(this.#row, timestampOf(now())));
     onConfirmed(this.#row, anchor);
     return true;
@@ -194,7 +195,8 @@ export class AnchorTrip {
       this.#failures = 0;
       return;
     }
-    if (fate.kind === 'undecided') this.#failures++;
+    if (fate.kind === 'success') this.#isNamed = true;
+    else this.#failures++;
     poke();
     await this.wake.wait(Math.max(LOOK_MS, backOff(this.#failures, this.#port.random())), signal);
   }

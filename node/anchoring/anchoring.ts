@@ -18,10 +18,19 @@ import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
-import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry, statementOutboxTable } from './outbox.ts';
+import {
+  type BatchRow,
+  outboxEntry,
+  readOutbox,
+  statementOutboxClosedTable,
+  statementOutboxEntry,
+  statementOutboxTable,
+} from './outbox.ts';
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
+/** A statement that this node named and that is not in force is named again no sooner. In milliseconds. */
+const NAME_AGAIN_MS = 10 * 60 * 1000;
 /** How often `readTopic` looks whether the end was reached. In milliseconds. */
 const LOOK_MS = 50;
 
@@ -123,13 +132,14 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
     },
     statementEntry,
-    ensureStatement(named, at) {
-      const message = messageOf(named);
+    ensureStatement(statement, at) {
+      const message = messageOf(statement);
       return lanes.exclusive(message.statement, async () => {
-        // The row goes only once the anchor is there.
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
-        if (isUnderWay || (await readStatementAnchor(store, message)) !== undefined) return;
-        await store.write([statementEntry(named, at)]);
+        const named = (await statementOutboxClosedTable.get(store, message.statement))?.history.at(-1)?.at;
+        const isRecent = named !== undefined && Date.parse(at) - Date.parse(named) < NAME_AGAIN_MS;
+        if (isUnderWay || isRecent) return;
+        await store.write([statementOutboxClosedTable.del(message.statement), statementEntry(statement, at)]);
         anchorer.noteSealed();
       });
     },
