@@ -8,6 +8,7 @@ import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
 import { bundleRoute, verifyBundleRoute } from './http/routes/bundles.ts';
+import { proofRoute } from './http/routes/proofs.ts';
 import type { DecisionRooms } from './http/routes/decisions.ts';
 import { type DiscoveryOptions, discoveryRoutes } from './http/routes/discovery.ts';
 import { federationRoute } from './http/routes/federation.ts';
@@ -34,7 +35,7 @@ import { VERSION } from './version.ts';
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
-  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, linked, payload, log } = context;
+  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, log } = context;
   const { baseUrl } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = () => keys.rosters.member(config.id)?.region ?? config.id;
@@ -51,9 +52,17 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     tieredAttestRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
     verifyRoute({ verifier, topic: topicId, now, log }),
-    bundleRoute({ keys, evidence, linked, payload, now }),
-    verifyBundleRoute(verifier),
-    healthRoute({ region, node: config.id, version: VERSION, now, health: () => monitor.health, log: () => logHealth(context.follower) }),
+    bundleRoute({ ...context, now }),
+    proofRoute(context),
+    verifyBundleRoute({ verifier, now }),
+    healthRoute({
+      region,
+      node: config.id,
+      version: VERSION,
+      now,
+      health: () => monitor.health,
+      log: () => logHealth(context.follower),
+    }),
     federationRoute({
       ...context,
       self: config.id,
@@ -105,7 +114,7 @@ function recorderOf(
     verifyUrl: (id) => `${baseUrl()}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,
     async waitFor(record, milliseconds, signal) {
-      const confirmed = confirmations.wait(record.seq, milliseconds, signal);
+      const confirmed = confirmations.wait(record, milliseconds, signal);
       // The record may have been confirmed before the wait began.
       if ((await statusOf(record.id)) === 'confirmed') return 'confirmed';
       await confirmed;

@@ -12,6 +12,7 @@ import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
 import { rosterLedger } from './anchoring/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
+import { ConfirmationWatch } from './attestation/confirmation-watch.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Chains } from './federation/chains.ts';
 import { Cosignatures } from './federation/cosignatures.ts';
@@ -47,7 +48,7 @@ import { rowsOfOwn } from './own-rows.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
-import { readBatch, type StoredBatch } from './sealing/batch-tables.ts';
+import type { StoredBatch } from './sealing/batch-tables.ts';
 import type { OwnDecision } from './sealing/sealed-chain.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
@@ -159,12 +160,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
       random,
-      onConfirmed: (batch) => {
-        noteConfirmed(store, self, batch, confirmations).catch((error: unknown) => {
-          // Callers who wait are answered when their time is up.
-          log.warn({ err: error, batch }, 'a confirmation was not passed on');
-        });
-      },
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
       onAnchor: (anchors) => federation.noteAnchors(anchors),
@@ -222,6 +217,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       clock: now,
       vouched: () => vouching.vouched(),
       onDecided: (decided) => noteDecided(decided, self, sealer, vouching, log),
+      onCounted: () => confirmationWatch.noteCounted(),
       random,
     }),
   );
@@ -293,7 +289,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
   const ownChain = await openOwnChain({ ...rooms, config, anchoring, federation, intake, sealer, ownKeys });
 
-  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, vault }));
+  const verification = opening.use(
+    openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
+  );
+  const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
   metrics.watch({
     records: () => intake.recorded,
@@ -388,9 +387,4 @@ async function ownDecision(log: FederationLog, self: NodeId, batch: number): Pro
   const named = decision && parseLedgerMessage(decision.message);
   if (decision === undefined || named?.type !== 'batch') return undefined;
   return { envelope: named.envelope, at: timestampOfConsensus(decision.consensusTimestamp) };
-}
-
-async function noteConfirmed(store: Store, self: NodeId, batch: number, confirmations: Confirmations): Promise<void> {
-  const stored = await readBatch(store, self, batch);
-  if (stored !== undefined) confirmations.note(stored.envelope.first, stored.envelope.size);
 }

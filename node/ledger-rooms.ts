@@ -11,7 +11,7 @@ export interface LedgerRooms extends AsyncDisposable {
   readonly auditor: Auditor;
 }
 
-interface LedgerRoomsOptions extends Omit<AuditorOptions, 'mirror' | 'federation' | 'members' | 'self'> {
+interface LedgerRoomsOptions extends Omit<AuditorOptions, 'mirror' | 'members' | 'self'> {
   readonly config: Pick<NodeConfig, 'id' | 'ledger' | 'production'>;
 }
 
@@ -25,7 +25,6 @@ export function openLedgerRooms(options: LedgerRoomsOptions): LedgerRooms {
     ...options,
     self: config.id,
     mirror,
-    federation: keys.rosters.genesis,
     members: () => keys.rosters.current.members,
   });
   return { facts, auditor, [Symbol.asyncDispose]: () => facts[Symbol.asyncDispose]() };

@@ -5,16 +5,18 @@ import type { Anchoring } from './anchoring/anchoring.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
 import type { NodeConfig } from './config/config.ts';
 import type { Chains } from './federation/chains.ts';
-import type { Cosignatures } from './federation/cosignatures.ts';
 import type { FederationKeys } from './federation/federation-keys.ts';
 import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { readPayload } from './payload/payload-tables.ts';
+import type { LogFollower } from './log/log-follower.ts';
 import { isUnpaid } from './payments/unpaid-records.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import type { Store } from './store/store.ts';
 import { BundleJudge } from './verification/bundle-judge.ts';
-import { type Evidence, readEvidence } from './verification/evidence.ts';
+import { type Evidence, type EvidenceSources, readEvidence } from './verification/evidence.ts';
+import { LogKnowledge } from './verification/log-knowledge.ts';
+import { RecordJudge } from './verification/record-judge.ts';
 import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
 
@@ -27,6 +29,8 @@ export interface VerificationRooms extends AsyncDisposable {
   /** Evidence about the records linked to one, from this store. */
   readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+  /** What this node knows by its own log. */
+  readonly knowledge: LogKnowledge;
 }
 
 interface VerificationRoomsOptions {
@@ -36,27 +40,29 @@ interface VerificationRoomsOptions {
   readonly keys: FederationKeys;
   readonly log: Logger;
   readonly transport: Transport;
-  readonly anchoring: Pick<Anchoring, 'anchorOf' | 'contradicts' | 'outboxOf'>;
+  readonly anchoring: Pick<Anchoring, 'outboxOf'>;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
+  readonly follower: Pick<LogFollower, 'book' | 'federationLog'>;
   readonly vault: PayloadVault;
 }
 
 /** Records are proved from this store, with the help of the nodes that made them. */
 export function openVerificationRooms(rooms: VerificationRoomsOptions): VerificationRooms {
-  const { config, now, store, keys, log, vault, transport, anchoring, cosignatures } = rooms;
+  const { config, now, store, keys, log, vault, transport, anchoring, follower } = rooms;
   const self = config.id;
-  const sources = {
+  const { federationLog, book: checkpointBook } = follower;
+  const sources: EvidenceSources = {
     store,
-    anchorOf: anchoring.anchorOf.bind(anchoring),
-    cosignaturesOf: cosignatures.counted.bind(cosignatures),
+    decisionOf: (node, batch) => federationLog.decisionOf(node, batch),
   };
+  const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
+  const records = new RecordJudge({ keys, knowledge });
   const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
   const exchange = new RecordExchange({
     ...rooms,
     self,
     transport,
-    anchorOf: sources.anchorOf,
+    decisionOf: sources.decisionOf,
     evidence: (id) => readEvidence(sources, id),
     payload: async (id) => {
       if (config.payloadResidency === 'region') return 'withheld';
@@ -71,11 +77,18 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
       : ((await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id));
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
-  const view = new AnchoringView({ self, outbox: anchoring.outboxOf });
+  const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
   const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
-  const status = async (found: Evidence) => (await view.of(found)).status;
-  const judge = new BundleJudge();
-  const { contradicts } = anchoring;
-  const verifier = new Verifier({ keys, evidence, linked, payload, status, now, contradicts, judge });
-  return { verifier, view, evidence, linked, payload, [Symbol.asyncDispose]: () => judge[Symbol.asyncDispose]() };
+  const anchored = view.isAnchored.bind(view);
+  const bundles = new BundleJudge();
+  const verifier = new Verifier({ evidence, linked, payload, anchored, records, knowledge, now, bundles });
+  return {
+    verifier,
+    view,
+    evidence,
+    linked,
+    payload,
+    knowledge,
+    [Symbol.asyncDispose]: () => bundles[Symbol.asyncDispose](),
+  };
 }

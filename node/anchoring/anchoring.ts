@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
@@ -13,14 +12,13 @@ import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { anchorOfBatch, type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
+import { type Anchor, anchorOfBatch, type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
 import { type BatchRow, outboxEntry, readOutbox, statementOutboxEntry, statementOutboxTable } from './outbox.ts';
-import { contradictsReading } from './own-reading.ts';
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
@@ -79,13 +77,11 @@ export interface Anchoring extends AsyncDisposable {
   readonly status: (batch: number) => Promise<BatchStatus | undefined>;
   readonly state: () => Promise<AnchoringState>;
   /** The first message on the topic that names a statement, and is the one to; none names a genesis roster. */
-  readonly statementAnchor: (statement: NamedStatement) => Promise<BundleAnchor | undefined>;
+  readonly statementAnchor: (statement: NamedStatement) => Promise<Anchor | undefined>;
   /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
-  readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<BundleAnchor | undefined>;
-  /** Whether an anchor that somebody brought is none by this node's own reading. Throws on no ledger message. */
-  readonly contradicts: (anchor: BundleAnchor) => Promise<boolean>;
+  readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<Anchor | undefined>;
   /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
-  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
+  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<Anchor | undefined>;
 }
 
 /** Reads the store only: the ledger need not be there, now or at `start`. */
@@ -146,7 +142,6 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const message = nameEnvelope(nativeSuite, federation, envelope, text);
       return (await readAnchor(store, envelope.node, envelope.batch, writeLedgerMessage(message)))?.anchor;
     },
-    contradicts: (anchor) => contradictsReading(store, reader.state().head, anchor),
     anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
     // The anchorer first: its trips still use the other two.
     async [Symbol.asyncDispose]() {

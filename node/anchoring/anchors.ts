@@ -1,15 +1,37 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { type BundleAnchor, BundleAnchorShape } from '../../protocol/bundle/bundle.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type RevocationMessage, type RosterMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { Closed, ConsensusTimestampShape, NodeIdShape, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
+import {
+  Closed,
+  ConsensusTimestampShape,
+  EntityIdShape,
+  NodeIdShape,
+  OrdinalShape,
+  Sha256Shape,
+  Sha384Shape,
+} from '../../protocol/shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
+
+/** Where a message stands on the ledger's topic, as a mirror shows it. */
+const AnchorShape = Closed({
+  network: Type.String(),
+  topicId: EntityIdShape,
+  payer: EntityIdShape,
+  sequence: Type.String({ pattern: '^[1-9]\\d{0,18}$' }),
+  consensusTimestamp: ConsensusTimestampShape,
+  /** Informative: the running hash does not cover it. */
+  transactionId: Type.Union([Type.String(), Type.Null()]),
+  message: Type.String(),
+  previousRunningHash: Sha384Shape,
+  runningHash: Sha384Shape,
+});
+export type Anchor = Static<typeof AnchorShape>;
 
 const SightingShape = Closed({ sequence: Type.String(), consensusTimestamp: ConsensusTimestampShape });
 
@@ -18,7 +40,7 @@ const AnchorRowShape = Closed({
   batch: OrdinalShape,
   envelope: Sha256Shape,
   /** The first occurrence of the message on the topic. */
-  anchor: BundleAnchorShape,
+  anchor: AnchorShape,
   /** Later occurrences of the same message, the earliest of them only. */
   alsoAnchoredAt: Type.Array(SightingShape),
 });
@@ -43,7 +65,7 @@ export const rivalAnchorTable = new Table('rival-anchor', anchorCodec);
 const StatementAnchorRowShape = Closed({
   type: Type.Enum(['revocation', 'roster']),
   statement: Sha256Shape,
-  anchor: BundleAnchorShape,
+  anchor: AnchorShape,
 });
 /** A message that names a roster or a revocation by its hash: whoever wrote it, the text existed then. */
 export type StatementAnchorRow = Static<typeof StatementAnchorRowShape>;
@@ -82,7 +104,7 @@ export async function anchorOfBatch(
   node: NodeId,
   batch: number,
   envelope: Sha256Hash,
-): Promise<BundleAnchor | undefined> {
+): Promise<Anchor | undefined> {
   const stored = await readBatch(store, node, batch);
   if (stored === undefined || hashText(nativeSuite, stored.signed.statement) !== envelope) return undefined;
   const expected = nameEnvelope(nativeSuite, federation, stored.envelope, stored.signed.statement);

@@ -5,7 +5,7 @@ import { nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { type Evidence, EvidenceDamagedError } from '../verification/evidence.ts';
-import type { RecordVerdict, Verifier } from '../verification/verifier.ts';
+import type { VerifiedRecord, Verifier } from '../verification/verifier.ts';
 import { damagedOutcomes, listChecks, type Outcomes, summaryOf, verdictOf } from './audit-report.ts';
 import { checkDelay, checkDuplicate, checkLinked, checkLock, type CircumstanceSources } from './circumstances.ts';
 import {
@@ -71,31 +71,31 @@ export class Auditor {
   async #auditWithin(id: RecordId, found: Evidence, signal: AbortSignal): Promise<Audit> {
     const options = this.#options;
     const inTime = this.#inTime(id, signal);
-    const [verdict, ledger, others, sequence, lock, duplicate] = await Promise.all([
-      inTime<RecordVerdict | null>(async () => (await options.verifier.verifyRecord(id)) ?? null, null),
+    const [verified, ledger, others, sequence, lock, duplicate] = await Promise.all([
+      inTime<VerifiedRecord | null>(async () => (await options.verifier.verifyRecord(id)) ?? null, null),
       inTime(() => readLedgerMessage(options, found, signal), UNREAD),
       inTime(() => askOtherNodes(options, id, nodeOfRecord(id), signal), []),
       inTime(() => checkSourceSequence(options, found), TOO_LATE),
       inTime(() => checkLock(options, found), TOO_LATE),
       inTime(() => checkDuplicate(options, found), TOO_LATE),
     ]);
-    const own = found.bundle.anchor?.consensusTimestamp ?? null;
+    const own = found.decision?.consensusTimestamp ?? null;
     const consensus = ledger.consensusTimestamp ?? own;
     const outcomes: Outcomes = {
-      'record-proof': verdict === null ? TOO_LATE : checkRecordProof(verdict),
+      'record-proof': verified === null ? TOO_LATE : checkRecordProof(verified),
       'ledger-message': ledger.outcome,
       'consensus-time': checkConsensusTime(found, ledger.consensusTimestamp),
-      'signing-keys': checkSigningKeys(options.keys, found, consensus),
+      'signing-keys': verified === null ? TOO_LATE : checkSigningKeys(options.keys, verified, consensus),
       'source-sequence': sequence,
-      'other-node': verdict === null ? TOO_LATE : judgeOtherNodes(ownResult(verdict), others),
-      'linked-records': verdict === null ? TOO_LATE : checkLinked(verdict),
+      'other-node': verified === null ? TOO_LATE : judgeOtherNodes(ownResult(verified), others),
+      'linked-records': verified === null ? TOO_LATE : checkLinked(verified),
       'retention-lock': lock,
       'duplicate-request': duplicate,
       'anchoring-delay': checkDelay(found, consensus),
       'signature-algorithm': checkAlgorithm(options.keys, found),
     };
     const { kind: recordKind, submittedAt } = found.record;
-    const status = verdict?.status ?? (own === null ? null : 'confirmed');
+    const status = verified?.verdict.status ?? null;
     return this.#report(id, outcomes, { recordKind, status, submittedAt, consensusTimestamp: consensus });
   }
 

@@ -7,7 +7,7 @@ import type { Locks } from '../compliance/locks.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
 import type { Store } from '../store/store.ts';
 import type { Evidence } from '../verification/evidence.ts';
-import type { PayloadAnswer, RecordVerdict } from '../verification/verifier.ts';
+import type { PayloadAnswer, VerifiedRecord } from '../verification/verifier.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
 export interface CircumstanceSources {
@@ -19,7 +19,7 @@ export interface CircumstanceSources {
 }
 
 /** O1: the records linked to it that its evidence rests on: reviews, incidents, session, agent's key. */
-export function checkLinked({ linked, links }: RecordVerdict): Outcome {
+export function checkLinked({ verdict: { linked }, links }: VerifiedRecord): Outcome {
   if (linked.length === 0) return skipped('no linked record is at hand');
   const holding = linked.filter(({ holds }) => holds).length;
   const detail = `${holding} of ${linked.length} linked records hold${links.truncated ? ', and there are more' : ''}`;

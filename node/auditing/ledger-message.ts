@@ -1,20 +1,15 @@
 import { utf8, equalBytes } from '../../protocol/bytes.ts';
-import { type Sha256Hash, writeSha384 } from '../../protocol/hash.ts';
-import { writeLedgerMessage } from '../../protocol/log/message.ts';
-import { nameEnvelope } from '../../protocol/log/naming.ts';
-import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
+import { writeSha384 } from '../../protocol/hash.ts';
+import type { Decision } from '../../protocol/log/decision.ts';
 import { type ConsensusTimestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { MirrorClient } from '../anchoring/mirror-client.ts';
 import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
 import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import type { Evidence } from '../verification/evidence.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
 export interface LedgerMessageSources {
   readonly mirror: Pick<MirrorClient, 'mirrors' | 'messageAt'>;
-  /** Hash of the genesis roster. */
-  readonly federation: Sha256Hash;
 }
 
 export interface LedgerReading {
@@ -23,7 +18,7 @@ export interface LedgerReading {
   readonly consensusTimestamp: ConsensusTimestamp | null;
 }
 
-/** What one mirror shows at the place of the anchor. */
+/** What one mirror shows at the place of the decision. */
 type Sight =
   | { readonly kind: 'same'; readonly consensusTimestamp: ConsensusTimestamp }
   | { readonly kind: 'other'; readonly how: string }
@@ -33,28 +28,26 @@ type Sight =
 const LONG_DELAY_MS = 24 * 3_600_000;
 
 /**
- * M2: the message is read again from every mirror, not from what this node has stored, and must be, byte for byte, what
- * names the signed envelope, with a running hash that follows from the message before. Mirrors that contradict each
- * other leave it open: it is not known which of them lies.
+ * M2: the deciding message is read again from every mirror, not from what this node has stored, and must be, byte for byte,
+ * that of the decision, with a running hash that follows from the message before and comes to the decision's. Mirrors that
+ * contradict each other leave it open: it is not known which of them lies.
  */
 export async function readLedgerMessage(
-  { mirror, federation }: LedgerMessageSources,
-  { batch, bundle: { anchor } }: Evidence,
+  { mirror }: LedgerMessageSources,
+  { decision }: Evidence,
   signal: AbortSignal,
 ): Promise<LedgerReading> {
-  if (batch === undefined || anchor === null) return open('it is not confirmed on the ledger yet');
-  const { envelope, signed } = batch;
-  const expected = utf8(writeLedgerMessage(nameEnvelope(nativeSuite, federation, envelope, signed.statement)));
+  if (decision === null) return open('its batch is not decided yet');
   const sights = await Promise.all(
-    mirror.mirrors.map((url) => lookAt(mirror, url, anchor, expected, signal).catch((): Sight => ({ kind: 'none' }))),
+    mirror.mirrors.map((url) => lookAt(mirror, url, decision, signal).catch((): Sight => ({ kind: 'none' }))),
   );
   const same = sights.find((sight) => sight.kind === 'same');
   const other = sights.find((sight) => sight.kind === 'other');
-  const place = `message ${anchor.sequence} of ${anchor.topicId} on ${anchor.network}`;
+  const place = `message ${decision.sequence} of ${decision.topicId} on ${decision.network}`;
   if (same !== undefined && other !== undefined) return open(`mirrors contradict each other on ${place}`);
   if (other !== undefined) return { outcome: failed(`${place}: ${other.how}`), consensusTimestamp: null };
   if (same === undefined) return open(`no mirror shows ${place} now`);
-  const outcome = passed(`${place}, read from a mirror again, is the anchor of the signed envelope, and links`);
+  const outcome = passed(`${place}, read from a mirror again, names the signed envelope, and links`);
   return { outcome, consensusTimestamp: same.consensusTimestamp };
 }
 
@@ -70,19 +63,20 @@ export function checkConsensusTime({ record }: Evidence, consensus: ConsensusTim
 async function lookAt(
   mirror: LedgerMessageSources['mirror'],
   url: string,
-  anchor: BundleAnchor,
-  expected: Uint8Array,
+  decision: Decision,
   signal: AbortSignal,
 ): Promise<Sight> {
-  const sequence = Number(anchor.sequence);
-  const messages = await mirror.messageAt(url, anchor.topicId, sequence, signal);
+  const sequence = Number(decision.sequence);
+  const messages = await mirror.messageAt(url, decision.topicId, sequence, signal);
   const message = messages.find((each) => each.sequence === sequence);
   const before = messages.find((each) => each.sequence === sequence - 1);
   if (message === undefined) return { kind: 'none' };
-  if (!equalBytes(message.message, expected)) return { kind: 'other', how: 'its bytes are not the anchor' };
+  if (!equalBytes(message.message, utf8(decision.message))) {
+    return { kind: 'other', how: 'its bytes are not those of the decision' };
+  }
   const head = headBefore(sequence, before);
   if (head === undefined) return { kind: 'none' };
-  return linkFault(head, anchor, message) ?? { kind: 'same', consensusTimestamp: message.consensusTimestamp };
+  return linkFault(head, decision, message) ?? { kind: 'same', consensusTimestamp: message.consensusTimestamp };
 }
 
 /** What the mirror itself tells of the message before: this node's own reading is compared with it afterwards. */
@@ -93,10 +87,10 @@ function headBefore(sequence: number, before: TopicMessage | undefined): TopicHe
   return { sequence: before.sequence, runningHash: writeSha384(before.runningHash), consensusTimestamp };
 }
 
-function linkFault(head: TopicHead, anchor: BundleAnchor, message: TopicMessage): Sight | undefined {
+function linkFault(head: TopicHead, decision: Decision, message: TopicMessage): Sight | undefined {
   try {
-    const { head: after } = linkMessages(head, anchor.topicId, [message]);
-    if (after.runningHash === anchor.runningHash && head.runningHash === anchor.previousRunningHash) return undefined;
+    const { head: after } = linkMessages(head, decision.topicId, [message]);
+    if (after.runningHash === decision.runningHash) return undefined;
     return { kind: 'other', how: 'its running hash is not the one that this node read before' };
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import { ANCHORING_STATUSES } from '../../protocol/bundle/verdict.ts';
+import { STATUSES } from '../../protocol/verdict/verdict.ts';
 import type { Member } from '../../protocol/log/roster.ts';
 import { ConsensusTimestampShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import { cappedBytes } from '../capped-body.ts';
-import type { RecordVerdict } from '../verification/verifier.ts';
+import type { VerifiedRecord } from '../verification/verifier.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
 export interface OtherNodesOptions {
@@ -20,7 +20,7 @@ export interface OtherNodesOptions {
 const ResultShape = Type.Object({
   attestationId: RecordIdShape,
   verified: Type.Boolean(),
-  status: OrNull(Type.Enum([...ANCHORING_STATUSES])),
+  status: OrNull(Type.Enum([...STATUSES])),
   submittedAt: OrNull(TimestampShape),
   recordKind: OrNull(Type.String()),
   keyId: OrNull(Sha256Shape),
@@ -82,15 +82,16 @@ export function judgeOtherNodes(own: Result, answers: readonly OtherAnswer[]): O
 }
 
 /** This node's own verification, in the terms in which the others tell theirs. */
-export function ownResult({ verified, status, evidence: { record, bundle } }: RecordVerdict): Result {
+export function ownResult({ verdict, evidence: { record, proof } }: VerifiedRecord): Result {
+  const { verified, status, ledger } = verdict;
   return {
     attestationId: record.id,
     verified,
     status,
     submittedAt: record.submittedAt,
     recordKind: record.kind,
-    keyId: groupStatement.parse(bundle.receipt.statement).keyId,
-    consensusTimestamp: bundle.anchor?.consensusTimestamp ?? null,
+    keyId: groupStatement.parse(proof.receipt.statement).keyId,
+    consensusTimestamp: (status === 'confirmed' ? ledger?.consensusTimestamp : null) ?? null,
   };
 }
 

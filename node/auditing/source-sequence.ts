@@ -46,7 +46,7 @@ interface Neighbour {
   readonly leaf: Sha256Hash;
 }
 
-async function checkOther({ store }: SequenceSources, { record, bundle }: Evidence): Promise<Outcome> {
+async function checkOther({ store }: SequenceSources, { record, proof }: Evidence): Promise<Outcome> {
   const { sourceSeq, seq } = record;
   const from = Math.max(1, seq - MAX_LOOKS);
   const near = await Array.fromAsync(neighbours(store, record, from, seq + MAX_LOOKS));
@@ -57,7 +57,7 @@ async function checkOther({ store }: SequenceSources, { record, bundle }: Eviden
   }
   const before = others.findLast((other) => other.record.seq < seq);
   const after = others.find((other) => other.record.seq > seq);
-  const own = writeSha256(recordLeaf(nativeSuite, bundle.record.head));
+  const own = writeSha256(recordLeaf(nativeSuite, proof.record.head));
   if (after !== undefined && (after.record.sourceSeq !== sourceSeq + 1 || after.record.sourcePrev !== own)) {
     return failed('the record after it does not link to it');
   }

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
-import { type Bundle, type BundleAnchor, parseBundleText } from '../../protocol/bundle/bundle.ts';
 import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from '../../protocol/bytes.ts';
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import { openRecord } from '../../protocol/chain/record.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
+import { parseBundleText } from '../../protocol/verdict/parse.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
-import { completeBundle } from '../verification/bundles.ts';
-import { bareBundle, type Evidence } from '../verification/evidence.ts';
+import { youngBundle } from '../verification/bundles.ts';
+import { decisionNaming, type Evidence, type EvidenceSources } from '../verification/evidence.ts';
 import type { Chains } from './chains.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
@@ -29,8 +29,8 @@ export interface RecordExchangeOptions {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Salt and payload of an own record; `withheld` where the residency policy keeps payloads in the region. */
   readonly payload: (id: RecordId) => Promise<OpenedPayload | 'erased' | 'withheld' | 'unknown'>;
-  /** Anchor of a batch by this node's own reading of the ledger. */
-  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
+  /** The decision of a batch in this node's own log. */
+  readonly decisionOf: EvidenceSources['decisionOf'];
   readonly log: Logger;
 }
 
@@ -76,24 +76,24 @@ export class RecordExchange {
   }
 
   /**
-   * What is left of an answer once nobody's word is in it: no anchor but the one that this node read on the ledger, and
-   * no batch that the origin's own chain, as it is held here, has nothing of the record in.
+   * What is left of an answer once nobody's word is in it: no decision but that of this node's own log, and no batch that
+   * the origin's own chain, as it is held here, has nothing of the record in.
    */
   async #openEvidence(id: RecordId, bundle: Bundle): Promise<Evidence | undefined> {
-    const { keys, chains, anchorOf } = this.#options;
-    const record = openRecord(nativeSuite, bundle.record);
+    const { keys, chains, decisionOf } = this.#options;
+    const { head, body } = bundle.record;
+    if (body === null) throw new RangeError('evidence without the body of its record');
+    const record = openRecord(nativeSuite, { head, body });
     if (record.id !== id) throw new RangeError('evidence of another record');
     for (const certificate of bundle.keys) await keys.learnCertificate(certificate);
-    const bare = bareBundle(bundle);
-    if (bundle.batch === null) {
-      return { record, batch: undefined, bundle: { ...bare, anchor: null, cosignatures: [] } };
-    }
-    const { envelope: statement, signature } = bundle.batch;
-    const signed = { statement, signature };
+    const { receipt, batch: sealed } = bundle;
+    const proof = { record: { head, body }, receipt, batch: sealed };
+    if (sealed === null) return { record, batch: undefined, proof, decision: null };
+    const signed = { statement: sealed.envelope, signature: sealed.signature };
     const envelope = openEnvelope(keys, signed);
     if (envelope.batch <= chains.head(record.node).batch) throw new RangeError('the batch is held, and without it');
-    const anchor = await anchorOf(record.node, envelope.batch, hashText(nativeSuite, statement));
-    return { record, batch: { envelope, signed }, bundle: { ...bare, anchor: anchor ?? null } };
+    const batch = { envelope, signed };
+    return { record, batch, proof, decision: await decisionNaming(decisionOf, batch) };
   }
 
   async #ask(id: RecordId, protocol: 'record' | 'payload'): Promise<Uint8Array | undefined> {
@@ -114,7 +114,7 @@ export class RecordExchange {
     const { self, keys, evidence } = this.#options;
     const { id } = recordRequest.decode(request);
     const found = nodeOfRecord(id) === self ? await evidence(id) : undefined;
-    yield found === undefined ? new Uint8Array(0) : utf8(JSON.stringify(completeBundle(found, keys)));
+    yield found === undefined ? new Uint8Array(0) : utf8(JSON.stringify(youngBundle({ keys }, found)));
   }
 
   async *#servePayload(request: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
+import type { Anchor } from '../anchoring/anchors.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import type { LedgerMessage } from '../../protocol/log/message.ts';
 import { anchorTable, messageHash, MAX_SIGHTINGS, statementAnchorTable } from '../anchoring/anchors.ts';
@@ -7,7 +7,7 @@ import type { Check } from './check.ts';
 /** What an entry has otherwise than its topic's message. */
 const SAID = ['network', 'topicId', 'message', 'payer', 'consensusTimestamp', 'runningHash'] as const;
 
-type Sighting = Pick<BundleAnchor, 'sequence' | 'consensusTimestamp'>;
+type Sighting = Pick<Anchor, 'sequence' | 'consensusTimestamp'>;
 
 /**
  * Compares a decision with the message as the store has it among the anchors: where that is the same message of the topic,

@@ -88,9 +88,14 @@ export class CheckpointBook {
     return this.#counted.get(node) ?? [];
   }
 
-  /** All that are kept: what another member is to be shown. */
+  /** All that count: of each member the newest of each of its last keys. */
+  kept(): readonly KnownCheckpoint[] {
+    return [...this.#counted.values()].flat();
+  }
+
+  /** The same as another member is to be shown them. */
   shown(): readonly SignedCheckpoint[] {
-    return [...this.#counted.values()].flat().map(({ signed }) => signed);
+    return this.kept().map(({ signed }) => signed);
   }
 
   /** The last that a member is known to have signed, by any key, whether this node's tree has reached them or not. */

@@ -159,7 +159,8 @@ export class Checkpoints implements AsyncDisposable {
     if (checkpoint === null) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);
     const signed = { text, signature };
-    await book.learn({ checkpoint, signed });
+    const known = { checkpoint, signed };
+    this.#note(known, await book.learn(known));
     this.#signedAt = performance.now();
     await publish(signed);
   }

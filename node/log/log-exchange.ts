@@ -20,6 +20,7 @@ const SETTLING_MS = [1_000, 3_000] as const;
 const TELL_INTERVAL_MS = 200;
 
 export interface LogExchangeOptions {
+  readonly self: NodeId;
   readonly transport: Pick<Transport, 'serve' | 'request' | 'publish' | 'onConnect' | 'peers'>;
   readonly reading: Pick<TopicReading, 'tell' | 'noteTold'>;
   readonly book: Pick<CheckpointBook, 'shown'>;
@@ -94,7 +95,8 @@ export class LogExchange implements AsyncDisposable {
     this.#telling = undefined;
     const point = this.#options.reading.tell();
     this.#told = point.sequence;
-    void this.#publish({ type: 'told', point });
+    const { self, now } = this.#options;
+    void this.#publish({ type: 'told', node: self, at: Math.floor(now()), point });
   }
 
   #meet(peer: NodeId): void {

@@ -1,39 +1,46 @@
-import type { AnchoringStatus } from '../../protocol/bundle/verdict.ts';
-import { hashText } from '../../protocol/hash.ts';
+import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import type { Anchoring } from '../anchoring/anchoring.ts';
+import type { Status } from '../../protocol/verdict/verdict.ts';
 import { type AnchoringView, waitingStatus } from '../attestation/anchoring-view.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
+import { type Evidence, EvidenceDamagedError } from '../verification/evidence.ts';
 
 export interface BatchStatusSources {
   readonly store: Store;
   readonly view: Pick<AnchoringView, 'of'>;
-  readonly anchoring: Pick<Anchoring, 'anchorOf'>;
+  readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
 }
 
-/** Anchoring status of many records of this node. Records of one batch are anchored together, so it asks once a batch. */
+/** Anchoring status of many records of this node. Records of one batch are anchored together, so it judges one of each. */
 export class BatchStatuses {
   readonly #sources: BatchStatusSources;
-  readonly #known: { readonly batch: StoredBatch; readonly direct: boolean; readonly status: AnchoringStatus }[] = [];
+  readonly #known: { readonly batch: StoredBatch; readonly status: Status }[] = [];
 
   constructor(sources: BatchStatusSources) {
     this.#sources = sources;
   }
 
-  async of(record: AttestationRecord): Promise<AnchoringStatus> {
-    const direct = waitingStatus(record) === 'pending';
-    const known = this.#known.find((entry) => entry.direct === direct && covers(entry.batch, record));
+  async of(record: AttestationRecord): Promise<Status> {
+    const known = this.#known.find(({ batch }) => covers(batch, record));
     if (known !== undefined) return known.status;
-    const { store, view, anchoring } = this.#sources;
-    const batch = await readBatchOf(store, record.node, record.seq);
+    const batch = await readBatchOf(this.#sources.store, record.node, record.seq);
     if (batch === undefined) return waitingStatus(record);
-    const { node, batch: number } = batch.envelope;
-    const anchor = await anchoring.anchorOf(node, number, hashText(nativeSuite, batch.signed.statement));
-    const { status } = await view.of({ record, batch, bundle: { anchor: anchor ?? null } });
-    this.#known.push({ batch, direct, status });
+    const status = await this.#statusOf(record);
+    // One that waits may be damaged, which says nothing of the others.
+    if (status !== waitingStatus(record)) this.#known.push({ batch, status });
     return status;
+  }
+
+  async #statusOf(record: AttestationRecord): Promise<Status> {
+    const { evidence, view } = this.#sources;
+    try {
+      const found = await evidence(record.id);
+      return found === undefined ? waitingStatus(record) : (await view.of(found)).status;
+    } catch (error) {
+      if (error instanceof EvidenceDamagedError) return waitingStatus(record);
+      throw error;
+    }
   }
 }
 

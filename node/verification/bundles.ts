@@ -1,15 +1,19 @@
-import type { Bundle, Proof } from '../../protocol/bundle/bundle.ts';
 import { encodeBase64url } from '../../protocol/bytes.ts';
-import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { NodeId } from '../../protocol/ids.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { isBase64url } from '../../protocol/statement/statement.ts';
-import { cosignatureStatement } from '../../protocol/statement/cosignature.ts';
-import { envelopeStatement } from '../../protocol/chain/envelope.ts';
-import { groupStatement } from '../../protocol/statement/group.ts';
-import type { FederationKeys } from '../federation/federation-keys.ts';
+import {
+  type Bundle,
+  BUNDLE_FORMAT,
+  type DecisionProof,
+  type LinkedProof,
+  type PublicProof,
+} from '../../protocol/verdict/bundle.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
-import { bareProof, type Evidence } from './evidence.ts';
+import { placeDecision } from './decision-paths.ts';
+import type { Evidence } from './evidence.ts';
+import { type FederationProofSources, proveFederation } from './federation-proof.ts';
+import type { LogSources } from './log-knowledge.ts';
+import { certificatesOf, keysSigning } from './signing-keys.ts';
 
 /** What a bundle may hold beside the proof of its record. */
 export interface BundleExtras {
@@ -18,21 +22,62 @@ export interface BundleExtras {
   readonly linked?: readonly Evidence[];
 }
 
-/** The whole file that proves a record offline: the evidence with every key, revocation and roster it stands on. */
-export function completeBundle(evidence: Evidence, keys: FederationKeys, extras: BundleExtras = {}): Bundle {
-  const { disclosed, linked } = extras;
-  const proofs = linked?.map(({ bundle }) => bareProof(bundle));
-  const named = keysNamedBy([evidence.bundle, ...(proofs ?? [])]);
-  const certified = named.flatMap(({ node, keyId }) => keys.directory.get(node, keyId) ?? []);
+/** The whole file that proves a record offline, as far as it can be proved by now. Throws `LogDamagedError`. */
+export async function completeBundle(
+  sources: FederationProofSources,
+  evidence: Evidence,
+  { disclosed, linked }: BundleExtras = {},
+): Promise<Bundle> {
+  const all = [evidence, ...(linked ?? [])];
+  const federation = await proveFederation(sources, evidence, keysSigning(all.map(({ proof }) => proof)));
+  const decisions = new Map<string, DecisionProof>();
+  for (const { proof, decision } of all) {
+    if (proof.batch === null || decision === null || decisions.has(proof.batch.envelope)) continue;
+    decisions.set(proof.batch.envelope, await placeDecision(sources.federationLog, decision, federation.sizes));
+  }
   return {
-    ...evidence.bundle,
-    keys: certified.map((key) => key.signed),
-    revocations: certified.flatMap(
-      ({ certificate }) => keys.directory.revocation(certificate.node, certificate.keyId)?.signed ?? [],
-    ),
-    rosters: [...keys.rosters.signed],
+    format: BUNDLE_FORMAT,
+    ...evidence.proof,
+    decision: decisionOf(evidence, decisions) ?? null,
+    ...federation.statements,
     ...(disclosed === undefined ? {} : { disclosure: disclosureOf(disclosed) }),
-    ...(proofs === undefined ? {} : { linked: proofs }),
+    ...(linked === undefined ? {} : { linked: linkedProofs(evidence, linked, decisions) }),
+  };
+}
+
+/** The same for whoever has no more than the id: it shows the head of the record, and no body. */
+export async function publicProof(sources: FederationProofSources, evidence: Evidence): Promise<PublicProof> {
+  const { record, receipt, batch, decision, checkpoints, keys, revocations, rosters } = await completeBundle(
+    sources,
+    evidence,
+  );
+  return {
+    format: BUNDLE_FORMAT,
+    record: { head: record.head, body: null },
+    receipt,
+    batch,
+    decision,
+    checkpoints,
+    keys,
+    revocations,
+    rosters,
+  };
+}
+
+/**
+ * What one node tells another of a record that is too young to have come round: what its own node signed, and nothing of
+ * the log, which every node reads itself.
+ */
+export function youngBundle({ keys }: Pick<LogSources, 'keys'>, { proof }: Evidence): Bundle {
+  const [genesis] = keys.rosters.signed;
+  return {
+    format: BUNDLE_FORMAT,
+    ...proof,
+    decision: null,
+    checkpoints: [],
+    keys: certificatesOf(keys, keysSigning([proof])),
+    revocations: [],
+    rosters: genesis === undefined ? [] : [{ text: genesis.statement, decision: null }],
   };
 }
 
@@ -44,21 +89,29 @@ export function disclosureOf({ salt, text }: OpenedPayload): NonNullable<Bundle[
   return { salt: encoded, payload };
 }
 
-/** The keys that signed something in the proofs, each once. */
-function keysNamedBy(proofs: readonly Proof[]): readonly { node: NodeId; keyId: Sha256Hash }[] {
-  const named = new Map<string, { node: NodeId; keyId: Sha256Hash }>();
-  const add = (node: NodeId, keyId: Sha256Hash) => named.set(`${node} ${keyId}`, { node, keyId });
-  for (const { receipt, batch, cosignatures } of proofs) {
-    const group = groupStatement.parse(receipt.statement);
-    add(group.node, group.keyId);
-    if (batch !== null) {
-      const envelope = envelopeStatement.parse(batch.envelope);
-      add(envelope.node, envelope.keyId);
-    }
-    for (const { statement } of cosignatures) {
-      const { witness, keyId } = cosignatureStatement.parse(statement);
-      add(witness, keyId);
-    }
-  }
-  return [...named.values()];
+function decisionOf({ proof }: Evidence, decisions: ReadonlyMap<string, DecisionProof>): DecisionProof | undefined {
+  return proof.batch === null ? undefined : decisions.get(proof.batch.envelope);
+}
+
+/** A signature, or a decision, is left out where the same text stands before. */
+function linkedProofs(
+  subject: Evidence,
+  linked: readonly Evidence[],
+  decisions: ReadonlyMap<string, DecisionProof>,
+): LinkedProof[] {
+  const said = new Set<string>();
+  const isNew = (text: string): boolean => !said.has(text) && said.add(text).has(text);
+  isNew(subject.proof.receipt.statement);
+  if (subject.proof.batch !== null) isNew(subject.proof.batch.envelope);
+  return linked.map((evidence) => {
+    const { record, receipt, batch } = evidence.proof;
+    const proof: LinkedProof = {
+      record,
+      receipt: isNew(receipt.statement) ? receipt : { statement: receipt.statement, path: receipt.path },
+      batch,
+    };
+    if (batch === null) return proof;
+    if (!isNew(batch.envelope)) return { ...proof, batch: { envelope: batch.envelope, path: batch.path } };
+    return { ...proof, decision: decisionOf(evidence, decisions) ?? null };
+  });
 }

@@ -1,30 +1,33 @@
-import type { Bundle, BundleAnchor, Proof } from '../../protocol/bundle/bundle.ts';
-import { BUNDLE_FORMAT } from '../../protocol/bundle/bundle.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
+import type { Decision } from '../../protocol/log/decision.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { inclusionPath } from '../../protocol/merkle/tree.ts';
-import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readGroup, readRecord, readRecordTexts } from '../records/record-reader.ts';
 import { readBatchOf, readBatchPath, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where the anchors and cosignatures of batches are found. */
+/** Where the decisions of batches are found. */
 export interface EvidenceSources {
   readonly store: Store;
-  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<BundleAnchor | undefined>;
-  readonly cosignaturesOf: (envelope: Envelope) => Promise<readonly SignedStatement[]>;
+  readonly decisionOf: (node: NodeId, batch: number) => Promise<Decision | undefined>;
 }
 
-/** All that this node holds about one record: a bundle without keys, rosters and disclosure, and what it was read from. */
+/** The texts that prove one record, but for its decision. */
+export type RecordProof = Pick<Bundle, 'record' | 'receipt' | 'batch'>;
+
+/** All that this node holds about one record, and what it was read from. */
 export interface Evidence {
   readonly record: AttestationRecord;
   readonly batch: StoredBatch | undefined;
-  readonly bundle: Bundle;
+  readonly proof: RecordProof;
+  /** The decision in this node's log that names the record's envelope; null while there is none. */
+  readonly decision: Decision | null;
 }
 
 /** What the store holds about a record cannot be read as it was written: a record, receipt, envelope, tile or index row. */
@@ -44,14 +47,14 @@ export async function readEvidence(sources: EvidenceSources, id: RecordId): Prom
   }
 }
 
-/** A bundle of one proof alone. Members beside those of a proof are left behind. */
-export function bareBundle(proof: Proof): Bundle {
-  return { format: BUNDLE_FORMAT, ...bareProof(proof), keys: [], revocations: [], rosters: [] };
-}
-
-/** The proof that a bundle is about. */
-export function bareProof({ record, receipt, batch, cosignatures, anchor }: Proof): Proof {
-  return { record, receipt, batch, cosignatures, anchor };
+/** The decision of a batch, where it names this very envelope: one that names a rival is none for it. */
+export async function decisionNaming(
+  decisionOf: EvidenceSources['decisionOf'],
+  { envelope, signed }: StoredBatch,
+): Promise<Decision | null> {
+  const decision = await decisionOf(envelope.node, envelope.batch);
+  if (decision === undefined) return null;
+  return envelopeNamedBy(decision) === hashText(nativeSuite, signed.statement) ? decision : null;
 }
 
 async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence | undefined> {
@@ -64,38 +67,32 @@ async function gather(sources: EvidenceSources, id: RecordId): Promise<Evidence 
     readBatchOf(store, record.node, record.seq),
   ]);
   if (receipt === undefined) throw new RangeError(`the receipt of ${id} is missing`);
-  const [leaves, sealed] = await Promise.all([
+  const [leaves, sealed, decision] = await Promise.all([
     groupLeaves(store, receipt.group, batch),
-    batchEvidence(sources, record, batch),
+    batch && batchProof(store, record, batch),
+    batch && decisionNaming(sources.decisionOf, batch),
   ]);
   const path = inclusionPath(nativeSuite, leaves, record.seq - receipt.group.first);
   return {
     record,
     batch,
-    bundle: bareBundle({ record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, ...sealed }),
+    proof: { record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, batch: sealed ?? null },
+    decision: decision ?? null,
   };
 }
 
-async function batchEvidence(
-  { store, anchorOf, cosignaturesOf }: EvidenceSources,
-  record: AttestationRecord,
-  stored: StoredBatch | undefined,
-): Promise<Pick<Bundle, 'batch' | 'anchor' | 'cosignatures'>> {
-  if (stored === undefined) return { batch: null, anchor: null, cosignatures: [] };
-  const { envelope, signed } = stored;
-  const hash = hashText(nativeSuite, signed.statement);
-  const [path, found, anchor] = await Promise.all([
-    readBatchPath(store, envelope, record.seq),
-    cosignaturesOf(envelope),
-    anchorOf(envelope.node, envelope.batch, hash),
-  ]);
-  // A cosignature of a rival envelope is evidence against the node, not for this record.
-  const cosignatures = found.filter((cosignature) => cosignature.statement.includes(hash));
-  return {
-    batch: { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) },
-    anchor: anchor ?? null,
-    cosignatures,
-  };
+async function batchProof(
+  store: Store,
+  { seq }: AttestationRecord,
+  { envelope, signed }: StoredBatch,
+): Promise<NonNullable<RecordProof['batch']>> {
+  const path = await readBatchPath(store, envelope, seq);
+  return { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) };
+}
+
+function envelopeNamedBy({ message }: Decision): Sha256Hash | undefined {
+  const named = parseLedgerMessage(message);
+  return named.type === 'batch' ? named.envelope : undefined;
 }
 
 /** Leaf hashes of a group: from the tiles of its batch, or from its records while it is unsealed. */

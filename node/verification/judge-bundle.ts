@@ -1,48 +1,66 @@
-import { type BundleAnchor, parseBundle } from '../../protocol/bundle/bundle.ts';
-import { judgeLinked } from '../../protocol/bundle/judge-linked.ts';
-import { openBundle } from '../../protocol/bundle/opened-bundle.ts';
-import type { Finding, Verdict } from '../../protocol/bundle/verdict.ts';
-import { judge } from '../../protocol/bundle/verify.ts';
-import type { Sha256Hash } from '../../protocol/hash.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { parseJson, type ParseOptions } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError } from '../../protocol/json/value.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { checkpointStatement } from '../../protocol/log/checkpoint.ts';
+import { decisionText } from '../../protocol/log/decision.ts';
+import { StatementError } from '../../protocol/statement/statement.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
+import { BundleError, parseBundle } from '../../protocol/verdict/parse.ts';
+import type { Verdict } from '../../protocol/verdict/verdict.ts';
+import { verifyBundle } from '../../protocol/verdict/verify.ts';
+import { type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
 
 /** What the one who judges goes by. */
 export interface JudgingTerms {
-  /** Hash of the genesis roster of the federation. */
-  readonly pin: Sha256Hash;
-  /** That are known beside those of the bundle. */
-  readonly revocations: readonly SignedStatement[];
+  /** What its own log says of all that the bundle names. */
+  readonly log: LogAnswers;
   readonly at: Timestamp;
   readonly limits: ParseOptions;
-  /** The ledger is known to show something else than the bundle says. */
-  readonly isContradicted: boolean;
 }
 
-export interface JudgedBundle {
-  readonly verdict: Verdict;
-  /** The place on the ledger that the bundle names; null where it names none that can be read. */
-  readonly anchor: BundleAnchor | null;
+const EARLIER_FORMAT = 'meridian-bundle/1';
+const REPLACED = 'is of release 0.1 and is read no more: fetch the bundle of its record anew from a node';
+
+/**
+ * What a bundle that anyone brings asks a node's log about. Throws `JsonError` where it is no JSON, `BundleError` where
+ * it is malformed.
+ */
+export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
+  const { decision, batch, checkpoints, revocations, rosters, linked = [] } = readBundle(text, limits);
+  const proofs = [{ decision, batch }, ...linked];
+  const decisions = [...proofs, ...revocations, ...rosters].flatMap((each) => each.decision ?? []);
+  const envelopes = proofs.flatMap((proof) => (proof.batch === null ? [] : [proof.batch.envelope]));
+  return {
+    places: unique(decisions.flatMap((each) => read(() => decisionText.parse(each.text).index))),
+    sizes: unique(checkpoints.flatMap((each) => read(() => checkpointStatement.parse(each.text).size))),
+    batches: unique(envelopes).flatMap((envelope) => read(() => envelopeStatement.parse(envelope))),
+  };
 }
 
-const UNREAD_ANCHOR: Finding = {
-  check: 'bundleBinding',
-  code: 'anchor-mismatch',
-  detail: 'the ledger, as this node has read it, does not show the anchor message there',
-};
+/** The verdict on a bundle that anyone brings, pinned to the node's own federation. Throws what `questionsOf` throws. */
+export function judgeBundle(suite: Suite, text: string, { log, at, limits }: JudgingTerms): Verdict {
+  return verifyBundle(suite, readBundle(text, limits), { log: logViewOf(log), at });
+}
 
-/** The verdict on a bundle that anyone brings. Throws `JsonError` where it is no JSON, `BundleError` where malformed. */
-export function judgeBundle(suite: Suite, text: string, terms: JudgingTerms): JudgedBundle {
-  const { pin, revocations, at, limits, isContradicted } = terms;
+function readBundle(text: string, limits: ParseOptions): Bundle {
   const value = parseJson(text, limits);
   if (!isJsonObject(value)) throw new JsonError('syntax', 'it is no object');
-  const bundle = parseBundle(value);
-  const opened = openBundle(suite, bundle, { revocations });
-  const linked = (bundle.linked ?? []).map((proof) => judgeLinked(suite, proof, opened, pin));
-  const findings = isContradicted ? [...opened.findings, UNREAD_ANCHOR] : opened.findings;
-  const verdict = judge(suite, { ...opened, findings }, linked, { pin, at });
-  return { verdict, anchor: opened.anchorMessage === null ? null : bundle.anchor };
+  if (value.format === EARLIER_FORMAT) throw new BundleError('malformed', '/format', REPLACED);
+  return parseBundle(value);
+}
+
+/** What a text says; nothing where it cannot be read, for the verdict to refuse. */
+function read<Value>(parse: () => Value): readonly Value[] {
+  try {
+    return [parse()];
+  } catch (error) {
+    if (error instanceof StatementError) return [];
+    throw error;
+  }
+}
+
+function unique<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Set(values)];
 }

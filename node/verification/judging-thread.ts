@@ -1,18 +1,27 @@
 import { Worker } from 'node:worker_threads';
-import { BundleError } from '../../protocol/bundle/bundle.ts';
+import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
-import type { JudgedBundle, JudgingTerms } from './judge-bundle.ts';
+import { BundleError } from '../../protocol/verdict/parse.ts';
+import type { Verdict } from '../../protocol/verdict/verdict.ts';
+import type { JudgingTerms } from './judge-bundle.ts';
+import type { LogQuestions } from './log-knowledge.ts';
 
-/** What the thread is told, one at a time. */
-export interface JudgingOrder {
-  readonly text: string;
-  readonly terms: JudgingTerms;
-}
+/** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */
+export type JudgingOrder =
+  | { readonly text: string; readonly limits: ParseOptions }
+  | { readonly text: string; readonly terms: JudgingTerms };
 
 /** What it says to each order. */
 export type JudgingWord =
-  | { readonly judged: JudgedBundle }
-  | { readonly malformed: { readonly pointer: string; readonly message: string } }
+  | { readonly questions: LogQuestions }
+  | { readonly judged: Verdict }
+  | {
+      readonly malformed: {
+        readonly code: BundleError['code'];
+        readonly pointer: string;
+        readonly message: string;
+      };
+    }
   | { readonly notJson: { readonly code: JsonErrorCode; readonly message: string } };
 
 /** A bundle was not judged: it took too long or too much memory, or the node stops. Nothing is known of it. */
@@ -27,7 +36,7 @@ interface JudgingLimits {
   readonly judgingMs: number;
 }
 
-interface Job extends PromiseWithResolvers<JudgedBundle> {
+interface Job extends PromiseWithResolvers<JudgingWord> {
   readonly order: JudgingOrder;
 }
 
@@ -52,13 +61,18 @@ export class JudgingThread implements AsyncDisposable {
     this.#limits = { ...LIMITS, ...limits };
   }
 
+  /** What a bundle asks a node's log about. Throws `JsonError`, `BundleError` or `JudgingError`. */
+  async questions(text: string, limits: ParseOptions): Promise<LogQuestions> {
+    const word = await this.#do({ text, limits });
+    if ('questions' in word) return word.questions;
+    throw new JudgingError('the thread answered something else');
+  }
+
   /** Throws `JsonError`, `BundleError` or `JudgingError`. */
-  judge(text: string, terms: JudgingTerms): Promise<JudgedBundle> {
-    if (this.#isOver) return Promise.reject(stopping());
-    const job: Job = { ...Promise.withResolvers<JudgedBundle>(), order: { text, terms } };
-    this.#jobs.push(job);
-    if (this.#jobs.length === 1) this.#begin(job);
-    return job.promise;
+  async judge(text: string, terms: JudgingTerms): Promise<Verdict> {
+    const word = await this.#do({ text, terms });
+    if ('judged' in word) return word.judged;
+    throw new JudgingError('the thread answered something else');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,6 +83,14 @@ export class JudgingThread implements AsyncDisposable {
     for (const { reject } of this.#jobs.splice(0)) reject(stopping());
     worker?.ref();
     await worker?.terminate();
+  }
+
+  #do(order: JudgingOrder): Promise<JudgingWord> {
+    if (this.#isOver) return Promise.reject(stopping());
+    const job: Job = { ...Promise.withResolvers<JudgingWord>(), order };
+    this.#jobs.push(job);
+    if (this.#jobs.length === 1) this.#begin(job);
+    return job.promise;
   }
 
   #begin({ order }: Job): void {
@@ -110,9 +132,14 @@ export class JudgingThread implements AsyncDisposable {
 }
 
 function settle({ resolve, reject }: Job, word: JudgingWord): void {
-  if ('judged' in word) resolve(word.judged);
-  else if ('malformed' in word) reject(new BundleError(word.malformed.pointer, word.malformed.message));
-  else reject(new JsonError(word.notJson.code, word.notJson.message));
+  if ('malformed' in word) {
+    const { code, pointer, message } = word.malformed;
+    reject(new BundleError(code, pointer, message));
+  } else if ('notJson' in word) {
+    reject(new JsonError(word.notJson.code, word.notJson.message));
+  } else {
+    resolve(word);
+  }
 }
 
 /** Too much memory is the bundle's doing; anything else is a fault of the program's own, and told as what it is. */

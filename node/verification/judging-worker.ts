@@ -1,21 +1,25 @@
 // A thread that judges bundles, one after the other. What it throws ends it, and fails the bundle under work.
 import { parentPort } from 'node:worker_threads';
-import { BundleError } from '../../protocol/bundle/bundle.ts';
 import { JsonError } from '../../protocol/json/value.ts';
+import { BundleError } from '../../protocol/verdict/parse.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { cachingSuite } from './caching-suite.ts';
-import { judgeBundle } from './judge-bundle.ts';
+import { judgeBundle, questionsOf } from './judge-bundle.ts';
 import type { JudgingOrder, JudgingWord } from './judging-thread.ts';
 
 const suite = cachingSuite(nativeSuite);
 
 parentPort?.on('message', (order: JudgingOrder) => parentPort?.postMessage(wordOn(order), []));
 
-function wordOn({ text, terms }: JudgingOrder): JudgingWord {
+function wordOn(order: JudgingOrder): JudgingWord {
   try {
-    return { judged: judgeBundle(suite, text, terms) };
+    if ('limits' in order) return { questions: questionsOf(order.text, order.limits) };
+    return { judged: judgeBundle(suite, order.text, order.terms) };
   } catch (error) {
-    if (error instanceof BundleError) return { malformed: { pointer: error.pointer, message: error.message } };
+    if (error instanceof BundleError) {
+      const { code, pointer, message } = error;
+      return { malformed: { code, pointer, message } };
+    }
     if (error instanceof JsonError) return { notJson: { code: error.code, message: error.message } };
     throw error;
   }

@@ -1,6 +1,5 @@
-import { type JudgedLinked, linkedRecords } from '../../protocol/bundle/judge-linked.ts';
 import { isIncidentAbout } from '../../protocol/evidence/incident.ts';
-import { speakingFor } from '../../protocol/evidence/linked-record.ts';
+import { type LinkedRecord, speakingFor } from '../../protocol/evidence/linked-record.ts';
 import { isOverrideOf } from '../../protocol/evidence/oversight.ts';
 import { sessionOf } from '../../protocol/evidence/session.ts';
 import type { RecordId } from '../../protocol/ids.ts';
@@ -20,10 +19,10 @@ export interface RecordLinks {
 /** Counts the linked records of the subject's account that hold. */
 export function recordLinks(
   subject: AttestationRecord,
-  judged: readonly JudgedLinked[],
+  linked: readonly LinkedRecord[],
   truncated: boolean,
 ): RecordLinks {
-  const holding = speakingFor(subject, linkedRecords(judged));
+  const holding = speakingFor(subject, linked);
   return {
     overrides: holding.filter((record) => isOverrideOf(subject, record)).length,
     incidents: holding.filter((record) => isIncidentAbout(subject, record)).length,

@@ -1,14 +1,25 @@
 import Type, { type Static } from 'typebox';
-import { BUNDLE_FORMAT, BundleShape, MAX_LINKED_PROOFS } from '../bundle/bundle.ts';
-import { ANCHORING_STATUSES, PAYLOAD_STATES } from '../bundle/verdict.ts';
 import { Closed, NodeIdShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
-import { CHECKS_EXAMPLE, ChecksShape, FindingsShape } from './checks.ts';
+import { BUNDLE_FORMAT, BundleShape, MAX_LINKED, PublicProofShape } from '../verdict/bundle.ts';
 import { EVIDENCE, EVIDENCE_EXAMPLE } from './evidence.ts';
-import { EXAMPLE_CONSENSUS, EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
+import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+import {
+  CHECKS_EXAMPLE,
+  ChecksShape,
+  PAYLOAD_STATES,
+  ProblemsShape,
+  STATUSES,
+  VERDICT_EXAMPLE,
+  VerdictShape,
+  WordShape,
+} from './verdict.ts';
 
 /** `GET /v1/bundles/:id`: the bare bundle. */
 export const BundleAnswerShape = BundleShape;
+
+/** `GET /v1/proofs/:id`: the bare proof. */
+export const ProofAnswerShape = PublicProofShape;
 
 const SwitchShape = Type.Enum(['0', '1']);
 
@@ -28,8 +39,9 @@ export const BundleVerdictShape = Closed({
   witnessed: Type.Boolean(),
   checks: ChecksShape,
   payloadState: Type.Enum([...PAYLOAD_STATES]),
-  status: Type.Enum([...ANCHORING_STATUSES]),
-  problems: FindingsShape,
+  status: Type.Enum([...STATUSES]),
+  problems: ProblemsShape,
+  verdict: VerdictShape,
   /** Null where it cannot be read. */
   record: OrNull(
     Closed({ id: RecordIdShape, kind: Type.Enum([...RECORD_KINDS]), node: NodeIdShape, submittedAt: TimestampShape }),
@@ -41,40 +53,41 @@ export const BundleVerdictShape = Closed({
       id: OrNull(RecordIdShape),
       kind: OrNull(Type.Enum([...RECORD_KINDS])),
       holds: Type.Boolean(),
-      problems: FindingsShape,
+      word: WordShape,
+      problems: ProblemsShape,
     }),
-    { maxItems: MAX_LINKED_PROOFS },
+    { maxItems: MAX_LINKED },
   ),
 });
 export type BundleVerdictAnswer = Static<typeof BundleVerdictShape>;
 
-const RUNNING_HASH = `sha384:${'3b'.repeat(48)}`;
+const PATH_OF_EXAMPLE = { size: 1205, path: [EXAMPLE_HASH, EXAMPLE_HASH] };
+const DECISION_OF_EXAMPLE = {
+  text: '{"consensusTimestamp":"1795253408.107000000","index":1204,"message":"{…}","type":"decision","v":1}',
+  paths: [PATH_OF_EXAMPLE],
+};
+
+/** What of a bundle is the same in a public proof. */
+const PROOF_OF_EXAMPLE = {
+  receipt: { statement: '{"type":"group","v":1}', signature: 'c2lnbmF0dXJl', path: [EXAMPLE_HASH] },
+  batch: { envelope: '{"type":"batch","v":2}', signature: 'c2lnbmF0dXJl', path: [EXAMPLE_HASH, EXAMPLE_HASH] },
+  decision: DECISION_OF_EXAMPLE,
+  checkpoints: [{ text: '{"node":"us","size":1205,"type":"checkpoint","v":1}', signature: 'c2lnbmF0dXJl' }],
+  keys: [{ statement: '{"type":"key","v":1}', signature: 'c2lnbmF0dXJl' }],
+  revocations: [],
+  rosters: [{ text: '{"type":"roster","v":2,"version":1}', decision: null }],
+};
+const HEAD_OF_EXAMPLE = '{"body":"sha256:9f86…","v":2}';
 
 /** Of the right form, with its statements, signatures and keys cut short: it does not verify. */
 export const BUNDLE_EXAMPLE = {
   format: BUNDLE_FORMAT,
-  record: {
-    head: '{"body":"sha256:9f86…","v":2}',
-    body: '{"account":"acc_eu_example","claims":{"channel":"direct"}}',
-  },
-  receipt: { statement: '{"type":"group","v":1}', signature: 'c2lnbmF0dXJl', path: [EXAMPLE_HASH] },
-  batch: { envelope: '{"type":"batch","v":1}', signature: 'c2lnbmF0dXJl', path: [EXAMPLE_HASH, EXAMPLE_HASH] },
-  cosignatures: [{ statement: '{"type":"cosign","v":1}', signature: 'c2lnbmF0dXJl' }],
-  anchor: {
-    network: 'mainnet',
-    topicId: EXAMPLE_TOPIC,
-    payer: '0.0.4242',
-    sequence: '8812',
-    consensusTimestamp: EXAMPLE_CONSENSUS.timestamp,
-    transactionId: '0.0.4242@1795253407.511000000',
-    message: '{"type":"batch","v":2}',
-    previousRunningHash: RUNNING_HASH,
-    runningHash: RUNNING_HASH,
-  },
-  keys: [{ statement: '{"type":"key","v":1}', signature: 'c2lnbmF0dXJl' }],
-  revocations: [],
-  rosters: [{ statement: '{"type":"roster","v":2}', signatures: [{ node: 'eu', signature: 'c2lnbmF0dXJl' }] }],
+  record: { head: HEAD_OF_EXAMPLE, body: '{"account":"acc_eu_example","claims":{"channel":"direct"}}' },
+  ...PROOF_OF_EXAMPLE,
 };
+
+/** The same, of the record's head alone. */
+export const PROOF_EXAMPLE = { format: BUNDLE_FORMAT, record: { head: HEAD_OF_EXAMPLE, body: null }, ...PROOF_OF_EXAMPLE };
 
 export const BUNDLE_VERDICT_EXAMPLE = {
   verified: true,
@@ -83,7 +96,8 @@ export const BUNDLE_VERDICT_EXAMPLE = {
   payloadState: 'available',
   status: 'confirmed',
   problems: [],
+  verdict: VERDICT_EXAMPLE,
   record: { id: EXAMPLE_IDS.decision, kind: 'decision', node: 'eu', submittedAt: EXAMPLE_SUBMITTED_AT },
   ...EVIDENCE_EXAMPLE,
-  linked: [{ id: EXAMPLE_IDS.sessionStart, kind: 'session_start', holds: true, problems: [] }],
+  linked: [{ id: EXAMPLE_IDS.sessionStart, kind: 'session_start', holds: true, word: 'verified', problems: [] }],
 };

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { ANCHORING_STATUSES } from '../bundle/verdict.ts';
 import {
   Closed,
   ConsensusTimestampShape,
@@ -11,12 +10,13 @@ import {
   TimestampShape,
 } from '../shapes.ts';
 import { EXAMPLE_CONSENSUS, EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
+import { STATUSES } from './verdict.ts';
 
 /** `GET /v1/status/:id` (SPEC §3, DOMAIN §3.2): how far a record is on its way to the ledger. */
 export const StatusAnswerShape = Closed({
   success: Type.Literal(true),
   attestationId: RecordIdShape,
-  status: Type.Enum([...ANCHORING_STATUSES]),
+  status: Type.Enum([...STATUSES]),
   /** 1: a leaf of a batch. */
   tier: CountShape,
   submittedAt: TimestampShape,
@@ -33,7 +33,7 @@ export const StatusAnswerShape = Closed({
   consensusTimestamp: OrNull(ConsensusTimestampShape),
   /** Until when the tier of the record's account gives out its bundle; null: for ever, or to another account. */
   proofWindowEndsAt: OrNull(TimestampShape),
-  history: Type.Array(Closed({ status: Type.Enum([...ANCHORING_STATUSES]), at: TimestampShape })),
+  history: Type.Array(Closed({ status: Type.Enum([...STATUSES]), at: TimestampShape })),
 });
 export type StatusAnswer = Static<typeof StatusAnswerShape>;
 

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { ANCHORING_STATUSES } from '../bundle/verdict.ts';
 import { SERVICES } from '../payments/prices.ts';
 import {
   Base64urlShape,
@@ -13,6 +12,7 @@ import {
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { TextShape } from './fields.ts';
 import { EXAMPLE_CONSENSUS, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+import { STATUSES } from './verdict.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
 
 /** Checks that a verdict rests on, in the order of DOMAIN §3.3: M1 to M6. */
@@ -52,7 +52,7 @@ export type AuditCheck = Static<typeof CheckShape>;
 
 const SubjectShape = Closed({
   recordKind: OrNull(Type.Enum([...RECORD_KINDS])),
-  status: OrNull(Type.Enum([...ANCHORING_STATUSES])),
+  status: OrNull(Type.Enum([...STATUSES])),
   submittedAt: OrNull(TimestampShape),
   /** As the mirror tells it, or else as this node read it before. */
   consensusTimestamp: OrNull(ConsensusTimestampShape),

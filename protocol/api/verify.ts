@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import { ANCHORING_STATUSES, PAYLOAD_STATES } from '../bundle/verdict.ts';
 import {
   Closed,
   ConsensusTimestampShape,
@@ -13,9 +12,17 @@ import {
   TimestampShape,
 } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
-import { CHECKS_EXAMPLE, ChecksShape, FindingsShape } from './checks.ts';
 import { EVIDENCE, EVIDENCE_EXAMPLE } from './evidence.ts';
 import { EXAMPLE_CONSENSUS, EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
+import {
+  CHECKS_EXAMPLE,
+  ChecksShape,
+  PAYLOAD_STATES,
+  ProblemsShape,
+  STATUSES,
+  VERDICT_EXAMPLE,
+  VerdictShape,
+} from './verdict.ts';
 
 export const SECURITY_LEVEL = 'ML-DSA-65';
 export const PROOF_SOURCE = 'merkle-forest';
@@ -29,17 +36,17 @@ export const VerifyAnswerShape = Closed({
   verified: Type.Boolean(),
   sigValid: Type.Boolean(),
   attestationId: RecordIdShape,
-  /** Sequence number of the anchor on the ledger topic. */
+  /** Sequence number of the deciding message on the ledger topic. */
   seqNum: OrNull(OrdinalShape),
   securityLevel: Type.Literal(SECURITY_LEVEL),
   /** Consensus time. */
   confirmedAt: OrNull(TimestampShape),
   ...EVIDENCE,
   source: Type.Literal(PROOF_SOURCE),
-  status: OrNull(Type.Enum([...ANCHORING_STATUSES])),
+  status: OrNull(Type.Enum([...STATUSES])),
   hcsSequence: OrNull(Type.String()),
   cryptoVerification: Closed({ verified: Type.Boolean(), checks: ChecksShape }),
-  /** Whether a quorum of members other than the origin cosigned. */
+  /** Whether checkpoints of a quorum of members other than the origin vouch for the record's batch. */
   witnessed: Type.Boolean(),
   payloadState: OrNull(Type.Enum([...PAYLOAD_STATES])),
   /** Where the payload was erased: the record is verified without it. */
@@ -60,7 +67,9 @@ export const VerifyAnswerShape = Closed({
     ids: Type.Array(RecordIdShape),
     truncated: Type.Boolean(),
   }),
-  problems: FindingsShape,
+  problems: ProblemsShape,
+  /** Null of a record that cannot be read. */
+  verdict: OrNull(VerdictShape),
 });
 export type VerifyAnswer = Static<typeof VerifyAnswerShape>;
 
@@ -89,4 +98,5 @@ export const VERIFY_EXAMPLE = {
   consensusTimestamp: EXAMPLE_CONSENSUS.timestamp,
   links: { overrides: 1, incidents: 0, session: true, ids: [EXAMPLE_IDS.sessionStart], truncated: false },
   problems: [],
+  verdict: VERDICT_EXAMPLE,
 };

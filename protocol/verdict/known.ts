@@ -40,8 +40,8 @@ export interface Known {
   readonly revocations?: RevocationsFile;
   /** A node's own log. Its genesis is the pin where no other is given. */
   readonly log?: LogView;
-  /** Why no payload is disclosed, where the verifier knows. */
-  readonly payload?: 'erased' | 'unreachable';
+  /** Why no payload is disclosed, where the verifier knows; `damaged` is one that is stored and is not what was stored. */
+  readonly payload?: 'damaged' | 'erased' | 'unreachable';
   /** Whether the ledger took a transaction that names the record's batch. */
   readonly anchored?: boolean;
   /** When the evidence is evaluated, for the verdict to say so. */

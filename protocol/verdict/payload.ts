@@ -19,7 +19,10 @@ export interface JudgedPayload {
 /** Whether salt and payload, where they are disclosed, are what the record's body commits to: the whole, and each part. */
 export function judgePayload(suite: Suite, { proof, body }: OpenedProof, hidden: Known['payload']): JudgedPayload {
   const { disclosure } = proof;
-  if (disclosure === undefined) return { state: hidden ?? 'withheld', problems: [] };
+  if (disclosure === undefined) {
+    if (hidden === 'damaged') return damaged('payload-mismatch', 'the stored payload is not the one that was encrypted');
+    return { state: hidden ?? 'withheld', problems: [] };
+  }
   if (body === null) return damaged('disclosure-malformed', 'a payload without the body that commits to it');
   try {
     if (payloadMatches(suite, body, saltOf(disclosure), disclosure.payload)) return { state: 'disclosed', problems: [] };

@@ -1,7 +1,7 @@
 import type { AgentVerdict } from '../evidence/agent.ts';
 import type { Evaluation } from '../evidence/rules.ts';
 import type { Sha256Hash } from '../hash.ts';
-import type { NodeId, RecordId } from '../ids.ts';
+import type { EntityId, NodeId, RecordId } from '../ids.ts';
 import type { RecordKind } from '../statement/vocabulary.ts';
 import { type ConsensusTimestamp, type Timestamp, timestampOfConsensus } from '../time.ts';
 import type { Facts, JudgedProof } from './facts.ts';
@@ -24,7 +24,7 @@ export interface NamedRoster {
 /** Where the ledger decided the record's batch. */
 export interface LedgerPlace {
   readonly network: string;
-  readonly topicId: string;
+  readonly topicId: EntityId;
   readonly sequence: string;
   readonly consensusTimestamp: ConsensusTimestamp;
   /** The time of the record. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Bundle } from '../../protocol/bundle/bundle.ts';
-import { parseBundle } from '../../protocol/bundle/bundle.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
+import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { PlannedNode } from '../../cluster/plan.ts';
 import type { LocalCluster } from '../bench/local-cluster.ts';
 import { until } from '../bench/until.ts';
@@ -62,8 +62,9 @@ export class DrillNode {
     return verdictOf(await this.#ask('POST', '/v1/bundles/verify', JSON.stringify(bundle)));
   }
 
+  /** The bundle of a record, whatever became of it. */
   async bundle(id: string): Promise<Bundle> {
-    return parseBundle(await this.#ask('GET', `/v1/bundles/${id}`));
+    return parseBundle(await this.#ask('GET', `/v1/bundles/${id}?partial=1`));
   }
 
   async #ask(method: 'GET' | 'POST', path: string, body?: string): Promise<JsonObject> {

@@ -5,7 +5,7 @@ import { loadSdk } from '../../node/anchoring/hedera-sdk.ts';
 import { readLedgerKey } from '../../node/anchoring/ledger-key.ts';
 import { MirrorClient } from '../../node/anchoring/mirror-client.ts';
 import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/anchoring/topic-links.ts';
-import type { BundleAnchor } from '../../protocol/bundle/bundle.ts';
+import type { Anchor } from '../../node/anchoring/anchors.ts';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { writeSha384 } from '../../protocol/hash.ts';
 import { entityId } from '../../protocol/ids.ts';
@@ -19,14 +19,14 @@ const READ_BACK_MS = 20_000;
  * Puts a message on the federation's topic, as anyone may who pays, and reads it back with its place: the anchor that it
  * makes.
  */
-export async function postToTopic(cluster: LocalCluster, message: string, signal: AbortSignal): Promise<BundleAnchor> {
+export async function postToTopic(cluster: LocalCluster, message: string, signal: AbortSignal): Promise<Anchor> {
   const { topicId: topic, network } = cluster.file.ledger;
   const topicId = entityId(topic);
   await submit(cluster, topic, message);
   const mirror = new MirrorClient([mirrorUrl(cluster.plan)]);
   const [url = ''] = mirror.mirrors;
   let head: TopicHead = INITIAL_HEAD;
-  const found: { anchor?: BundleAnchor } = {};
+  const found: { anchor?: Anchor } = {};
   await until('the message to be read back', READ_BACK_MS, signal, async () => {
     const page = linkMessages(head, topicId, await mirror.messages(url, topicId, head.sequence, signal));
     head = page.head;

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { newRecordId } from '../../node/records/record-id.ts';
-import type { Bundle } from '../../protocol/bundle/bundle.ts';
-import { writeSha256 } from '../../protocol/hash.ts';
-import { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
+import { hashText, writeSha256 } from '../../protocol/hash.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { makeRecord, openRecord, recordLeaf } from '../../protocol/chain/record.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
 
@@ -18,7 +16,7 @@ import { timestampOf } from '../../protocol/time.ts';
 const FORGED_BATCH = 1_000_000;
 const FORGED_SEQ = 1_000_000_000;
 
-/** A bundle that a thief made up, but for the anchor, and the message that anchors it. */
+/** A bundle that a thief made up, but for the decision, and the message that would name its batch. */
 export interface Forgery {
   readonly bundle: Bundle;
   readonly message: string;
@@ -30,7 +28,9 @@ export interface Forgery {
  */
 export async function forge(honest: Bundle, stolen: Signer, number: number): Promise<Forgery> {
   const at = timestampOf(Date.now());
-  const pattern = openRecord(nativeSuite, honest.record);
+  const { head, body } = honest.record;
+  if (body === null) throw new Error('a thief needs a whole record for a pattern');
+  const pattern = openRecord(nativeSuite, { head, body });
   const { node } = pattern;
   const { record, texts } = makeRecord(nativeSuite, {
     ...pattern,
@@ -60,7 +60,7 @@ export async function forge(honest: Bundle, stolen: Signer, number: number): Pro
   };
   const receipt = await signStatement(groupStatement, group, stolen);
   const batch = await signStatement(envelopeStatement, envelope, stolen);
-  const { genesis } = RosterChain.open(nativeSuite, honest.rosters);
+  const genesis = hashText(nativeSuite, honest.rosters[0]?.text ?? '');
   return {
     message: writeLedgerMessage(nameEnvelope(nativeSuite, genesis, envelope, batch.statement)),
     bundle: {
@@ -68,9 +68,9 @@ export async function forge(honest: Bundle, stolen: Signer, number: number): Pro
       record: texts,
       receipt: { ...receipt, path: [] },
       batch: { envelope: batch.statement, signature: batch.signature, path: [] },
-      cosignatures: [],
-      anchor: null,
-      keys: honest.keys.filter(({ statement }) => keyCertificateStatement.parse(statement).keyId === keyId),
+      decision: null,
+      checkpoints: honest.checkpoints,
+      keys: honest.keys,
       revocations: [],
       rosters: honest.rosters,
     },

@@ -1,59 +1,126 @@
-import { CHECKS, type Verdict } from '../../protocol/bundle/verdict.ts';
+import { type RecordBody, readBody, readHead } from '../../protocol/chain/record.ts';
+import { canonicalize } from '../../protocol/json/canonical.ts';
+import { isJsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import type { Suite } from '../../protocol/suite/suite.ts';
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
+import type { NamedRoster, Verdict } from '../../protocol/verdict/verdict.ts';
+import type { Problem } from '../../protocol/verdict/problem.ts';
+import { MEANINGS } from './words.ts';
 
-const MARKS = { true: '✓', false: '✗' } as const;
+/** Characters of a payload that are shown. */
+const SHOWN_CHARACTERS = 400;
+const MARKS = { true: '✓', false: '–' } as const;
 
 /**
- * What a person reads of a verdict, line by line. `anchor`: where on the ledger, null without one. `pinned`: whether a
- * roster was there to compare the bundle's with.
+ * What a person reads of a verdict, line by line: the word first, and again at the end. `pinnedBy` is what the pin was
+ * read from. What a file says is shown only where its node signed it, and never as control characters.
  */
-export function reportOf(verdict: Verdict, anchor: string | null, pinned: boolean): readonly string[] {
-  const { record, witnessed, verified, federation, status } = verdict;
-  return [
-    ...(record === null ? [] : [`${record.id} · ${record.kind} · node ${record.node} · ${record.submittedAt}`]),
-    ...checkLines(verdict),
-    `  ${MARKS[`${witnessed}`]} witnessed by a quorum`,
+export function reportOf(suite: Suite, bundle: Bundle, verdict: Verdict, pinnedBy: string | null): readonly string[] {
+  const headline = headlineOf(verdict);
+  const lines = [
+    headline,
+    ...whoLines(suite, bundle, verdict),
+    whenLine(verdict),
+    ...decidedLines(bundle, verdict),
+    ...witnessLines(verdict, pinnedBy),
+    ...problemLines(verdict.problems, ''),
     ...linkedLines(verdict),
     ...evidenceLines(verdict),
-    ...agentLines(verdict),
-    `anchor      ${anchor === null ? `none; ${status}` : `${anchor} (consistent; offline nobody witnesses the ledger)`}`,
-    `federation  ${federation ?? 'unreadable'}${pinned ? '' : ' (not pinned: compare it with a published one)'}`,
-    verified ? 'verified' : 'NOT VERIFIED',
+    headline,
   ];
+  return lines.map(plain);
 }
 
-function checkLines({ checks, payloadState, problems }: Verdict): readonly string[] {
-  const lines = CHECKS.map((check) => {
-    const isWithheld = check === 'payloadHashMatch' && payloadState !== 'available';
-    return isWithheld ? `  – ${check} (payload ${payloadState})` : `  ${MARKS[`${checks[check]}`]} ${check}`;
+/** The word of a verdict and what it says. */
+export function headlineOf({ word, verified }: Pick<Verdict, 'verified' | 'word'>): string {
+  return `${verified ? 'VERIFIED' : `NOT VERIFIED (${word})`}: ${MEANINGS[word]}`;
+}
+
+/** What speaks against a record, a line each. */
+export function problemLines(problems: readonly Problem[], indent: string): readonly string[] {
+  return problems.map(({ code, detail }) => plain(`${indent}problem     ${code}: ${detail}`));
+}
+
+/** A line that no file can end, erase or turn around: characters that a terminal obeys are written out. */
+export function plain(line: string): string {
+  return line.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
-  return [...lines, ...problems.map(({ check, code, detail }) => `    ${check}: ${code}: ${detail}`)];
 }
 
-function linkedLines({ linked }: Verdict): readonly string[] {
-  if (linked.length === 0) return [];
-  const lines = linked.flatMap(({ id, kind, holds, problems }) => [
-    `  ${MARKS[`${holds}`]} ${id ?? 'unreadable'}${kind === null ? '' : ` · ${kind}`}`,
-    ...problems.map(({ check, code, detail }) => `      ${check}: ${code}: ${detail}`),
-  ]);
-  return ['linked records', ...lines];
+function whoLines(suite: Suite, { record: texts }: Bundle, { record, facts, agent }: Verdict): readonly string[] {
+  if (record === null) return ['record      unreadable'];
+  const { id, kind, node, submittedAt } = record;
+  const signed = facts.signed === 'holds';
+  const says = signed ? '' : ' (so the file says)';
+  const line = `record      ${id}: ${kind} of node ${node}, submitted ${submittedAt}${says}`;
+  if (!signed) return [line];
+  if (texts.body === null) return [line, 'claims      not shown: a public proof tells id, kind, node and time'];
+  const { account, sourceId, claims } = bodyOf(suite, texts.head, texts.body);
+  const model = claims.modelId === undefined ? 'none named' : [claims.modelId, claims.modelVersion ?? ''].join(' ').trim();
+  return [line, `who         account ${account}, source ${sourceId}`, ...agentLines(agent), `model       ${model}`];
 }
 
-function evidenceLines({ complianceDetail }: Verdict): readonly string[] {
-  const { ruleSet, meaning, reasons } = complianceDetail;
-  const lines = reasons.map(({ key, satisfied, missing }) =>
-    satisfied ? `  ✓ ${key}` : `  – ${key} (missing ${missing.join(', ')})`,
-  );
-  return [`evidence    ${ruleSet}: ${meaning}`, ...lines];
+/** Of a record whose verdict is `signed`: then its head names this body, and both read. */
+function bodyOf(suite: Suite, head: string, body: string): RecordBody {
+  return readBody(suite, readHead(head), body);
 }
 
-/** Only a valid signature makes a record the agent's. */
-function agentLines({ agent }: Verdict): readonly string[] {
+function agentLines(agent: Verdict['agent']): readonly string[] {
   if (agent === null) return [];
-  const { agentId, signature } = agent;
   const said = {
     valid: 'signed by the agent',
     invalid: 'NOT signed by the agent',
-    'unknown-key': 'agent’s key unknown',
+    'unknown-key': 'the agent’s key is not known',
   };
-  return [`agent       ${agentId ?? 'unnamed'} (${said[signature]})`];
+  return [`agent       ${agent.agentId ?? 'unnamed'} (${said[agent.signature]})`];
+}
+
+function whenLine({ ledger, status }: Verdict): string {
+  if (ledger === null) return `when        no time of the ledger is shown; ${status}`;
+  const { at, network, topicId, sequence, isLate } = ledger;
+  const late = isLate ? ', anchored late: more than 24 hours after its batch was sealed' : '';
+  return `when        ${at} by the ledger (${network} ${topicId} message ${sequence})${late}`;
+}
+
+function decidedLines({ disclosure }: Bundle, { facts }: Verdict): readonly string[] {
+  if (facts.payload !== 'disclosed' || disclosure === undefined) return [`payload     ${facts.payload}`];
+  if (facts.signed !== 'holds') return [];
+  const text = canonicalize(outcomeOf(disclosure.payload));
+  const shown = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)` : text;
+  return [`decided     ${shown}`];
+}
+
+/** Of a decision what came out of it, where it says so; else the whole payload. */
+function outcomeOf(payload: JsonValue): JsonValue {
+  const data = isJsonObject(payload) ? payload.data : undefined;
+  if (data === undefined || !isJsonObject(data)) return payload;
+  return data.output ?? data.decision ?? payload;
+}
+
+function witnessLines({ witnesses, restsOn, facts, federation, pinned }: Verdict, pinnedBy: string | null) {
+  const what = facts.witnessed ? 'vouched for by' : 'on the ledger by';
+  const by = restsOn === null ? 'no quorum' : `${what} ${witnesses.join(', ')} of ${rosterText(restsOn)}`;
+  const pin = pinned === null ? 'NOT pinned' : `pinned by ${pinnedBy ?? 'what is known'}: ${rosterText(pinned)}`;
+  return [`witnesses   ${by}`, `federation  ${federation ?? 'unreadable'} (${pin})`];
+}
+
+function rosterText({ version, hash }: NamedRoster): string {
+  return `roster ${version} ${hash}`;
+}
+
+function linkedLines({ linked }: Verdict): readonly string[] {
+  return linked.flatMap(({ id, kind, word, problems }) => [
+    `linked      ${id ?? 'unreadable'}${kind === null ? '' : `: ${kind}`}: ${word}`,
+    ...problemLines(problems, '  '),
+  ]);
+}
+
+function evidenceLines({ evidence }: Verdict): readonly string[] {
+  if (evidence === null) return [];
+  const { ruleSet, meaning, reasons } = evidence.complianceDetail;
+  const lines = reasons.map(({ key, satisfied, missing }) => {
+    return `  ${MARKS[`${satisfied}`]} ${key}${satisfied ? '' : ` (missing ${missing.join(', ')})`}`;
+  });
+  return [`evidence    ${ruleSet}: ${meaning}`, ...lines];
 }

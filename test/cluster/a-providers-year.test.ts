@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseBundleText } from '../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../protocol/bundle/verify.ts';
+import { parseBundleText } from '../../protocol/verdict/parse.ts';
+import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
 import { timestampOf } from '../../protocol/time.ts';
@@ -188,8 +188,8 @@ year('finds everything verified in another region, with the same flags as offlin
   assert.equal([member(links, 'overrides'), member(links, 'incidents'), member(links, 'session')], [2, 1, true]);
   const { text } = await provider.call('GET', `/v1/bundles/${id}?linked=1&disclosure=1`);
   const verdict = verifyBundle(nobleSuite, parseBundleText(text));
-  assert.equal([verdict.verified, verdict.witnessed, verdict.problems], [true, true, []]);
-  assert.equal({ ...verdict.complianceStatus }, complianceStatus);
+  assert.equal([verdict.word, verdict.facts.witnessed, verdict.problems], ['consistent', true, []]);
+  assert.equal({ ...verdict.evidence?.complianceStatus }, complianceStatus);
 });
 
 year('leaves a store behind that is whole', async () => {

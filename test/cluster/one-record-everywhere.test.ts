@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseBundleText } from '../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../protocol/bundle/verify.ts';
+import { parseBundleText } from '../../protocol/verdict/parse.ts';
+import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
@@ -70,7 +70,7 @@ travels('bundles of the sample verify offline, pinned and witnessed', async () =
   for (const id of sample.slice(0, BUNDLES)) {
     const verdict = verifyBundle(nobleSuite, parseBundleText(await bundleText('eu', id)), { pin: pin.genesis });
     assert.equal(verdict.problems, []);
-    assert.ok(verdict.verified && verdict.pinned && verdict.witnessed && verdict.checks.payloadHashMatch);
+    assert.ok(verdict.verified && verdict.pinned && verdict.facts.witnessed && verdict.checks.payloadHashMatch);
   }
 });
 

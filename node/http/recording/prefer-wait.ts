@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
+import type { Status } from '../../../protocol/verdict/verdict.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -9,7 +9,7 @@ const WAIT = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/i;
 
 /** The status that a record reached, and how many seconds of waiting were granted. */
 export interface Waited {
-  readonly status: AnchoringStatus;
+  readonly status: Status;
   readonly seconds: number;
 }
 

@@ -1,4 +1,4 @@
-import type { AnchoringStatus } from '../../../protocol/bundle/verdict.ts';
+import type { Status } from '../../../protocol/verdict/verdict.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Idempotency } from '../../intake/idempotency.ts';
@@ -16,5 +16,5 @@ export interface Recorder {
   /** A record of this node. */
   readonly recordOf: (id: RecordId) => Promise<AttestationRecord>;
   /** Waits until an own record is confirmed, or the time is up; resolves to the status reached. */
-  readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<AnchoringStatus>;
+  readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<Status>;
 }

@@ -6,19 +6,21 @@ import {
   type BundleVerdictAnswer,
   BundleVerdictShape,
 } from '../../../protocol/api/bundles.ts';
-import { BundleError, BundleShape } from '../../../protocol/bundle/bundle.ts';
-import type { Verdict } from '../../../protocol/bundle/verdict.ts';
 import { isKeyRecordFor } from '../../../protocol/evidence/agent.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { timestampOf } from '../../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
+import { BUNDLE_MAX_DEPTH, BundleShape } from '../../../protocol/verdict/bundle.ts';
+import { BundleError } from '../../../protocol/verdict/parse.ts';
+import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { proofWindowEndsAt } from '../../attestation/proof-window.ts';
-import type { FederationKeys } from '../../federation/federation-keys.ts';
+import type { AnchoringView } from '../../attestation/anchoring-view.ts';
 import { completeBundle } from '../../verification/bundles.ts';
 import { isShortBundle } from '../../verification/bundle-judge.ts';
 import type { Evidence } from '../../verification/evidence.ts';
+import type { FederationProofSources } from '../../verification/federation-proof.ts';
 import { JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import type { PayloadAnswer, Verifier } from '../../verification/verifier.ts';
@@ -27,13 +29,12 @@ import { LargeBodies } from '../large-bodies.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
-import { evidenceAnswer, findingsAnswer } from './evidence-answer.ts';
+import { evidenceAnswer } from './evidence-answer.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
-/** A bundle with the largest payload, its proofs, 16 witnesses and the rosters of a large federation. In bytes. */
-const MAX_BUNDLE_BYTES = 8 << 20;
-/** A payload may be as deep as a request; the bundle adds a few levels. */
-const MAX_BUNDLE_DEPTH = 40;
+/** Of a bundle, in bytes (TRUST §7). */
+const MAX_BUNDLE_BYTES = 16 << 20;
 /** The values of the largest request that is recorded, and as many for proofs and rosters. */
 const MAX_BUNDLE_VALUES = 2 * MAX_BODY_VALUES;
 /** Room for bundles that anyone brings: long ones take none of that of short ones. */
@@ -45,11 +46,11 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const readQuery = queryReader(BundleQueryShape);
 
-export interface BundleSources {
-  readonly keys: FederationKeys;
+export interface BundleSources extends FederationProofSources {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+  readonly view: Pick<AnchoringView, 'of'>;
   readonly now: () => number;
 }
 
@@ -82,13 +83,13 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       if (evidence === undefined) throw recordNotFound(id);
       requireOwn(evidence.record, caller);
       const windowHeaders = requireProofWindow(evidence.record, caller, sources.now());
-      if (evidence.bundle.anchor === null && asked.partial !== '1') {
-        throw new Problem('not-yet-anchored', 'The record is not on the ledger yet; ?partial=1 gives what there is.');
+      if (asked.partial !== '1' && (await sources.view.of(evidence)).status !== 'confirmed') {
+        throw new Problem('not-yet-anchored', 'The record is not confirmed yet; ?partial=1 gives what there is.');
       }
       const disclosed = asked.disclosure === '1' ? await disclose(sources, evidence) : undefined;
       const found = asked.linked === '1' ? await sources.linked(evidence.record) : undefined;
       const linked = found?.evidence.filter(({ record }) => mayHave(caller, evidence.record, record));
-      const bundle = completeBundle(evidence, sources.keys, {
+      const bundle = await completeBundle(sources, evidence, {
         ...(disclosed === undefined ? {} : { disclosed }),
         ...(linked === undefined ? {} : { linked }),
       });
@@ -102,7 +103,8 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
 const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
   partial: {
     description:
-      '`1`: before the record is on the ledger, what there is: `anchor`, before sealing also `batch`, is null.',
+      '`1`: before the record is confirmed, what there is: without a `decision` before the ledger made one, and without ' +
+      'a `batch` before sealing.',
     shape: BundleQueryShape.properties.partial,
     example: '1',
   },
@@ -119,7 +121,13 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
 };
 
 /** `POST /v1/bundles/verify`: the checks on a bundle that anyone brings, pinned to this federation. */
-export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): FreeRoute {
+export function verifyBundleRoute({
+  verifier,
+  now,
+}: {
+  readonly verifier: Pick<Verifier, 'verifyBundle'>;
+  readonly now: () => number;
+}): FreeRoute {
   return {
     method: 'POST',
     path: '/v1/bundles/verify',
@@ -127,7 +135,10 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
     crossOrigin: true,
     documentation: {
       summary: 'The checks on a bundle that anyone brings',
-      description: 'Pinned to this federation. A bundle that does not hold is answered 200 with `verified: false`.',
+      description:
+        'Pinned to this federation, and judged by this node’s own log: what the log knows otherwise is contradicted, and ' +
+        'checkpoints that the node holds count beside those of the bundle. A bundle that does not hold is answered 200 ' +
+        'with `verified: false`; the word of `verdict` says why. A public proof is a bundle too.',
       request: { shape: BundleShape, example: BUNDLE_EXAMPLE },
       answer: { shape: BundleVerdictShape, example: BUNDLE_VERDICT_EXAMPLE },
       problems: ['bundle-malformed'],
@@ -135,14 +146,14 @@ export function verifyBundleRoute(verifier: Pick<Verifier, 'verifyBundle'>): Fre
     async answer({ context }) {
       const text = await readJsonText(context.req, { maxBytes: MAX_BUNDLE_BYTES });
       using _place = (isShortBundle(text) ? SHORT_UNDER_WORK : LONG_UNDER_WORK).enter(text.length);
-      return { body: verdictAnswer(await judge(verifier, text)) };
+      return { body: bundleAnswer(await judge(verifier, text), timestampOf(now())) };
     },
   };
 }
 
 async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Promise<Verdict> {
   try {
-    return await verifier.verifyBundle(text, { maxDepth: MAX_BUNDLE_DEPTH, maxValues: MAX_BUNDLE_VALUES });
+    return await verifier.verifyBundle(text, { maxDepth: BUNDLE_MAX_DEPTH, maxValues: MAX_BUNDLE_VALUES });
   } catch (error) {
     if (error instanceof JsonError) throw notJson(error);
     if (error instanceof JudgingError) {
@@ -191,22 +202,24 @@ async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exc
   throw new Problem('scope-forbidden', `The payload is ${payload} and cannot be disclosed.`);
 }
 
-function verdictAnswer(verdict: Verdict): BundleVerdictAnswer {
-  const { verified, witnessed, checks, payloadState, status, problems, record, linked } = verdict;
+function bundleAnswer(verdict: Verdict, at: Timestamp): BundleVerdictAnswer {
+  const { verified, checks, facts, status, problems, record, linked } = verdict;
   return {
     verified,
-    witnessed,
+    witnessed: facts.witnessed,
     checks,
-    payloadState,
+    payloadState: payloadStateAnswer(facts.payload),
     status,
-    problems: findingsAnswer(problems),
+    problems: problemsAnswer(problems),
+    verdict: verdictAnswer(verdict),
     record,
-    ...evidenceAnswer(verdict),
-    linked: linked.map(({ id, kind, holds, problems: found }) => ({
+    ...evidenceAnswer(verdict, at),
+    linked: linked.map(({ id, kind, holds, word, problems: found }) => ({
       id,
       kind,
       holds,
-      problems: findingsAnswer(found),
+      word,
+      problems: problemsAnswer(found),
     })),
   };
 }

@@ -1,23 +1,15 @@
-import type { FindingsAnswer } from '../../../protocol/api/checks.ts';
 import type { EvidenceAnswer } from '../../../protocol/api/evidence.ts';
-import type { AgentVerdict } from '../../../protocol/evidence/agent.ts';
-import type { Evaluation } from '../../../protocol/evidence/rules.ts';
-import type { Finding } from '../../../protocol/bundle/verdict.ts';
+import { evaluate } from '../../../protocol/evidence/rules.ts';
+import type { Timestamp } from '../../../protocol/time.ts';
+import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 
-/** The flags of the evidence rules and the agent, as answers carry them. No reviewer is in them. */
-export function evidenceAnswer({
-  complianceStatus,
-  complianceDetail,
-  agent,
-}: Evaluation & { readonly agent: AgentVerdict | null }): EvidenceAnswer {
+/** The flags of the evidence rules and the agent, as answers carry them. Without a record's body nothing is shown. */
+export function evidenceAnswer({ evidence, agent }: Pick<Verdict, 'agent' | 'evidence'>, at: Timestamp): EvidenceAnswer {
+  const { complianceStatus, complianceDetail } = evidence ?? evaluate({ record: null, sigValid: false }, [], at);
   const reasons = complianceDetail.reasons.map(({ key, satisfied, missing }) => ({
     key,
     satisfied,
     missing: [...missing],
   }));
   return { complianceStatus, complianceDetail: { ...complianceDetail, reasons }, agent };
-}
-
-export function findingsAnswer(findings: readonly Finding[]): FindingsAnswer {
-  return findings.map(({ check, code, detail }) => ({ check, code, detail }));
 }

@@ -45,8 +45,8 @@ export function statusRoute(sources: StatusSources): KeyRoute {
 function statusAnswer(
   { topic, now }: StatusSources,
   account: Account,
-  { record, batch, bundle }: Evidence,
-  { status, anchoredAt, confirmedAt, transactionId, history }: AnchoringFacts,
+  { record, batch }: Evidence,
+  { status, anchoredAt, confirmedAt, ledger, transactionId, history }: AnchoringFacts,
 ): StatusAnswer {
   const ownTier = record.account === account.id ? account.tier : undefined;
   const expectedBy = anchorExpectedBy(record, ownTier);
@@ -66,8 +66,8 @@ function statusAnswer(
     merkleRoot: batch?.envelope.root ?? null,
     topic,
     transactionId,
-    hcsSequence: bundle.anchor?.sequence ?? null,
-    consensusTimestamp: bundle.anchor?.consensusTimestamp ?? null,
+    hcsSequence: ledger?.sequence ?? null,
+    consensusTimestamp: ledger?.consensusTimestamp ?? null,
     proofWindowEndsAt: windowEndsAt === null ? null : timestampOf(windowEndsAt),
     history: history.map(({ status: step, at }) => ({ status: step, at })),
   };

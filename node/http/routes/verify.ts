@@ -6,17 +6,17 @@ import {
   type VerifyAnswer,
   VerifyAnswerShape,
 } from '../../../protocol/api/verify.ts';
-import { evaluate } from '../../../protocol/evidence/rules.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { type EntityId, nodeOfRecord, type RecordId } from '../../../protocol/ids.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
-import { type Timestamp, timestampOf, timestampOfConsensus } from '../../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
-import type { RecordVerdict, Verifier } from '../../verification/verifier.ts';
+import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
-import { evidenceAnswer, findingsAnswer } from './evidence-answer.ts';
+import { evidenceAnswer } from './evidence-answer.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
+import { payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
 export interface VerifySources {
   readonly verifier: Pick<Verifier, 'verifyRecord'>;
@@ -35,8 +35,10 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
       summary: 'Whether a record is proved',
       description:
         'For anyone, at any node of the federation. Every check is made anew from the stored bytes. The flags say which ' +
-        'evidence is recorded, never that something is compliant; no person and no payload is shown. A record that ' +
-        'waits for the ledger is not `verified` yet, and `status` says so.',
+        'evidence is recorded, never that something is compliant; no person and no payload is shown. A record is ' +
+        '`verified` once the ledger has decided its batch and checkpoints of enough other members vouch for it; ' +
+        'before that `status` and the word of `verdict` say what is lacking. `verdict` holds the facts that the word ' +
+        'rests on, the time by the ledger, the roster that the members are counted within, and who vouched.',
       params: RECORD_PARAMETER,
       answer: { shape: VerifyAnswerShape, example: VERIFY_EXAMPLE },
       problems: ['invalid-field', 'attestation-not-found'],
@@ -45,9 +47,9 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
       const id = recordParameter(params);
       const headers = { 'Cache-Control': 'no-store' };
       try {
-        const verdict = await verifier.verifyRecord(id);
-        if (verdict === undefined) throw recordNotFound(id);
-        return { body: verifyAnswer(verdict, topic), headers };
+        const verified = await verifier.verifyRecord(id);
+        if (verified === undefined) throw recordNotFound(id);
+        return { body: verifyAnswer(verified, topic, timestampOf(now())), headers };
       } catch (error) {
         if (!(error instanceof EvidenceDamagedError)) throw error;
         log.error({ err: error, id }, 'stored evidence is damaged');
@@ -58,10 +60,11 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
 }
 
 /** Names no person and shows no payload: the hash of the source id stands for it. */
-function verifyAnswer(verdict: RecordVerdict, topic: EntityId): VerifyAnswer {
-  const { evidence, verified, checks, status, payloadState, links } = verdict;
-  const { record, bundle } = evidence;
-  const confirmed = status === 'confirmed' ? bundle.anchor : null;
+function verifyAnswer({ verdict, evidence, links }: VerifiedRecord, topic: EntityId, at: Timestamp): VerifyAnswer {
+  const { verified, checks, status, facts } = verdict;
+  const { record, proof } = evidence;
+  const payloadState = payloadStateAnswer(facts.payload);
+  const confirmed = status === 'confirmed' ? verdict.ledger : null;
   return {
     found: true,
     verified,
@@ -69,25 +72,26 @@ function verifyAnswer(verdict: RecordVerdict, topic: EntityId): VerifyAnswer {
     attestationId: record.id,
     seqNum: confirmed === null ? null : Number(confirmed.sequence),
     securityLevel: SECURITY_LEVEL,
-    confirmedAt: confirmed === null ? null : timestampOfConsensus(confirmed.consensusTimestamp),
-    ...evidenceAnswer(verdict),
+    confirmedAt: confirmed?.at ?? null,
+    ...evidenceAnswer(verdict, at),
     source: PROOF_SOURCE,
     status,
     hcsSequence: confirmed?.sequence ?? null,
     cryptoVerification: { verified, checks },
-    witnessed: verdict.witnessed,
+    witnessed: facts.witnessed,
     payloadState,
     ...(payloadState === 'erased' ? { verifiedScope: 'record-only' } : {}),
     submittedAt: record.submittedAt,
     sourceIdHash: hashText(nativeSuite, record.sourceId),
     recordKind: record.kind,
     node: record.node,
-    keyId: groupStatement.parse(bundle.receipt.statement).keyId,
+    keyId: groupStatement.parse(proof.receipt.statement).keyId,
     topic,
     ledger: confirmed?.network ?? null,
     consensusTimestamp: confirmed?.consensusTimestamp ?? null,
     links: { ...links, ids: [...links.ids] },
-    problems: findingsAnswer(verdict.problems),
+    problems: problemsAnswer(verdict.problems),
+    verdict: verdictAnswer(verdict),
   };
 }
 
@@ -108,7 +112,7 @@ function damagedAnswer(id: RecordId, topic: EntityId, at: Timestamp): VerifyAnsw
     seqNum: null,
     securityLevel: SECURITY_LEVEL,
     confirmedAt: null,
-    ...evidenceAnswer({ ...evaluate({ record: null, sigValid: false }, [], at), agent: null }),
+    ...evidenceAnswer({ evidence: null, agent: null }, at),
     source: PROOF_SOURCE,
     status: null,
     hcsSequence: null,
@@ -124,6 +128,14 @@ function damagedAnswer(id: RecordId, topic: EntityId, at: Timestamp): VerifyAnsw
     ledger: null,
     consensusTimestamp: null,
     links: { overrides: 0, incidents: 0, session: false, ids: [], truncated: false },
-    problems: [{ check: 'leafRederived', code: 'record-malformed', detail: 'the stored evidence cannot be read' }],
+    problems: [
+      {
+        fact: 'signed',
+        check: 'leafRederived',
+        code: 'record-malformed',
+        detail: 'the stored evidence cannot be read',
+      },
+    ],
+    verdict: null,
   };
 }

@@ -1,8 +1,9 @@
 import pino from 'pino';
 import { openContext } from '../../../node/context.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { type Bundle, parseBundle } from '../../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../../protocol/bundle/verify.ts';
+import type { Bundle } from '../../../protocol/verdict/bundle.ts';
+import { parseBundle } from '../../../protocol/verdict/parse.ts';
+import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { recordId } from '../../../protocol/ids.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
@@ -47,8 +48,8 @@ export const verification: Part = {
       if (!verifyBundle(suite, pick(bundles), { pin }).verified) throw new Error('a bundle is not verified');
     };
     const stored = async () => {
-      const verdict = await context.verifier.verifyRecord(recordId(pick(ids)));
-      if (verdict?.verified !== true) throw new Error('a record is not verified');
+      const found = await context.verifier.verifyRecord(recordId(pick(ids)));
+      if (found?.verdict.verified !== true) throw new Error('a record is not verified');
     };
     const ways = [
       { name: 'stored record, native', callers: 1, verify: stored },
@@ -64,8 +65,8 @@ export const verification: Part = {
         ...ways.map(({ name }, i) => [name, count(rates[i] ?? 0), ratio((rates[i] ?? 0) / noble)]),
       ],
       notes: [
-        `Random records of ${count(records)} in their batches, anchored and cosigned. A stored record is read, its`,
-        'payload decrypted and all five checks made; signatures that many records share (envelope, cosignatures, keys) are',
+        `Random records of ${count(records)} in their batches, decided and vouched for. A stored record is read, its`,
+        'payload decrypted and all five checks made; signatures that many records share (envelope, receipts, keys) are',
         'remembered once checked. A bundle is checked whole, every signature and roster in it, and nothing is remembered.',
       ],
     };

@@ -4,10 +4,11 @@ import { payloadAnswer, recordRequest } from '../../../node/federation/page-form
 import { RecordExchange, type RecordExchangeOptions } from '../../../node/federation/record-exchange.ts';
 import type { Protocol, Serve, Transport } from '../../../node/federation/transport/contract.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
-import type { Bundle } from '../../../protocol/bundle/bundle.ts';
+import type { Bundle } from '../../../protocol/verdict/bundle.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { makeRecord, openRecord } from '../../../protocol/chain/record.ts';
+import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
+import type { Decision } from '../../../protocol/log/decision.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome } from './member-rooms.ts';
 
@@ -20,7 +21,7 @@ async function asking(
     readonly batch: TestBatch;
     readonly own: MemberRooms;
     answer: Answer;
-    anchor: Bundle['anchor'] | undefined;
+    decision: Decision | undefined;
   }) => Promise<void>,
 ): Promise<void> {
   const federation = await fastFederation(['eu', 'us']);
@@ -42,10 +43,10 @@ async function asking(
     transport,
     evidence: async () => undefined,
     payload: async () => 'unknown',
-    anchorOf: async () => rig.anchor ?? undefined,
+    decisionOf: async () => rig.decision,
     log: silent,
   });
-  const rig = { exchange, batch, own, answer: undefined as Answer, anchor: undefined as Bundle['anchor'] | undefined };
+  const rig = { exchange, batch, own, answer: undefined as Answer, decision: undefined as Decision | undefined };
   await run(rig);
 }
 
@@ -55,27 +56,42 @@ function idOf(batch: TestBatch) {
   return first.record.id;
 }
 
+/** The decision of a batch, as the log of a member has it. */
+function decisionOf({ anchor }: TestBatch): Decision {
+  const { network, topicId, sequence, consensusTimestamp, payer, message, runningHash } = anchor;
+  const place = { network, topicId, sequence, consensusTimestamp, payer, message, runningHash };
+  return { v: 1, type: 'decision', index: 0, ...place };
+}
+
+function textsOf({ record: { head, body } }: Bundle): WholeTexts {
+  if (body === null) throw new Error('no body');
+  return { head, body };
+}
+
 function answerOf(bundle: Bundle): Uint8Array {
   return utf8(JSON.stringify(bundle));
 }
 
-test('no anchor counts but the one that this node read on the ledger itself', async () => {
+test('no decision counts but that of this node’s own log', async () => {
   await asking(async (rig) => {
     rig.answer = answerOf(rig.batch.bundleFor(0));
     const unread = await rig.exchange.askEvidence(idOf(rig.batch));
-    assert.is(unread?.bundle.anchor, null);
+    assert.is(unread?.decision, null);
     assert.is(unread?.batch?.envelope.batch, 1);
-    rig.anchor = rig.batch.anchor;
-    const read = await rig.exchange.askEvidence(idOf(rig.batch));
-    assert.equal(read?.bundle.anchor, rig.batch.anchor);
+    rig.decision = decisionOf(rig.batch);
+    assert.equal((await rig.exchange.askEvidence(idOf(rig.batch)))?.decision, rig.decision);
+    const { anchor } = rig.batch;
+    const message = anchor.message.replace(rig.batch.hash, `sha256:${'0'.repeat(64)}`);
+    rig.decision = { ...decisionOf(rig.batch), message };
+    assert.is((await rig.exchange.askEvidence(idOf(rig.batch)))?.decision, null, 'one that names a rival is none');
   });
 });
 
-test('keys, revocations and rosters of the answer are not what it is judged by', async () => {
+test('checkpoints, revocations and rosters of the answer are not what it is judged by', async () => {
   await asking(async (rig) => {
     rig.answer = answerOf(rig.batch.bundleFor(0));
     const found = await rig.exchange.askEvidence(idOf(rig.batch));
-    assert.equal([found?.bundle.keys, found?.bundle.revocations, found?.bundle.rosters], [[], [], []]);
+    assert.equal(Object.keys(found?.proof ?? {}).toSorted(), ['batch', 'receipt', 'record']);
   });
 });
 
@@ -92,7 +108,7 @@ test('evidence that does not hold counts as none', async () => {
     const id = idOf(rig.batch);
     const bundle = rig.batch.bundleFor(0);
     const another = rig.batch.bundleFor(1);
-    const { texts } = makeRecord(nativeSuite, { ...openRecord(nativeSuite, another.record), id });
+    const { texts } = makeRecord(nativeSuite, { ...openRecord(nativeSuite, textsOf(another)), id });
     const renamed = { ...bundle, record: texts };
     const { batch } = bundle;
     const forged = { ...bundle, batch: batch && { ...batch, signature: bundle.receipt.signature } };
@@ -161,7 +177,7 @@ test('a node answers for its own records alone', async () => {
     transport,
     evidence: async (id) => void asked.push(id),
     payload: async () => 'withheld',
-    anchorOf: async () => undefined,
+    decisionOf: async () => undefined,
     log: silent,
   });
   const batch = await federation.sealBatch('eu', [{}]);

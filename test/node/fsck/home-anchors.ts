@@ -20,7 +20,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import type { Store } from '../../../node/store/store.ts';
-import type { BundleAnchor } from '../../../protocol/bundle/bundle.ts';
+import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
@@ -94,7 +94,7 @@ export async function anchorAll(
 }
 
 /** The message as a mirror gives it. */
-export function readBack(anchor: BundleAnchor): TopicMessage {
+export function readBack(anchor: Anchor): TopicMessage {
   return {
     sequence: Number(anchor.sequence),
     consensusTimestamp: anchor.consensusTimestamp,

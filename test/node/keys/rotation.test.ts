@@ -3,22 +3,18 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { readKeyFile } from '../../../node/keys/key-file.ts';
-import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { NextKey } from '../../../node/keys/next-key.ts';
 import { certifySigningKey, keyDirectory, readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { readGroup } from '../../../node/records/record-reader.ts';
 import { certificateTable } from '../../../node/federation/federation-keys.ts';
 import type { Store } from '../../../node/store/store.ts';
-import { parseBundle } from '../../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../../protocol/bundle/verify.ts';
-import { utf8 } from '../../../protocol/bytes.ts';
-import { hashBytes, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { decisionText } from '../../../protocol/log/decision.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
-import { entityParts } from '../../../protocol/ledger/entity.ts';
-import { nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
-import { timestampOf } from '../../../protocol/time.ts';
+import { isConsensusTimestamp, timestampOf } from '../../../protocol/time.ts';
+import { parseBundle } from '../../../protocol/verdict/parse.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
@@ -106,36 +102,22 @@ test('a rotation under load refuses nothing; what either key signed verifies eve
   assert.is(group?.group.keyId, keyId);
 });
 
-test('an anchor that claims another time than the ledger gave is refused by a node that read it', async () => {
+test('a decision that claims another time than the ledger gave is refused by a node that read it', async () => {
   const path = `/v1/bundles/${await provenRecord()}`;
-  // The other node may have read the ledger first.
-  await until('the origin to read the anchor', async () => (await eu.get(path)).status === 200);
   const { body } = await eu.get(path);
-  const bundle = parseBundle(body);
+  const { decision } = parseBundle(body);
   assert.is((await us.post('/v1/bundles/verify', body)).body.verified, true);
-  const { anchor } = bundle;
-  if (anchor === null) return assert.unreachable();
-  const [seconds = '0', nanos = '0'] = anchor.consensusTimestamp.split('.');
-  const earlier = BigInt(seconds) - 3600n;
-  const running = nextRunningHash((data) => nativeSuite.sha384(data), {
-    previous: hashBytes(anchor.previousRunningHash),
-    payer: entityParts(anchor.payer),
-    topic: entityParts(anchor.topicId),
-    seconds: earlier,
-    nanos: Number(nanos),
-    sequence: BigInt(anchor.sequence),
-    message: utf8(anchor.message),
-  });
-  const backDated = { ...anchor, consensusTimestamp: `${earlier}.${nanos}`, runningHash: writeSha384(running) };
-  const ahead = { ...backDated, sequence: '999999' };
-  assert.ok(
-    verifyBundle(nativeSuite, parseBundle({ ...body, anchor: backDated })).verified,
-    'offline it is consistent',
-  );
-  for (const forged of [backDated, ahead]) {
-    const { body: verdict } = await us.post('/v1/bundles/verify', { ...body, anchor: forged });
+  if (decision === null) return assert.unreachable();
+  const value = decisionText.parse(decision.text);
+  const [seconds = '0', nanos = '0'] = value.consensusTimestamp.split('.');
+  const earlier = `${BigInt(seconds) - 3600n}.${nanos}`;
+  if (!isConsensusTimestamp(earlier)) return assert.unreachable();
+  const backDated = decisionText.write({ ...value, consensusTimestamp: earlier });
+  const ahead = decisionText.write({ ...value, index: 999_999 });
+  for (const text of [backDated, ahead]) {
+    const { body: verdict } = await us.post('/v1/bundles/verify', { ...body, decision: { ...decision, text } });
     assert.is(verdict.verified, false);
-    assert.match(JSON.stringify(verdict.problems), '"code":"anchor-mismatch"');
+    assert.match(JSON.stringify(verdict.problems), '"code":"known-otherwise"');
   }
 });
 

@@ -38,6 +38,7 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
   let point = pointAt(4);
   const faults = new PeerFaults(() => 0);
   const exchange = new LogExchange({
+    self: nodeId('eu'),
     transport: {
       serve: (_protocol, served) => (serve = served),
       async *request() {
@@ -134,7 +135,7 @@ test('what the own sources agree on goes out once for all growth of a moment, an
   await room.exchange.publish(signedAs('mine'));
   assert.equal(room.published.map(({ type }) => type), ['checkpoint']);
   await until('it is told', () => room.published.length === 2);
-  assert.equal(room.published[1], { type: 'told', point: pointAt(9) });
+  assert.equal(room.published[1], { type: 'told', node: 'eu', at: NOW, point: pointAt(9) });
 });
 
 test('what the own sources take back is told at once', async () => {
@@ -144,7 +145,7 @@ test('what the own sources take back is told at once', async () => {
   await until('it is told', () => room.published.length === 1);
   room.grow(3);
   room.exchange.tell();
-  assert.equal(room.published[1], { type: 'told', point: pointAt(3) });
+  assert.equal(room.published[1], { type: 'told', node: 'eu', at: NOW, point: pointAt(3) });
 });
 
 test('an answer that comes after newer gossip of its member takes nothing back', async () => {

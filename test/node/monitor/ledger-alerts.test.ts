@@ -8,7 +8,7 @@ import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { BundleAnchor } from '../../../protocol/bundle/bundle.ts';
+import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { codes, mirrorPage, WatchedWorld } from './watched-world.ts';
 
@@ -20,7 +20,7 @@ function queryOf(path: string): URLSearchParams {
 }
 
 /** The same messages as another ledger would have them: they link, with other running hashes. */
-function retold(messages: readonly BundleAnchor[]): BundleAnchor[] {
+function retold(messages: readonly Anchor[]): Anchor[] {
   const topic = new TestTopic();
   return messages.map(({ message, consensusTimestamp }, i) =>
     topic.submit(i === 0 ? `${message} ` : message, Math.floor(Number(consensusTimestamp) * 1000)),

@@ -8,7 +8,7 @@ import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { Monitor } from '../../../node/monitor/monitor.ts';
 import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor-options.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import type { BundleAnchor } from '../../../protocol/bundle/bundle.ts';
+import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
 import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
 import { LOG_STATE_EXAMPLE, TOPIC_STATE_EXAMPLE } from '../../../protocol/api/log-state.ts';
@@ -32,7 +32,7 @@ export class WatchedWorld implements AsyncDisposable {
   readonly federation: TestFederation;
   readonly directory: string;
   /** What the topic holds, in order; each mirror may hold less or other. */
-  readonly messages: BundleAnchor[] = [];
+  readonly messages: Anchor[] = [];
   /** Rosters that nodes show beside those in force. */
   readonly rivals: SignedRoster[] = [];
   /** By node or mirror: what it answers instead. */
@@ -190,7 +190,7 @@ export function codes(events: readonly MonitorEvent[]): string[] {
 }
 
 /** A page of a mirror, of the messages that it holds. */
-export function mirrorPage(messages: readonly BundleAnchor[], query: URLSearchParams): { messages: object[] } {
+export function mirrorPage(messages: readonly Anchor[], query: URLSearchParams): { messages: object[] } {
   const bounds = query.getAll('sequencenumber').map((bound) => bound.split(':'));
   const holds = (sequence: number) =>
     bounds.every(([relation, bound]) => {

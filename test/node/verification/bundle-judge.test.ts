@@ -1,27 +1,36 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { BundleJudge } from '../../../node/verification/bundle-judge.ts';
 import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
 import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
-import { BundleError } from '../../../protocol/bundle/bundle.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { TestFederation } from '../../fixtures/federation.ts';
+import { BundleError } from '../../../protocol/verdict/parse.ts';
+import { FederationLog } from '../../fixtures/federation-log.ts';
+import { bundleOf, viewOf } from '../../fixtures/federation-log-bundle.ts';
 
-const federation = await TestFederation.create({ signerOf: nativeSigner });
-const batch = await federation.sealBatch('eu', [{}, {}]);
-const bundle = batch.bundleFor(1);
+const log = await FederationLog.create();
+const batch = await log.record('eu', [{}, {}]);
+const bundle = await bundleOf(log, batch, 1);
 const text = JSON.stringify(bundle);
 const many = <Item>(item: Item): Item[] => Array.from({ length: 1_000 }, () => item);
 /** The same record, with as much beside it as a bundle may have. */
-const long = JSON.stringify({ ...bundle, cosignatures: many(bundle.cosignatures[0]), keys: many(bundle.keys[0]) });
+const long = JSON.stringify({ ...bundle, keys: [...many(bundle.keys[0]), ...bundle.keys] });
+const limits = { maxDepth: 40, maxValues: 131_072 };
+const { rosters } = viewOf(log);
+const index = log.indexOf(batch) ?? 0;
 const terms: JudgingTerms = {
-  pin: federation.chain.genesis,
-  revocations: [],
+  log: {
+    roots: new Map(),
+    decisions: new Map([[index, log.decisions[index] ?? '']]),
+    batches: new Map(),
+    rosters,
+    revocations: [],
+    checkpoints: [],
+  },
   at: timestampOf(Date.UTC(2026, 10, 21)),
-  limits: { maxDepth: 40, maxValues: 131_072 },
-  isContradicted: false,
+  limits,
 };
 
 const judge = new BundleJudge();
@@ -29,11 +38,24 @@ test.after(() => judge[Symbol.asyncDispose]());
 
 test('a thread judges as the protocol does, bundles of any length', async () => {
   for (const one of [text, long]) assert.equal(await judge.judge(one, terms), judgeBundle(nativeSuite, one, terms));
-  const { verdict, anchor } = await judge.judge(text, terms);
-  assert.ok(verdict.verified && verdict.pinned);
-  assert.equal(anchor, bundle.anchor);
-  const { verdict: contradicted } = await judge.judge(text, { ...terms, isContradicted: true });
-  assert.not(contradicted.verified || contradicted.checks.bundleBinding);
+  const verdict = await judge.judge(text, terms);
+  assert.equal([verdict.word, verdict.pinned?.version], ['verified', 1]);
+});
+
+test('a bundle asks the log about all that it names', async () => {
+  const sizes = [...new Set(bundle.checkpoints.map(({ text: checkpoint }): number => JSON.parse(checkpoint).size))];
+  const questions = await judge.questions(text, limits);
+  assert.equal([questions.places, questions.sizes], [[index], sizes]);
+  assert.equal(
+    questions.batches.map(({ node, batch: number }) => [node, number]),
+    [['eu', 1]],
+  );
+});
+
+test('what the log knows otherwise is contradicted', async () => {
+  const other = new Map([[index, 'another decision']]);
+  const { word } = await judge.judge(text, { ...terms, log: { ...terms.log, decisions: other } });
+  assert.is(word, 'contradicted');
 });
 
 test('what is no JSON, no object or no bundle fails as it does in this thread, and harms no other', async () => {
@@ -45,7 +67,7 @@ test('what is no JSON, no object or no bundle fails as it does in this thread, a
   );
   assert.ok(errors.slice(0, 3).every((error) => error instanceof JsonError));
   assert.ok(errors.slice(3).every((error) => error instanceof BundleError && error.message !== ''));
-  assert.ok((await good).verdict.verified);
+  assert.ok((await good).verified);
 });
 
 test('the event loop goes on: this thread does a small part of the work', async () => {
@@ -67,7 +89,7 @@ test('a bundle that takes too much memory fails alone, whatever waits behind it'
   await using thread = new JudgingThread({ heapMiB: 24 });
   const outcomes = [long, text, '{', text].map((one) =>
     thread.judge(one, terms).then(
-      ({ verdict }) => verdict.verified,
+      (verdict) => verdict.verified,
       (error: unknown) => (error instanceof Error ? error.name : ''),
     ),
   );

@@ -1,8 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { type Bundle, parseBundle } from '../../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../../protocol/bundle/verify.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
@@ -17,7 +15,6 @@ import { TestFederation } from '../../fixtures/federation.ts';
 const federation = await TestFederation.create({ signerOf: nativeSigner });
 const eu = federation.member('eu');
 const us = federation.member('us');
-const batch = await federation.sealBatch('eu', [{}, {}]);
 const sealedAt = federation.now;
 
 test('a certified key belongs to its member, and to no other', () => {
@@ -26,22 +23,6 @@ test('a certified key belongs to its member, and to no other', () => {
   assert.equal(keys.get(eu.node, eu.key.signer.keyId)?.certificate, eu.key.certificate);
   assert.is(keys.get(us.node, eu.key.signer.keyId), undefined);
   assert.is(keys.all().length, 1);
-});
-
-test('a member that certifies the key of another takes nothing from it', async () => {
-  const terms = { validFrom: timestampOf(0), seqFrom: 1 };
-  const stolen = await certifyKey(us.node, us.identity, eu.key.signer, terms);
-  const bundle = batch.bundleFor(0);
-  assert.ok(verifyBundle(nativeSuite, { ...bundle, keys: [...bundle.keys, stolen.signed] }).verified);
-  assert.ok(verifyBundle(nativeSuite, { ...bundle, keys: [stolen.signed, ...bundle.keys] }).verified);
-});
-
-test('a member that revokes the key of another withdraws nothing', async () => {
-  const revocation = await revoke({ node: us.node, compromisedSince: timestampOf(0) }, us.identity);
-  const bundle = batch.bundleFor(0);
-  const verdict = verifyBundle(nativeSuite, { ...bundle, revocations: [revocation] });
-  assert.equal(verdict.problems, []);
-  assert.ok(verdict.verified && verdict.witnessed);
 });
 
 test('the earlier of two certificates for a key is kept, in whichever order they come', async () => {
@@ -151,9 +132,6 @@ test('what a rotated key signed stands, whenever; a compromise told of later cou
   assert.is(keys.revocation(eu.node, keyId)?.revocation.reason, 'rotated');
   assert.is(keys.compromisedSince(eu.node, keyId), null);
   for (const consensus of [null, consensusOf(sealedAt + 1)]) assert.ok(keys.standsAt(eu.node, keyId, consensus));
-  const bundle = batch.bundleFor(0);
-  const verdict = verifyBundle(nativeSuite, { ...bundle, revocations: [rotated] });
-  assert.equal([verdict.verified, verdict.witnessed, verdict.problems], [true, true, []]);
   for (const order of [
     [rotated, compromised],
     [compromised, rotated],
@@ -162,18 +140,6 @@ test('what a rotated key signed stands, whenever; a compromise told of later cou
     for (const signed of order) both.addRevocation(signed);
     assert.is(both.compromisedSince(eu.node, keyId), timestampOf(sealedAt));
   }
-});
-
-test('cosignatures by a rotated key count', async () => {
-  const witnesses = ['us', 'ca', 'jp'];
-  const sealed = await federation.sealBatch('sg', [{}], { witnesses });
-  const revocations = await Promise.all(
-    witnesses.map((name) => {
-      const { node, key, identity } = federation.member(name);
-      return revoke({ node, keyId: key.signer.keyId, reason: 'rotated', compromisedSince: null }, identity);
-    }),
-  );
-  assert.ok(verifyBundle(nativeSuite, { ...sealed.bundleFor(0), revocations }).witnessed);
 });
 
 test('a revocation names a time exactly where its key was compromised', async () => {
@@ -203,31 +169,6 @@ test('a statement by any identity key that a roster names for the node is the no
   assert.throws(() => keys.addRevocation(stranger), isFault('revocation-unsigned'));
 });
 
-test('a bundle by a key revoked since is verified, and one by a key revoked before is not', async () => {
-  const withRevocation = async (since: number): Promise<Bundle> => {
-    const revocation = await revoke({ compromisedSince: timestampOf(since) });
-    return parseBundle({ ...batch.bundleFor(0), revocations: [revocation] });
-  };
-  assert.ok(verifyBundle(nativeSuite, await withRevocation(sealedAt + 1)).verified);
-  for (const since of [sealedAt, sealedAt - 1000]) {
-    const verdict = verifyBundle(nativeSuite, await withRevocation(since));
-    assert.not(verdict.verified);
-    assert.equal([...new Set(verdict.problems.map(({ code }) => code))], ['key-revoked']);
-  }
-  const unanchored = { ...(await withRevocation(sealedAt + 1)), anchor: null };
-  assert.not(verifyBundle(nativeSuite, unanchored).checks.sigValid);
-});
-
-test('a witness whose key was revoked no longer counts towards the quorum', async () => {
-  const sealed = await federation.sealBatch('sg', [{}], { witnesses: ['us', 'ca', 'jp'] });
-  const bundle = sealed.bundleFor(0);
-  assert.ok(verifyBundle(nativeSuite, bundle).witnessed);
-  const revocation = await revoke({ node: us.node, keyId: us.key.signer.keyId }, us.identity);
-  const verdict = verifyBundle(nativeSuite, { ...bundle, revocations: [revocation] });
-  assert.ok(verdict.verified);
-  assert.not(verdict.witnessed);
-});
-
 test('certificates and revocations that do not hold are refused, and leave no trace', async () => {
   const terms = { validFrom: timestampOf(0), seqFrom: 1 };
   const stranger = nativeSigner(new Uint8Array(32).fill(7));
@@ -253,16 +194,6 @@ test('certificates and revocations that do not hold are refused, and leave no tr
     (error: unknown) => error instanceof KeyError && error.code === 'revocation-unsigned',
   );
   assert.is(keys.revocation(eu.node, eu.key.signer.keyId), undefined);
-});
-
-test('a rotated key signs from its first record on, and the old key what came before', async () => {
-  const rotating = await TestFederation.create({ signerOf: nativeSigner });
-  const before = await rotating.sealBatch('eu', [{}, {}]);
-  await rotating.rotateKey('eu');
-  const after = await rotating.sealBatch('eu', [{}]);
-  assert.ok(verifyBundle(nativeSuite, before.bundleFor(0)).verified);
-  assert.ok(verifyBundle(nativeSuite, after.bundleFor(0)).verified);
-  assert.is.not(before.envelope.keyId, after.envelope.keyId);
 });
 
 function isFault(code: KeyFault): (error: unknown) => boolean {

@@ -13,7 +13,7 @@ import {
 } from '../../../protocol/verdict/parse.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { bundleOf, linkedOf, rosterEntries } from '../../fixtures/federation-log-bundle.ts';
-import { placesOf, replaceAt } from '../bundle/json-places.ts';
+import { placesOf, replaceAt } from './json-places.ts';
 import { at } from './judged.ts';
 
 const log = await FederationLog.create();

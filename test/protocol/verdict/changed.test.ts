@@ -11,8 +11,8 @@ import { FederationLog } from '../../fixtures/federation-log.ts';
 import { type LogDraft, recordAt } from '../../fixtures/federation-log-batch.ts';
 import { bundleOf, linkedOf } from '../../fixtures/federation-log-bundle.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { cachedSuite } from '../bundle/cached-suite.ts';
-import { placesOf, replaceAt, stringsOf } from '../bundle/json-places.ts';
+import { cachedSuite } from './cached-suite.ts';
+import { placesOf, replaceAt, stringsOf } from './json-places.ts';
 import { reviewer } from '../evidence/case.ts';
 
 const SEED = 20_261_122;

@@ -89,6 +89,8 @@ test('a linked record that does not hold is named, moves no word, and shows noth
     { ...linked, receipt: { ...linked.receipt, path: [log.genesis] } },
     { ...linked, receipt: { ...linked.receipt, signature: bundle.receipt.signature } },
     { ...linked, decision: bundle.decision },
+    { ...linked, batch: linked.batch && { ...linked.batch, signature: bundle.receipt.signature } },
+    { ...linked, batch: linked.batch && { ...linked.batch, signature: bundle.receipt.signature }, decision: null },
     { ...linked, batch: null },
     { ...linked, disclosure: { salt: bundle.receipt.signature, payload: 1 } },
   ]) {

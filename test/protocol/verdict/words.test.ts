@@ -77,6 +77,9 @@ test('pin-does-not-join: the pin is of another federation', async () => {
   const verdict = verdictOf(log, bundle, { pin: stranger.genesis });
   assert.is(verdict.word, 'pin-does-not-join');
   assert.is(verdict.pinned, null);
+  const pending = verdictOf(log, { ...bundle, batch: null, decision: null }, { pin: stranger.genesis });
+  assert.is(pending.word, 'pin-does-not-join');
+  assert.not(pending.evidence?.complianceStatus.article12_1, 'nobody judged its signature');
 });
 
 test('decision-mismatch: the decision is of another batch', async () => {

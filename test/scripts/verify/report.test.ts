@@ -1,57 +1,109 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import type { Bundle } from '../../../protocol/bundle/bundle.ts';
-import { verifyBundle } from '../../../protocol/bundle/verify.ts';
-import { encodeSignature } from '../../../protocol/statement/statement.ts';
-import { reportOf } from '../../../scripts/verify/report.ts';
-import { withLinked } from '../../fixtures/federation-batch.ts';
-import { TestFederation } from '../../fixtures/federation.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { Bundle } from '../../../protocol/verdict/bundle.ts';
+import { EXIT_CODES } from '../../../protocol/verdict/word.ts';
+import { plain, reportOf } from '../../../scripts/verify/report.ts';
+import { MEANINGS } from '../../../scripts/verify/words.ts';
+import { consensusOf, FederationLog } from '../../fixtures/federation-log.ts';
+import { type LogDraft, recordAt } from '../../fixtures/federation-log-batch.ts';
+import { bundleOf, linkedOf } from '../../fixtures/federation-log-bundle.ts';
 import { reviewer } from '../../protocol/evidence/case.ts';
+import { verdictOf } from '../../protocol/verdict/judged.ts';
 
-const federation = await TestFederation.create({ signerOf: nativeSigner });
-const agentSignature = encodeSignature(new Uint8Array(3309));
-const agent = { agentId: 'triage', agentKeyId: federation.chain.genesis, agentSignature };
-const batch = await federation.sealBatch('eu', [{ claims: agent }]);
-const original = batch.records[0]?.record.id;
-if (original === undefined) throw new Error('no record');
-const draft = { kind: 'human_override', links: { original }, claims: { reviewer: reviewer('a') } } as const;
-const override = (await federation.sealBatch('us', [draft])).bundleFor(0);
-const bundle = withLinked(batch.bundleFor(0, { disclose: false }), [override]);
+const HOUR_MS = 3_600_000;
+const DRAFT: LogDraft = {
+  account: 'acc_eu_demo',
+  payload: { data: { input: { amount: 7 }, output: { decision: 'refer' } } },
+  claims: { modelId: 'loans', modelVersion: '4.2' },
+};
 
-test('the report names the record, each check, each clause with what it lacks, and ends with the verdict', () => {
+const log = await FederationLog.create();
+const sealed = await log.record('eu', [DRAFT]);
+const bundle = await bundleOf(log, sealed, 0, { disclosed: true });
+
+function report(of: Bundle, within = log): readonly string[] {
+  return reportOf(nativeSuite, of, verdictOf(within, of), 'roster.json');
+}
+
+function has(lines: readonly string[], start: string, part: string): void {
+  const found = lines.filter((line) => line.startsWith(start));
+  assert.ok(found.some((line) => line.includes(part)), `${start} … ${part} in ${lines.join('\n')}`);
+}
+
+test('the word comes first and last, and between them who, when, which model, what, by whose word', () => {
   const lines = report(bundle);
-  assert.match(lines[0] ?? '', `${original} · decision · node eu`);
-  assert.ok(lines.includes('  – payloadHashMatch (payload withheld)'));
+  assert.match(lines[0] ?? '', /^VERIFIED: /);
+  assert.is(lines.at(-1), lines[0]);
+  has(lines, 'record', `${recordAt(sealed, 0).id}: decision of node eu`);
+  has(lines, 'who', 'account acc_eu_demo, source loans');
+  has(lines, 'model', 'loans 4.2');
+  has(lines, 'when', '2026-01-01T00:00:');
+  has(lines, 'when', 'testnet 0.0.5005 message 10');
+  has(lines, 'decided', '{"decision":"refer"}');
+  has(lines, 'witnesses', `vouched for by us, ca, sg of roster 1 ${log.genesis}`);
+  has(lines, 'federation', `${log.genesis} (pinned by roster.json: roster 1 ${log.genesis})`);
+  assert.not(lines.some((line) => line.startsWith('problem')));
+});
+
+test('an anchor that came late is said, and verified', async () => {
+  const late = await FederationLog.create();
+  const record = await late.seal('eu');
+  late.tick(25 * HOUR_MS);
+  late.decide(record);
+  const lines = report(await bundleOf(late, record), late);
+  assert.match(lines[0] ?? '', /^VERIFIED: /);
+  has(lines, 'when', 'anchored late');
+});
+
+test('what is not verified says which word it is, and each problem', async () => {
+  const early = await FederationLog.create();
+  const record = await early.record('eu', [{}], { consensusTimestamp: consensusOf(Date.UTC(2020, 0, 1)) });
+  const lines = report(await bundleOf(early, record), early);
+  assert.match(lines[0] ?? '', /^NOT VERIFIED \(misdated\): /);
+  has(lines, 'problem', 'misdated: the decision was made long before');
+  has(lines, 'when', 'no time of the ledger');
+});
+
+test('of a record that is not signed no claim is shown', () => {
+  const head = bundle.record.head.replace('"kind":"decision"', '"kind":"incident"');
+  const lines = report({ ...bundle, record: { ...bundle.record, head } });
+  has(lines, 'record', '(so the file says)');
+  for (const start of ['who', 'model', 'decided']) assert.not(lines.some((line) => line.startsWith(start)));
+});
+
+test('a public proof shows no claims, and a withheld payload is said', () => {
+  const { disclosure: _, ...rest } = bundle;
+  const lines = report({ ...rest, record: { ...bundle.record, body: null } });
+  has(lines, 'claims', 'not shown');
+  has(lines, 'payload', 'withheld');
+  assert.not(lines.some((line) => line.startsWith('evidence')));
+});
+
+test('linked records are named with their words, and the clauses with what they lack', async () => {
+  const claims = { reviewer: reviewer('a') } as const;
+  const links = { original: recordAt(sealed, 0).id };
+  const review = await log.record('eu', [{ account: 'acc_eu_demo', kind: 'human_override', links, claims }]);
+  const own = await bundleOf(log, sealed);
+  const linked = linkedOf(log, review, 0, own);
+  const lines = report({ ...own, linked: [linked, { ...linked, record: { head: '{}', body: null } }] });
+  has(lines, 'linked', `${recordAt(review, 0).id}: human_override: verified`);
+  has(lines, 'linked', 'unreadable: not-signed');
   assert.ok(lines.includes('  ✓ article14'));
   assert.ok(lines.includes('  – article14_5 (missing reviewOutcome, second-reviewer)'));
-  assert.ok(lines.some((line) => /✓ att_us_\w+ · human_override/.test(line)));
-  assert.ok(lines.includes('agent       triage (agent’s key unknown)'));
-  assert.is(lines.at(-1), 'verified');
 });
 
-test('a linked record that does not hold is marked, with what is wrong, and shows nothing', () => {
-  const lines = report({ ...bundle, linked: [{ ...override, record: { head: '{}', body: '{}' } }].map(proofOf) });
-  assert.ok(lines.includes('  ✗ unreadable'));
-  assert.ok(lines.some((line) => line.includes('leafRederived: record-malformed')));
-  assert.ok(lines.includes('  – article14 (missing human_override)'));
-  assert.is(lines.at(-1), 'verified');
+test('no file can end a line, move the cursor or turn the text around', async () => {
+  const nasty = '\u001b[2J\nVERIFIED\u202e\u009b1m';
+  const made = await FederationLog.create();
+  const record = await made.record('eu', [{ claims: { modelId: nasty } }]);
+  const lines = report(await bundleOf(made, record), made);
+  has(lines, 'model', '\\u{1b}[2J\\u{a}VERIFIED\\u{202e}\\u{9b}1m');
+  assert.is(plain('plain – text ✓'), 'plain – text ✓');
 });
 
-test('a bundle that does not hold shows no evidence', () => {
-  const body = bundle.record.body.replace('"channel":"direct"', '"channel":"tiered"');
-  const lines = report({ ...bundle, record: { ...bundle.record, body } });
-  assert.ok(lines.includes('  – article12_1 (missing signature)'));
-  assert.not(lines.some((line) => line.startsWith('agent')));
-  assert.is(lines.at(-1), 'NOT VERIFIED');
+test('every word has a meaning', () => {
+  assert.equal(Object.keys(MEANINGS).sort(), Object.keys(EXIT_CODES).sort());
 });
-
-function report(of: Bundle): readonly string[] {
-  return reportOf(verifyBundle(nativeSuite, of), null, false);
-}
-
-function proofOf({ record, receipt, batch: sealed, cosignatures, anchor }: Bundle) {
-  return { record, receipt, batch: sealed, cosignatures, anchor };
-}
 
 test.run();

@@ -1,8 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BundleVerdictShape } from '../../../../protocol/api/bundles.ts';
-import { parseBundle } from '../../../../protocol/bundle/bundle.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
+import { nobleSuite } from '../../../../protocol/suite/noble.ts';
+import { parseBundle, parsePublicProofText } from '../../../../protocol/verdict/parse.ts';
+import { verifyBundle } from '../../../../protocol/verdict/verify.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
@@ -34,7 +36,7 @@ test('a bundle is for its owner', async () => {
   const { status, body, headers } = await node.get(`/v1/bundles/${confirmed}`);
   assert.is(status, 200);
   assert.match(headers.get('content-type') ?? '', /^application\/json/);
-  assert.is(body.format, 'meridian-bundle/1');
+  assert.is(body.format, 'meridian-bundle/2');
   assert.is(body.disclosure, undefined);
   for (const query of ['', '?partial=1', '?disclosure=1']) {
     const answer = await node.get(`/v1/bundles/${confirmed}${query}`, { key: API_KEYS.enterprise });
@@ -47,7 +49,7 @@ test('a bundle of a record that waits is 409 unless a partial one is asked for',
   requireProblem(await node.get(`/v1/bundles/${id}`), 'not-yet-anchored', 'open');
   requireProblem(await node.get(`/v1/bundles/${id}?partial=0`), 'not-yet-anchored', 'not one');
   const { body } = await node.get(`/v1/bundles/${id}?partial=1`);
-  assert.equal([body.batch, body.anchor], [null, null]);
+  assert.equal([body.batch, body.decision], [null, null]);
   const judged = await node.post('/v1/bundles/verify', body, { key: null });
   assert.equal([judged.status, judged.body.verified, judged.body.status], [200, false, 'pending']);
   assert.equal(judged.body.checks, { ...checks(true), payloadHashMatch: false });
@@ -101,10 +103,15 @@ test('a bundle is judged for anyone, and every change of it is found', async () 
   assert.equal([whole.body.verified, whole.body.payloadState], [true, 'available']);
   assert.equal(whole.body.checks, checks(true));
   assert.equal(whole.body.problems, []);
+  const pin = node.context.keys.rosters.genesis;
+  assert.is(verifyBundle(nobleSuite, parseBundle(bundle), { pin }).word, 'verified');
+  assert.is(verifyBundle(nobleSuite, parseBundle(bundle)).word, 'consistent');
   const { record } = parseBundle(bundle);
+  const { head, body } = record;
+  if (body === null) throw new TypeError('a bundle without the body');
   for (const change of [
-    { ...record, body: record.body.replace('"riskLevel":"low"', '"riskLevel":"hig"') },
-    { ...record, head: record.head.replace('"kind":"decision"', '"kind":"incident"') },
+    { ...record, body: body.replace('"riskLevel":"low"', '"riskLevel":"hig"') },
+    { ...record, head: head.replace('"kind":"decision"', '"kind":"incident"') },
   ]) {
     assert.not.equal(change, record);
     const changed = await node.post('/v1/bundles/verify', { ...bundle, record: change }, { key: null });
@@ -117,17 +124,46 @@ test('a malformed bundle is 400', async () => {
   const { body: bundle } = await node.get(`/v1/bundles/${confirmed}`);
   const malformed: JsonObject[] = [
     {},
-    { ...bundle, format: 'meridian-bundle/2' },
+    { ...bundle, format: 'meridian-bundle/3' },
     { ...bundle, extra: 1 },
     { ...bundle, record: {} },
-    { ...bundle, cosignatures: null },
+    { ...bundle, checkpoints: null },
     { ...bundle, rosters: [] },
-    { ...bundle, anchor: { ...member(bundle, 'anchor'), sequence: 1 } },
+    { ...bundle, decision: { ...member(bundle, 'decision'), text: 1 } },
     { ...bundle, receipt: { ...member(bundle, 'receipt'), signature: 'not base64url!' } },
   ];
   for (const [index, value] of malformed.entries()) {
     requireProblem(await node.post('/v1/bundles/verify', value, { key: null }), 'bundle-malformed', `bundle ${index}`);
   }
+});
+
+test('a bundle of the release before is refused in a line that says what to do', async () => {
+  const answer = await node.post('/v1/bundles/verify', { format: 'meridian-bundle/1', record: '{}' }, { key: null });
+  requireProblem(answer, 'bundle-malformed', 'of 0.1');
+  assert.match(String(answer.body.detail), /release 0\.1 .* fetch the bundle/);
+});
+
+test('what the log knows otherwise is contradicted, whatever the bundle says', async () => {
+  const { body: bundle } = await node.get(`/v1/bundles/${confirmed}`);
+  const decision = member(bundle, 'decision');
+  const text = String(decision.text).replace(/"sequence":"\d+"/, '"sequence":"999"');
+  const judged = await node.post('/v1/bundles/verify', { ...bundle, decision: { ...decision, text } }, { key: null });
+  assert.equal([judged.body.verified, member(judged.body, 'verdict').word], [false, 'contradicted']);
+});
+
+test('a public proof shows the head alone, to whoever has the id', async () => {
+  const { status, text } = await node.get(`/v1/proofs/${confirmed}`, { key: null });
+  assert.is(status, 200);
+  const proof = parsePublicProofText(text);
+  assert.is(proof.record.body, null);
+  assert.not.match(text, 'unmetered');
+  const verdict = verifyBundle(nobleSuite, proof, { pin: node.context.keys.rosters.genesis });
+  assert.equal([verdict.word, verdict.record?.id], ['verified', confirmed]);
+  const judged = await node.post('/v1/bundles/verify', text, { key: null });
+  requireBundleVerdict(judged.body);
+  assert.equal([judged.body.verified, judged.body.witnessed], [true, true]);
+  const unknown = `${confirmed.slice(0, -1)}${confirmed.endsWith('Z') ? 'Y' : 'Z'}`;
+  requireProblem(await node.get(`/v1/proofs/${unknown}`, { key: null }), 'attestation-not-found', 'unknown');
 });
 
 function member(of: JsonObject, name: string): JsonObject {

@@ -1,0 +1,153 @@
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
+import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
+import { majorityOf, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import type { Bundle, DecisionProof, RosterEntry } from '../../protocol/verdict/bundle.ts';
+import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
+import { chooseCheckpoints, isMet, type Need } from './checkpoint-choice.ts';
+import { placeDecision } from './decision-paths.ts';
+import type { Evidence } from './evidence.ts';
+import type { LogKnowledge, LogSources, RevocationInForce, RosterInForce } from './log-knowledge.ts';
+import { certificatesOf, type NodeKey } from './signing-keys.ts';
+
+export interface FederationProofSources extends LogSources {
+  readonly knowledge: Pick<LogKnowledge, 'revocations' | 'rosters'>;
+}
+
+/** What a bundle says of the federation, and the sizes of the trees that its decisions are proven under. */
+export interface FederationProof {
+  readonly statements: Pick<Bundle, 'checkpoints' | 'keys' | 'revocations' | 'rosters'>;
+  readonly sizes: readonly number[];
+}
+
+/** A roster with the place in the log from which it is in force; -1 for the genesis, which is before all of it. */
+interface PlacedRoster extends RosterInForce {
+  readonly roster: Roster;
+  readonly index: number;
+}
+
+interface PlacedRevocation extends RevocationInForce {
+  readonly index: number;
+}
+
+const SPARE_WITNESSES = 1;
+
+/**
+ * What of the federation a bundle on a record needs (TRUST §7): checkpoints of a quorum, of the majorities of its rosters
+ * and those that show its revocations; the keys and revocations of whoever signed something in it; and the rosters up to
+ * the one that its witnesses are counted within. `signing`: the keys that signed its receipts and envelopes.
+ */
+export async function proveFederation(
+  sources: FederationProofSources,
+  { record, batch, decision }: Evidence,
+  signing: readonly NodeKey[],
+): Promise<FederationProof> {
+  const { keys, knowledge, checkpointBook } = sources;
+  const rosters = (await knowledge.rosters()).map(placedRoster);
+  const revocations = (await knowledge.revocations()).map(placedRevocation);
+  const kept = checkpointBook.kept();
+  const counting = kept.filter(({ checkpoint }) => counts(checkpoint, revocations));
+  const subject = batch && decision && { node: record.node, batch: batch.envelope.batch, decision };
+  const within = subject ? rosterFor(rosters, counting, subject) : rosters.at(-1);
+  const carried = rosters.slice(0, within?.roster.version ?? 1);
+
+  const ofSigners = revocations.filter(({ revocation: { node, keyId } }) => {
+    return signing.some((key) => key.node === node && key.keyId === keyId);
+  });
+  const needs = [
+    ...(subject && within ? [witnessNeed(within, subject)] : []),
+    ...majorityNeeds(carried),
+    ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
+  ];
+  // What a thief signs beside its member tells nothing: checkpoints by keys that count come first.
+  const chosen = chooseCheckpoints([...counting, ...kept.filter((known) => !counting.includes(known))], needs);
+  const signers: readonly NodeKey[] = [...signing, ...chosen.map(({ checkpoint }) => checkpoint)];
+  const shown = revocations.filter(({ revocation: { node, keyId } }) => {
+    return signers.some((key) => key.node === node && key.keyId === keyId);
+  });
+  const sizes = [...new Set(chosen.map(({ checkpoint }) => checkpoint.size))];
+  const place = (text: string): Promise<DecisionProof> => placeDecision(sources.federationLog, decisionText.parse(text), sizes);
+  return {
+    sizes,
+    statements: {
+      checkpoints: chosen.map(({ signed }) => signed),
+      keys: certificatesOf(keys, signers),
+      revocations: await Promise.all(
+        shown.map(async ({ signed: { statement, signature }, decision: text }) => {
+          return { statement, signature, decision: await place(text) };
+        }),
+      ),
+      rosters: await Promise.all(
+        carried.map(async ({ text, decision: of }): Promise<RosterEntry> => {
+          return { text, decision: of === null ? null : await place(of) };
+        }),
+      ),
+    },
+  };
+}
+
+/** What witnesses are asked about. */
+interface Subject {
+  readonly node: string;
+  readonly batch: number;
+  readonly decision: Decision;
+}
+
+/** The newest roster within which enough members vouch, and whose links majorities show; else the newest. */
+function rosterFor(
+  rosters: readonly PlacedRoster[],
+  kept: readonly KnownCheckpoint[],
+  subject: Subject,
+): PlacedRoster | undefined {
+  const oldest = rosters.findLastIndex(({ index }) => index < subject.decision.index);
+  const proven = rosters.findLast((within, i) => {
+    const needs = [witnessNeed(within, subject), ...majorityNeeds(rosters.slice(0, i + 1))];
+    return i >= oldest && needs.every((need) => isMet(kept, need));
+  });
+  return proven ?? rosters.at(-1);
+}
+
+function witnessNeed({ roster }: PlacedRoster, { node, batch, decision }: Subject): Need {
+  const isAlone = roster.members.length === 1;
+  return {
+    members: roster.members.map((member) => member.node).filter((member) => isAlone || member !== node),
+    count: neededWitnesses(roster),
+    spare: SPARE_WITNESSES,
+    says: ({ size, vouched }) => size > decision.index && (vouched[node] ?? 0) >= batch,
+  };
+}
+
+/** Each roster but the genesis came into force by a majority of the one before it. */
+function majorityNeeds(rosters: readonly PlacedRoster[]): readonly Need[] {
+  return rosters.slice(1).flatMap(({ index }, i) => {
+    const before = rosters[i];
+    if (before === undefined) return [];
+    const members = before.roster.members.map(({ node }) => node);
+    return [{ members, count: majorityOf(before.roster), spare: 0, says: ({ size }: Checkpoint) => size > index }];
+  });
+}
+
+function revocationNeed({ roster }: PlacedRoster, { index }: PlacedRevocation): Need {
+  const members = roster.members.map(({ node }) => node);
+  return { members, count: neededWitnesses(roster), spare: 0, says: ({ size }) => size > index };
+}
+
+/** By a compromised key none counts, by a rotated one those that do not reach the revocation (TRUST §5). */
+function counts({ node, keyId, size }: Checkpoint, revocations: readonly PlacedRevocation[]): boolean {
+  return revocations.every(({ revocation, index }) => {
+    if (revocation.node !== node || revocation.keyId !== keyId) return true;
+    return revocation.reason === 'rotated' && size <= index;
+  });
+}
+
+function placedRevocation({ revocation, signed, decision }: RevocationInForce): PlacedRevocation {
+  return { revocation, signed, decision, index: indexOf(decision) };
+}
+
+function placedRoster(entry: RosterInForce): PlacedRoster {
+  const index = entry.decision === null ? -1 : indexOf(entry.decision);
+  return { ...entry, roster: rosterStatement.parse(entry.text), index };
+}
+
+function indexOf(text: string): number {
+  return decisionText.parse(text).index;
+}

@@ -1,0 +1,199 @@
+import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
+import type { KnownRevocation } from '../../protocol/keys/key-directory.ts';
+import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import { decisionText } from '../../protocol/log/decision.ts';
+import { decodeBase64url } from '../../protocol/bytes.ts';
+import type { Base64url } from '../../protocol/shapes.ts';
+import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
+import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { CheckpointBook, KnownCheckpoint } from '../log/checkpoint-book.ts';
+import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
+
+/** Roots of earlier sizes of the log that are remembered: they never change. */
+const MAX_ROOTS = 4_096;
+
+export interface LogSources {
+  readonly federationLog: Pick<
+    FederationLog,
+    'decisionOf' | 'entry' | 'pathAt' | 'rootAt' | 'rosterText' | 'size' | 'state'
+  >;
+  readonly checkpointBook: Pick<CheckpointBook, 'kept'>;
+  readonly keys: FederationKeys;
+}
+
+/** What a verdict asks a node's log about: all that the bundle which it is on names. */
+export interface LogQuestions {
+  /** Places of decisions. */
+  readonly places: readonly number[];
+  /** Sizes of trees. */
+  readonly sizes: readonly number[];
+  readonly batches: readonly { readonly node: NodeId; readonly batch: number }[];
+}
+
+/** A roster in force, and the text of the decision that brought it there; null for the genesis. */
+export interface RosterInForce {
+  readonly text: string;
+  readonly decision: string | null;
+}
+
+/** A revocation in force, and the text of its decision. */
+export interface RevocationInForce extends KnownRevocation {
+  readonly decision: string;
+}
+
+/** What a node's log answers, as plain data that a thread can be told. */
+export interface LogAnswers {
+  readonly roots: ReadonlyMap<number, Sha256Hash>;
+  readonly decisions: ReadonlyMap<number, string>;
+  /** By `batchName`. */
+  readonly batches: ReadonlyMap<string, string>;
+  readonly rosters: readonly RosterInForce[];
+  readonly revocations: readonly RevocationInForce[];
+  readonly checkpoints: readonly CountedCheckpoint[];
+}
+
+/** The answers in the form that a verdict asks in. */
+export function logViewOf({ roots, decisions, batches, rosters, revocations, checkpoints }: LogAnswers): LogView {
+  return {
+    rootAt: (size) => roots.get(size),
+    decisionAt: (index) => decisions.get(index),
+    decidedBatch: (node, batch) => batches.get(batchName(node, batch)),
+    rosters,
+    revocations: revocations.map(({ signed, decision }) => ({ statement: signed.statement, decision })),
+    checkpoints,
+  };
+}
+
+/** What this node knows by its own log (TRUST §8: whoever knows more always passes it in). Holds only what it has decided. */
+export class LogKnowledge {
+  readonly #sources: LogSources;
+  readonly #roots = new Map<number, Sha256Hash>();
+  #rosters: { readonly of: DecisionState['rosters']; readonly entries: readonly RosterInForce[] } | undefined;
+  /** Key of a certificate → identity keys of its node that signed it. */
+  readonly #certifiers = new Map<string, { readonly signed: SignedStatement; readonly by: readonly Base64url[] }>();
+
+  constructor(sources: LogSources) {
+    this.#sources = sources;
+  }
+
+  /** Throws `LogDamagedError` where the log misses a part of itself. */
+  async ask({ places, sizes, batches }: LogQuestions): Promise<LogAnswers> {
+    const [rosters, revocations] = await Promise.all([this.rosters(), this.revocations()]);
+    const decided = await Promise.all(batches.map((each) => this.#decided(each.node, each.batch)));
+    const texts = await Promise.all(places.map((place) => this.#text(place)));
+    const counted = this.#sources.checkpointBook.kept();
+    const roots = await Promise.all(sizes.map((size) => this.#rootAt(size)));
+    return {
+      roots: new Map([...counted.map(rootOf), ...pairs(sizes, roots)]),
+      decisions: new Map(pairs(places, texts)),
+      batches: new Map(pairs(batches.map(({ node, batch }) => batchName(node, batch)), decided)),
+      rosters,
+      revocations,
+      checkpoints: counted.flatMap((known) => this.#counted(known)),
+    };
+  }
+
+  /** Rosters in force so far, from the genesis on. */
+  async rosters(): Promise<readonly RosterInForce[]> {
+    const { rosters } = this.#sources.federationLog.state;
+    if (this.#rosters?.of === rosters) return this.#rosters.entries;
+    const entries = await Promise.all(
+      rosters.map(async ({ hash, index }): Promise<RosterInForce> => {
+        const text = await this.#sources.federationLog.rosterText(hash);
+        if (text === undefined) throw new LogDamagedError(`the text of roster ${hash} is missing`);
+        return { text, decision: index === null ? null : await this.#required(index) };
+      }),
+    );
+    this.#rosters = { of: rosters, entries };
+    return entries;
+  }
+
+  /** Revocations in force whose texts are here. */
+  async revocations(): Promise<readonly RevocationInForce[]> {
+    const { federationLog, keys } = this.#sources;
+    const found: RevocationInForce[] = [];
+    for (const [node, revoked] of Object.entries(federationLog.state.revoked)) {
+      for (const [keyId, decided] of Object.entries(revoked)) {
+        if (!isSha256Hash(keyId)) throw new LogDamagedError(`the log revokes the key ${keyId}`);
+        for (const { statement, index } of decided) {
+          const known = keys.directory.revocation(nodeId(node), keyId);
+          if (known === undefined || hashText(nativeSuite, known.signed.statement) !== statement) continue;
+          found.push({ ...known, decision: await this.#required(index) });
+        }
+      }
+    }
+    return found;
+  }
+
+  async #decided(node: NodeId, batch: number): Promise<string | undefined> {
+    const decision = await this.#sources.federationLog.decisionOf(node, batch);
+    return decision && decisionText.write(decision);
+  }
+
+  async #text(place: number): Promise<string | undefined> {
+    return place < this.#sources.federationLog.size ? this.#required(place) : undefined;
+  }
+
+  async #required(place: number): Promise<string> {
+    const text = await this.#sources.federationLog.entry(place);
+    if (text === undefined) throw new LogDamagedError(`decision ${place} is missing`);
+    return text;
+  }
+
+  async #rootAt(size: number): Promise<Sha256Hash | undefined> {
+    if (size > this.#sources.federationLog.size) return undefined;
+    const known = this.#roots.get(size);
+    if (known !== undefined) return known;
+    const root = await this.#sources.federationLog.rootAt(size);
+    this.#roots.set(size, root);
+    const [oldest] = this.#roots.keys();
+    if (this.#roots.size > MAX_ROOTS && oldest !== undefined) this.#roots.delete(oldest);
+    return root;
+  }
+
+  /** A checkpoint that counts here, once for each identity key of its member that certified its key. */
+  #counted({ checkpoint }: KnownCheckpoint): readonly CountedCheckpoint[] {
+    return this.#certifiersOf(checkpoint.node, checkpoint.keyId).map((identityKey) => ({ checkpoint, identityKey }));
+  }
+
+  #certifiersOf(node: NodeId, keyId: Sha256Hash): readonly Base64url[] {
+    const { keys } = this.#sources;
+    const signed = keys.directory.get(node, keyId)?.signed;
+    if (signed === undefined) return [];
+    const identityKeys = keys.rosters.identityKeys(node);
+    const [only] = identityKeys;
+    // What the directory holds is signed by one of them.
+    if (only !== undefined && identityKeys.length === 1) return [only];
+    const name = `${node} ${keyId} ${identityKeys.length}`;
+    const known = this.#certifiers.get(name);
+    if (known?.signed === signed) return known.by;
+    const by = identityKeys.filter((key) =>
+      signatureHolds(nativeSuite, keyCertificateStatement, signed, decodeBase64url(key)),
+    );
+    this.#certifiers.set(name, { signed, by });
+    return by;
+  }
+}
+
+function batchName(node: NodeId, batch: number): string {
+  return `${node} ${batch}`;
+}
+
+/** The node's own tree of that size has this root: that is why the checkpoint counts. */
+function rootOf({ checkpoint: { size, root } }: KnownCheckpoint): readonly [number, Sha256Hash] {
+  return [size, root];
+}
+
+function pairs<Key, Value>(
+  keys: readonly Key[],
+  values: readonly (Value | undefined)[],
+): readonly (readonly [Key, Value])[] {
+  return keys.flatMap((key, i): readonly (readonly [Key, Value])[] => {
+    const value = values[i];
+    return value === undefined ? [] : [[key, value]];
+  });
+}

@@ -1,0 +1,27 @@
+import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { RecordProof } from './evidence.ts';
+
+/** A key, and the node that signs by it. */
+export interface NodeKey {
+  readonly node: NodeId;
+  readonly keyId: Sha256Hash;
+}
+
+/** The keys that signed the receipts and envelopes of proofs. */
+export function keysSigning(proofs: readonly RecordProof[]): readonly NodeKey[] {
+  return proofs.flatMap(({ receipt, batch }) => [
+    groupStatement.parse(receipt.statement),
+    ...(batch === null ? [] : [envelopeStatement.parse(batch.envelope)]),
+  ]);
+}
+
+/** The certificates of keys, each once, as far as this node knows them. */
+export function certificatesOf({ directory }: FederationKeys, keys: readonly NodeKey[]): SignedStatement[] {
+  const known = keys.flatMap(({ node, keyId }) => directory.get(node, keyId)?.signed ?? []);
+  return [...new Set(known)];
+}

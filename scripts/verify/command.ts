@@ -1,0 +1,65 @@
+import { nativeSuite } from '../../node/keys/native-suite.ts';
+import { cachingSuite } from '../../node/verification/caching-suite.ts';
+import { timestampOf } from '../../protocol/time.ts';
+import type { ExitCode } from '../../protocol/verdict/word.ts';
+import { readArguments, USAGE } from './arguments.ts';
+import { exitCodeOf, jsonLineOf, judgeFile, type Judgement, UNREADABLE } from './judge-file.ts';
+import { readKnowledge } from './knowledge.ts';
+import { headlineOf, plain, problemLines, reportOf } from './report.ts';
+import { areSeveral, filesOf } from './targets.ts';
+
+/** From the worst on: what several files come to is the first that one of them has. */
+const WORST_FIRST = [UNREADABLE, 1, 5, 4, 3, 0] as const;
+
+/** Where the command writes, a line at a time, and what it is told by its surroundings. */
+export interface Surroundings {
+  readonly out: (line: string) => void;
+  /** Folder of the cluster whose `roster.json` is the pin where no other is given. */
+  readonly home: string;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/**
+ * `npm run verify`. Resolves to the exit code. Files are read and judged one after another, with one memory of the
+ * signatures that held. Throws `UsageError` and `UnreadableFileError`, which are exit 2.
+ */
+export async function verifyCommand(args: readonly string[], { out, home, now }: Surroundings): Promise<number> {
+  const given = readArguments(args);
+  if (given === 'help') {
+    out(USAGE);
+    return 0;
+  }
+  const suite = cachingSuite(nativeSuite);
+  const { known, pinnedBy } = await readKnowledge(suite, given, home);
+  const several = await areSeveral(given.targets);
+  const tally = new Map<string, number>();
+  const codes = new Set<ExitCode | typeof UNREADABLE>();
+  for await (const target of filesOf(given.targets)) {
+    const judgement = await judgeFile(suite, target, { ...known, at: timestampOf(now()) });
+    const word = 'verdict' in judgement ? judgement.verdict.word : 'unreadable';
+    tally.set(word, (tally.get(word) ?? 0) + 1);
+    codes.add(exitCodeOf(judgement));
+    if (given.json) out(jsonLineOf(judgement));
+    else if (several || !('verdict' in judgement)) for (const line of shortReport(judgement)) out(line);
+    else for (const line of reportOf(suite, judgement.bundle, judgement.verdict, pinnedBy)) out(line);
+  }
+  const exitCode = WORST_FIRST.find((code) => codes.has(code)) ?? UNREADABLE;
+  if (several && !given.json) out(summaryOf(tally));
+  return exitCode;
+}
+
+/** Of one file among several: its path, its word, and what speaks against it. */
+function shortReport(judgement: Judgement): readonly string[] {
+  const path = plain(judgement.file);
+  if (!('verdict' in judgement)) return [`${path}: UNREADABLE: ${plain(judgement.fault)}`];
+  const { verdict } = judgement;
+  return [`${path}: ${headlineOf(verdict)}`, ...problemLines(verdict.problems, '  ')];
+}
+
+function summaryOf(tally: ReadonlyMap<string, number>): string {
+  const total = [...tally.values()].reduce((sum, count) => sum + count, 0);
+  const counts = [...tally].map(([word, count]) => `${count} ${word}`);
+  const all = tally.get('verified') === total ? 'VERIFIED' : 'NOT ALL VERIFIED';
+  return `${all}: ${total} files: ${counts.join(', ')}`;
+}

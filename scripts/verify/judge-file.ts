@@ -1,0 +1,64 @@
+import { parseJson } from '../../protocol/json/parse.ts';
+import { isJsonObject, JsonError, type JsonValue } from '../../protocol/json/value.ts';
+import type { Suite } from '../../protocol/suite/suite.ts';
+import { type Bundle, BUNDLE_FORMAT, BUNDLE_MAX_DEPTH } from '../../protocol/verdict/bundle.ts';
+import type { Known } from '../../protocol/verdict/known.ts';
+import { BundleError, parseBundle } from '../../protocol/verdict/parse.ts';
+import type { Verdict } from '../../protocol/verdict/verdict.ts';
+import { verifyBundle } from '../../protocol/verdict/verify.ts';
+import type { ExitCode } from '../../protocol/verdict/word.ts';
+import { readText, UnreadableFileError } from './read-text.ts';
+import type { Target } from './targets.ts';
+
+const OLD_FORMAT = 'meridian-bundle/1';
+export const UNREADABLE = 2;
+
+/** What came of one file: its verdict, or why it is none. */
+export type Judgement =
+  | { readonly file: string; readonly bundle: Bundle; readonly verdict: Verdict }
+  | { readonly file: string; readonly fault: string };
+
+/** Judges one file by what the verifier knows. Throws nothing on what a file can hold. */
+export async function judgeFile(suite: Suite, { path, fault }: Target, known: Known): Promise<Judgement> {
+  if (fault !== null) return { file: path, fault };
+  let bundle: Bundle;
+  try {
+    bundle = bundleOf(await readText(path));
+  } catch (error) {
+    if (!isOfFile(error)) throw error;
+    return { file: path, fault: error.message };
+  }
+  return { file: path, bundle, verdict: verifyBundle(suite, bundle, known) };
+}
+
+export function exitCodeOf(judgement: Judgement): ExitCode | typeof UNREADABLE {
+  return 'verdict' in judgement ? judgement.verdict.exitCode : UNREADABLE;
+}
+
+/** The line of a file under `--json`. */
+export function jsonLineOf(judgement: Judgement): string {
+  const { file } = judgement;
+  if (!('verdict' in judgement)) {
+    return JSON.stringify({ file, word: 'unreadable', exitCode: UNREADABLE, verified: false, fault: judgement.fault });
+  }
+  const { word, exitCode, ...rest } = judgement.verdict;
+  return JSON.stringify({ file, word, exitCode, ...rest });
+}
+
+function bundleOf(text: string): Bundle {
+  const value = parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH });
+  if (formatOf(value) === OLD_FORMAT) {
+    throw new UnreadableFileError(`it is a ${OLD_FORMAT}: fetch the record again from any node, which gives ${BUNDLE_FORMAT}`);
+  }
+  return parseBundle(value);
+}
+
+function formatOf(value: JsonValue): JsonValue | undefined {
+  return isJsonObject(value) ? value.format : undefined;
+}
+
+/** Whether the file is at fault, and not this program. */
+function isOfFile(error: unknown): error is Error {
+  if (error instanceof BundleError || error instanceof JsonError || error instanceof UnreadableFileError) return true;
+  return error instanceof Error && 'syscall' in error;
+}

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { hashText, isSha256Hash } from '../../protocol/hash.ts';
+import { parseJson } from '../../protocol/json/parse.ts';
+import type { JsonValue } from '../../protocol/json/value.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
+import type { Suite } from '../../protocol/suite/suite.ts';
+import type { RosterFile } from '../../protocol/verdict/bundle.ts';
+import { joinRosters } from '../../protocol/verdict/join-rosters.ts';
+import type { Known } from '../../protocol/verdict/known.ts';
+import { parseRevocationsText, parseRosterFileText } from '../../protocol/verdict/parse.ts';
+import type { Arguments } from './arguments.ts';
+import { readText, UnreadableFileError } from './read-text.ts';
+
+/** A genesis roster with signatures beside it, as a cluster writes it to its home. */
+const SignedGenesis = Compile(
+  Type.Array(Type.Object({ statement: Type.String(), signatures: Type.Array(Type.Unknown()) }), { minItems: 1 }),
+);
+
+/** What the verifier knows besides the bundles, and where the pin came from; null where there is none. */
+export interface Knowledge {
+  readonly known: Pick<Known, 'pin' | 'revocations' | 'rosters'>;
+  readonly pinnedBy: string | null;
+}
+
+/** Reads what `--roster` and `--revocations` name. Throws `UnreadableFileError` with the path in front, on each that is bad. */
+export async function readKnowledge(
+  suite: Suite,
+  { roster, revocations }: Pick<Arguments, 'revocations' | 'roster'>,
+  home: string,
+): Promise<Knowledge> {
+  const local = join(home, 'roster.json');
+  const pinnedBy = roster ?? (existsSync(local) ? local : null);
+  const trust = pinnedBy === null ? {} : await readTrust(suite, pinnedBy);
+  const file = revocations === null ? null : await readNamed(revocations, parseRevocationsText);
+  return { known: { ...trust, ...(file === null ? {} : { revocations: file }) }, pinnedBy };
+}
+
+function readTrust(suite: Suite, given: string): Promise<Pick<Known, 'pin' | 'rosters'>> | Pick<Known, 'pin'> {
+  if (isSha256Hash(given)) return { pin: given };
+  return readNamed(given, (text) => trustOf(suite, text));
+}
+
+/** Of the genesis with its signatures only the hash counts: nothing that anybody signed is asked of a pin. */
+function trustOf(suite: Suite, text: string): Pick<Known, 'pin' | 'rosters'> {
+  const value: JsonValue = parseJson(text);
+  if (!SignedGenesis.Check(value)) return { rosters: joined(suite, parseRosterFileText(text)) };
+  const [genesis, ...later] = value;
+  if (genesis === undefined || later.length > 0) {
+    throw new UnreadableFileError('it names no decisions: give the "rosters" of a bundle, or the hash of a roster');
+  }
+  rosterStatement.parse(genesis.statement);
+  return { pin: hashText(suite, genesis.statement) };
+}
+
+function joined(suite: Suite, rosters: RosterFile): RosterFile {
+  const { problems } = joinRosters(suite, rosters, { rosters });
+  const [problem] = problems;
+  if (problem !== undefined) throw new UnreadableFileError(`its rosters do not join: ${problem.detail}`);
+  return rosters;
+}
+
+async function readNamed<Value>(path: string, parse: (text: string) => Value): Promise<Value> {
+  try {
+    return parse(await readText(path));
+  } catch (error) {
+    throw new UnreadableFileError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

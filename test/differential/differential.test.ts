@@ -1,0 +1,37 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SEED } from '../runner/seed.ts';
+import { differential } from './differential.ts';
+import type { Answer, Judge } from './judge.ts';
+import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
+
+const BUNDLES = 300;
+
+test('library, command line and browser come to the same on every bundle, and nothing false is verified', async () => {
+  const judges = [libraryJudge(), commandJudge(), await browserJudge()];
+  const { findings, words, mutations } = await differential({ bundles: BUNDLES, seed: SEED, judges });
+  assert.equal(
+    findings.map(({ name, what }) => `${name}: ${what}`),
+    [],
+  );
+  assert.ok((words.get('verified') ?? 0) > BUNDLES / 10, 'some are verified');
+  assert.ok(words.size > 8, [...words.keys()].join());
+  assert.ok(mutations.size > 20);
+});
+
+test('a judge that differs in a word or a code, or that verifies all, is found', async () => {
+  const library = libraryJudge();
+  const wrong = (change: Partial<Answer>): Judge => ({
+    ...library,
+    name: 'wrong',
+    judge: async (texts, pin) => (await library.judge(texts, pin)).map((answer) => Object.assign({}, answer, change)),
+  });
+  const of = async (...judges: readonly Judge[]) => (await differential({ bundles: 40, seed: SEED, judges })).findings;
+  assert.is((await of(library)).length, 0);
+  assert.is((await of(library, wrong({ codes: ['none'] }))).length, 40);
+  const said = await of(wrong({ word: 'verified' }));
+  assert.ok(said.length > 10);
+  assert.ok(said.every(({ what }) => what.startsWith('verified, though')));
+});
+
+test.run();

@@ -1,0 +1,41 @@
+// `npm run differential -- --bundles N --seed S`: generated bundles, judged by each way that there is to a verdict.
+import { randomInt } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { differential } from './differential.ts';
+import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
+
+const { values } = parseArgs({
+  options: {
+    bundles: { type: 'string', default: '10000' },
+    seed: { type: 'string', default: String(randomInt(1e9)) },
+  },
+});
+const bundles = Number(values.bundles);
+const seed = Number(values.seed);
+const judges = [libraryJudge(), commandJudge(), await browserJudge()];
+console.log(`${bundles} bundles, seed ${seed}: ${judges.map(({ name }) => name).join(' · ')}`);
+const started = Date.now();
+const report = await differential({ bundles, seed, judges, onRound: (done) => console.log(`  ${done} judged`) });
+const { words, mutations, findings } = report;
+print('by word', words);
+print('by change', mutations);
+if (findings.length > 0) {
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-findings-'));
+  for (const [i, { name, text, what }] of findings.entries()) {
+    const file = join(folder, `${i}.json`);
+    await writeFile(file, text);
+    console.log(`FAIL ${file} (${name})\n${what}`);
+  }
+}
+console.log(`${bundles} bundles, ${findings.length} findings, ${Math.round((Date.now() - started) / 1000)} s`);
+process.exitCode = findings.length === 0 ? 0 : 1;
+
+function print(title: string, counts: ReadonlyMap<string, number>): void {
+  console.log(`${title}:`);
+  for (const [name, count] of [...counts].sort(([, a], [, b]) => b - a)) {
+    if (!name.includes(',')) console.log(`  ${String(count).padStart(6)}  ${name}`);
+  }
+}

@@ -1,0 +1,48 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { chooseCheckpoints, isMet, type Need } from '../../../node/verification/checkpoint-choice.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { readCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { FederationLog } from '../../fixtures/federation-log.ts';
+
+const NODES = ['eu', 'us', 'jp', 'ca', 'sg'].map(nodeId);
+const log = await FederationLog.create({ nodes: NODES });
+await log.record('eu', [{}]);
+const small = await Promise.all(NODES.map(async (node) => readCheckpoint(await log.checkpoint(node))));
+await log.record('eu', [{}]);
+const large = await Promise.all(NODES.map(async (node) => readCheckpoint(await log.checkpoint(node))));
+
+function need(count: number, spare = 0, least = 1): Need {
+  return { members: NODES.slice(1), count, spare, says: ({ size }) => size >= least };
+}
+
+function named(chosen: readonly KnownCheckpoint[]): readonly string[] {
+  return chosen.map(({ checkpoint: { node, size } }) => `${node} ${size}`).toSorted();
+}
+
+test('no more are taken than are needed, and the spare one where there is one', () => {
+  assert.equal(named(chooseCheckpoints(large, [need(3)])).length, 3);
+  assert.equal(named(chooseCheckpoints(large, [need(3, 1)])).length, 4);
+  assert.equal(named(chooseCheckpoints(large.slice(0, 4), [need(3, 1)])), ['ca 2', 'jp 2', 'us 2']);
+});
+
+test('they are of the size that most are of, as far as that meets the need', () => {
+  const mixed = [...small.slice(0, 4), ...large.slice(4)];
+  assert.equal(named(chooseCheckpoints(mixed, [need(3)])), ['ca 1', 'jp 1', 'us 1']);
+  assert.equal(named(chooseCheckpoints(mixed, [need(3, 1)])), ['ca 1', 'jp 1', 'sg 2', 'us 1']);
+  assert.equal(named(chooseCheckpoints(mixed, [need(1, 0, 2)])), ['sg 2']);
+});
+
+test('one checkpoint serves every need that it can', () => {
+  assert.equal(chooseCheckpoints(large, [need(3), need(2), need(3)]).length, 3);
+});
+
+test('the member that does not count is never taken, and a need that cannot be met takes what there is', () => {
+  assert.ok(isMet(large, need(4)));
+  assert.not(isMet(large, need(5)));
+  assert.equal(named(chooseCheckpoints(large, [need(5)])), ['ca 2', 'jp 2', 'sg 2', 'us 2']);
+  assert.not(isMet(small, need(1, 0, 2)));
+});
+
+test.run();
