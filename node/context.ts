@@ -242,7 +242,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       federationLog,
       onVouched: () => follower.noteVouched(),
-      onRivalDecided: (node, batch) => log.error({ node, batch }, 'the ledger decided another batch than the one held'),
+      onRivalDecided(node, batch) {
+        log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
+        if (node === self) federation.noteOwnFork();
+      },
     }),
   );
   const sealer: Sealer = opening.use(
@@ -316,7 +319,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     storage: () => room.state,
     auditWaiting: () => people.auditLog.waiting,
     anchoring: () => anchoring.state(),
-    log: () => logState(follower),
+    log: () => logState(follower, vouching),
     topic: () => topicState(follower),
   });
   const opened = opening.move();

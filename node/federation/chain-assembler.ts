@@ -240,17 +240,24 @@ export class ChainAssembler {
   async #complete(): Promise<StoredBatch | undefined> {
     const batch = this.#envelope;
     if (batch === undefined || this.#open.tree.size < batch.envelope.size) return undefined;
-    const { tree } = this.#open;
-    if (tree.size > batch.envelope.size || writeSha256(tree.root()) !== batch.envelope.root) {
+    const { tree } = await this.#cut(batch.envelope);
+    if (tree.size !== batch.envelope.size || writeSha256(tree.root()) !== batch.envelope.root) {
       throw new ChainContradictionError(`the root of batch ${batch.envelope.batch} is not that of its records`, [
         batch.signed,
       ]);
     }
     await this.#write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
-    this.#open = new OpenBatch(batch.envelope.first + batch.envelope.size);
+    const next = batch.envelope.first + batch.envelope.size;
+    this.#open = this.#open.next > next ? await recoverOpenBatch(this.#store, this.#node, next) : new OpenBatch(next);
     this.#envelope = undefined;
     return batch;
+  }
+
+  /** The open batch up to the end of the envelope's: a store that is a copy may hold groups of later ones as well. */
+  async #cut({ first, size }: Envelope): Promise<OpenBatch> {
+    if (this.#open.tree.size <= size) return this.#open;
+    return recoverOpenBatch(this.#store, this.#node, first, size);
   }
 
   /** Writes the groups that wait, and more rows with them. */

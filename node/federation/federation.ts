@@ -198,6 +198,11 @@ export class Federation implements AsyncDisposable {
     return this.#ownChain.halted;
   }
 
+  /** The ledger decided another batch of this node than the one it sealed: nothing can go on from that. */
+  noteOwnFork(): void {
+    this.#ownChain.noteFork();
+  }
+
   /** Takes the next roster, from an operator, with rows beside it. Throws `PeerStatementError` where it does not hold. */
   learnRoster(signed: SignedRoster, besides: readonly Operation[] = []): Promise<RosterOutcome> {
     return this.#rosters.learn(signed, besides);

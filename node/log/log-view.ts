@@ -4,6 +4,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
 import type { FederationLog } from './federation-log.ts';
+import type { Vouching } from './vouching.ts';
 
 /** What is asked of the rooms that build the log. */
 export interface LogSources {
@@ -13,6 +14,8 @@ export interface LogSources {
   /** The roster that the log waits for, which is in force and not here. */
   readonly needsRoster: Sha256Hash | null;
 }
+
+export type VouchingView = Pick<Vouching, 'underived' | 'vouched'>;
 
 /** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
 export function logHealth(sources: LogSources): LogHealth {
@@ -50,12 +53,14 @@ export function topicState(sources: LogSources): TopicState {
 }
 
 /** What `/v1/federation` says of the log, and of who signed its head. */
-export function logState({ federationLog, book, needsRoster }: LogSources): LogState {
+export function logState({ federationLog, book, needsRoster }: LogSources, vouching: VouchingView): LogState {
   const { size, root } = federationLog;
   return {
     size,
     root,
     needsRoster,
+    vouched: Object.fromEntries(vouching.vouched()),
+    underived: vouching.underived.map(({ node, batch, code }) => ({ node, batch, code })),
     checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
       node,
       keyId,

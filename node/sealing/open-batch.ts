@@ -40,27 +40,40 @@ export class OpenBatch {
 }
 
 /**
- * Rebuilds the open batch from the stored bytes of the records from `first` on. Each group must have the root that was
+ * Rebuilds the open batch from the stored bytes of the records from `first` on, or of `size` of them. Each group must have the root that was
  * signed when it was recorded: a record that changed on the disk is never sealed. Throws `RecordDamagedError`.
  */
-export async function recoverOpenBatch(store: Store, node: NodeId, first: number): Promise<OpenBatch> {
-  const [open = new OpenBatch(first)] = await recoverOpenBatches(store, node, first, Number.POSITIVE_INFINITY);
+export async function recoverOpenBatch(
+  store: Store,
+  node: NodeId,
+  first: number,
+  size = Number.POSITIVE_INFINITY,
+): Promise<OpenBatch> {
+  const [open = new OpenBatch(first)] = await recover(store, node, { first, size, limit: Number.POSITIVE_INFINITY });
   return open;
 }
 
 /** The same, cut into batches of at most `limit` records that split no group: at least one, of which the last is open. */
-export async function recoverOpenBatches(
+export function recoverOpenBatches(
   store: Store,
   node: NodeId,
   first: number,
   limit: number,
+): Promise<readonly OpenBatch[]> {
+  return recover(store, node, { first, size: Number.POSITIVE_INFINITY, limit });
+}
+
+async function recover(
+  store: Store,
+  node: NodeId,
+  { first, size: most, limit }: { readonly first: number; readonly size: number; readonly limit: number },
 ): Promise<readonly OpenBatch[]> {
   let open = new OpenBatch(first);
   const batches = [open];
   const last = await groupTable.last(store, [node]);
   if (last === undefined) return batches;
   const { first: lastFirst, size } = groupStatement.parse(last[1].statement);
-  const records = { node, first, size: Math.max(0, lastFirst + size - first) };
+  const records = { node, first, size: Math.min(most, Math.max(0, lastFirst + size - first)) };
   for await (const { signed, records: texts } of storedGroups(store, records)) {
     const group = groupStatement.parse(signed.statement);
     // A body that its head does not name is lost: what was signed cannot be shown any more.

@@ -60,6 +60,10 @@ export const LogStateShape = Closed({
   root: Sha256Shape,
   /** The roster that the ledger put in force and whose text is not here: the log waits for it. */
   needsRoster: OrNull(Sha256Shape),
+  /** Of each node, the last batch up to which this member has derived every one: what its checkpoints vouch for. */
+  vouched: Type.Record(Type.String(), OrdinalShape),
+  /** Decided batches that are held and not derived, each at the end of its chain; `code` says why. */
+  underived: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, code: Type.String() })),
   /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
   checkpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, behind: CountShape })),
   /** Checkpoints that this node's own tree contradicts: evidence against their members. */
@@ -96,6 +100,8 @@ export const LOG_STATE_EXAMPLE = {
   size: 1204,
   root: EXAMPLE_HASH,
   needsRoster: null,
+  vouched: { eu: 411, us: 395 },
+  underived: [],
   checkpoints: [{ node: 'us', keyId: EXAMPLE_HASH, size: 1203, behind: 1 }],
   falseCheckpoints: [],
 };

@@ -9,7 +9,7 @@ import type { Equivocations } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import type { PeerFaultCount } from '../../federation/peer-faults.ts';
 import type { PeerState } from '../../federation/transport/contract.ts';
-import { logState, type LogSources, topicState } from '../../log/log-view.ts';
+import { logState, type LogSources, topicState, type VouchingView } from '../../log/log-view.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface FederationSources {
@@ -22,6 +22,7 @@ export interface FederationSources {
   readonly catchingUp: () => readonly NodeId[];
   readonly faults: () => readonly PeerFaultCount[];
   readonly follower: LogSources;
+  readonly vouching: VouchingView;
 }
 
 /** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who witnessed it, who told two stories. */
@@ -36,7 +37,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
       problems: [],
     },
     async answer() {
-      const { self, keys, equivocations, catchingUp, faults, follower } = sources;
+      const { self, keys, equivocations, catchingUp, faults, follower, vouching } = sources;
       const { genesis, digest, current, hash } = keys.rosters;
       return {
         body: {
@@ -48,7 +49,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           rivalRosters: keys.book.rivals.map(({ version, hash: rival }) => ({ version, hash: rival })),
           ledger: { ...current.ledger },
           topic: topicState(follower),
-          log: logState(follower),
+          log: logState(follower, vouching),
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],
           equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),

@@ -6,6 +6,7 @@ import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { groupOperations } from '../../../node/records/record-tables.ts';
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
 import { at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
 
@@ -83,6 +84,18 @@ test('a batch whose groups are all here is made whole by its envelope alone', as
   await rebuilding.reopen();
   assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 10 });
   assert.is(await rebuilding.take(await rebuilding.page()), 'batches 1');
+});
+
+test('a copy that holds groups of later batches, and not their envelopes, is made whole', async () => {
+  await using rebuilding = await Rebuilding.start();
+  const batches = [await rebuilding.seal(NINE), await rebuilding.seal(NINE), await rebuilding.seal(NINE)];
+  for (const group of batches.flatMap(({ groups }) => groups).slice(0, 5)) {
+    await rebuilding.own.store.write(groupOperations(group));
+  }
+  await rebuilding.reopen();
+  assert.equal(rebuilding.assembler.wanted, { batch: 1, seq: 16 });
+  assert.is(await rebuilding.take(await rebuilding.page()), 'batches 1 2 3');
+  assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
 });
 
 test('a batch whose root is not that of its signed records is its origin’s contradiction', async () => {

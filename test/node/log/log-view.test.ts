@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { watchLog } from '../../../node/metrics/log-metrics.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
 import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
-import { logHealth, type LogSources, logState, topicState } from '../../../node/log/log-view.ts';
+import { logHealth, type LogSources, logState, topicState, type VouchingView } from '../../../node/log/log-view.ts';
 import type { TopicReadingState } from '../../../node/topic/reading-state.ts';
 import { LogHealthShape, LogStateShape, TopicStateShape } from '../../../protocol/api/log-state.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -21,6 +21,11 @@ function knownOf(name: string, size: number): KnownCheckpoint {
   const checkpoint = { v: 1, type: 'checkpoint', federation, node: nodeId(name), keyId, size, root, vouched: {} } as const;
   return { checkpoint, signed: { text: 'text', signature } };
 }
+
+const VOUCHING: VouchingView = {
+  vouched: () => new Map([[nodeId('us'), 3]]),
+  underived: [{ node: nodeId('us'), batch: 4, code: 'source-skipped' }],
+};
 
 /** One mirror lies at message 7, the member `sg` at message 3. */
 const READING: TopicReadingState = {
@@ -74,18 +79,19 @@ test('a roster that the log waits for comes before all else that is waited for',
   const waiting = sourcesWith({ needsRoster: hashOf('roster') });
   assert.is(logHealth(waiting).waitingFor, 'roster');
   assert.is(topicState(waiting).waitingFor, 'roster');
-  assert.is(logState(waiting).needsRoster, hashOf('roster'));
+  assert.is(logState(waiting, VOUCHING).needsRoster, hashOf('roster'));
 });
 
 test('each checkpoint says how far it is behind, and false ones say what they are', () => {
-  const { checkpoints, falseCheckpoints } = logState(sourcesWith());
+  const { checkpoints, falseCheckpoints, vouched, underived } = logState(sourcesWith(), VOUCHING);
+  assert.equal([vouched, underived], [{ us: 3 }, VOUCHING.underived]);
   assert.equal(checkpoints.map(({ node, size, behind }) => [node, size, behind]), [['us', 6, 0], ['eu', 4, 2]]);
   assert.equal(falseCheckpoints, [{ node: 'sg', keyId: hashOf('key'), size: 2, root: hashOf('root') }]);
 });
 
 test('answers are of the shape that is documented, and tell no address that a mirror failed at', () => {
   assert.ok(Compile(LogHealthShape).Check(logHealth(sourcesWith())));
-  assert.ok(Compile(LogStateShape).Check(logState(sourcesWith())));
+  assert.ok(Compile(LogStateShape).Check(logState(sourcesWith(), VOUCHING)));
   const topic = topicState(sourcesWith());
   assert.ok(Compile(TopicStateShape).Check(topic));
   assert.not.match(JSON.stringify(topic), 'secret.internal');
@@ -97,7 +103,7 @@ test('metrics name who contradicts, and forget it once it does no more', async (
   const registry = new Registry();
   let reading = READING;
   const sources = sourcesWith({ readingState: () => reading });
-  watchLog(registry, { log: () => logState(sources), topic: () => topicState(sources) });
+  watchLog(registry, { log: () => logState(sources, VOUCHING), topic: () => topicState(sources) });
   const before = await registry.metrics();
   for (const line of [
     'meridian_log_decisions 6',

@@ -11,6 +11,7 @@ import { utf8 } from '../../../protocol/bytes.ts';
 import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
 import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
+import { LOG_STATE_EXAMPLE, TOPIC_STATE_EXAMPLE } from '../../../protocol/api/log-state.ts';
 import { hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
@@ -177,6 +178,8 @@ export class WatchedWorld implements AsyncDisposable {
       catchingUp: [],
       equivocations: [],
       faults: [],
+      topic: TOPIC_STATE_EXAMPLE,
+      log: LOG_STATE_EXAMPLE,
     };
   }
 }

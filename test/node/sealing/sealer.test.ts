@@ -2,14 +2,21 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
-import { bodyTable } from '../../../node/records/record-tables.ts';
+import { bodyTable, groupOperations } from '../../../node/records/record-tables.ts';
 import { readBatchOf, readBatchPath } from '../../../node/sealing/batch-tables.ts';
-import { writeSha256 } from '../../../protocol/hash.ts';
-import { recordLeaf } from '../../../protocol/chain/record.ts';
+import { newRecordId } from '../../../node/records/record-id.ts';
+import type { Operation } from '../../../node/store/operation.ts';
+import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
+import { hashText, writeSha256 } from '../../../protocol/hash.ts';
+import { type AttestationRecord, makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
-import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
+import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
 import { BESIDE_KEY, requireChain, SealingRoom } from './sealing-room.ts';
 import { until } from '../../fixtures/until.ts';
+
+const HASH = hashText(nativeSuite, 'invented');
 
 test('a batch is sealed when its interval is over, and none where nothing waits', async () => {
   await using directory = await temporaryDirectory();
@@ -120,6 +127,28 @@ test('a node that ends while its batch is refused ends soon, and seals it at the
   );
 });
 
+for (const [what, code, change] of [
+  ['skips a number of its source', 'source-skipped', { sourceSeq: 2, sourcePrev: HASH }],
+  ['invents the record before it', 'source-prev-mismatch', { sourceId: 's', sourceSeq: 4, sourcePrev: HASH }],
+  ['is dated before its group', 'submitted-outside-batch', { submittedAt: timestampOf(Date.UTC(2020, 0, 1)) }],
+  ['is dated after its group', 'submitted-outside-batch', { submittedAt: timestampOf(Date.UTC(2031, 0, 1)) }],
+] as const) {
+  test(`a node seals no record of its own that ${what}, and nothing after it`, async () => {
+    await using directory = await temporaryDirectory();
+    {
+      await using room = await SealingRoom.open(directory.path);
+      await room.record(3);
+      await room.sealer.seal();
+      await room.store.write(await signedGroup(4, change));
+    }
+    await using room = await SealingRoom.open(directory.path);
+    await room.sealer.seal();
+    assert.equal(room.refused.map((refusal) => [refusal.code, refusal.seq]), [[code, 4]]);
+    assert.is(room.sealer.refusal?.code, code);
+    assert.is((await requireChain(room.store)).length, 1);
+  });
+}
+
 test('every record of a batch is proved by its tiles', async () => {
   await using directory = await temporaryDirectory();
   await using room = await SealingRoom.open(directory.path);
@@ -147,6 +176,30 @@ for (const [half, from, to] of [
     assert.instance(error, RecordDamagedError);
     assert.match(String(error), '1–3');
   });
+}
+
+/** Rows of a group of one record, under the node's own signature. */
+async function signedGroup(seq: number, change: Partial<AttestationRecord>): Promise<Operation[]> {
+  const at = timestampOf(Date.now());
+  const written = makeRecord(nativeSuite, {
+    account: 'acme',
+    claims: { channel: 'direct' },
+    id: newRecordId(NODE, Date.now()),
+    kind: 'decision',
+    links: {},
+    node: NODE,
+    payloadHash: HASH,
+    seq,
+    sourceId: 'other',
+    sourcePrev: null,
+    sourceSeq: 1,
+    submittedAt: at,
+    ...change,
+  });
+  const root = writeSha256(recordLeaf(nativeSuite, written.texts.head));
+  const group: Group = { v: 1, type: 'group', node: NODE, first: seq, size: 1, root, keyId: signer.keyId, signedAt: at };
+  const signed = await signStatement(groupStatement, group, signer);
+  return groupOperations({ group, signed, records: [written] });
 }
 
 /** Fails unless the path that the store gives for each of these records leads from its text to the batch's root. */

@@ -82,6 +82,8 @@ test('the federation page tells members, heads and witnesses', async () => {
     size: 0,
     root: writeSha256(nativeSuite.sha256()),
     needsRoster: null,
+    vouched: {},
+    underived: [],
     checkpoints: [],
     falseCheckpoints: [],
   });

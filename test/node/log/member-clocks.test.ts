@@ -1,0 +1,72 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { MemberClocks } from '../../../node/log/member-clocks.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+
+const MEMBERS = ['eu', 'us', 'ca', 'sg', 'jp'].map(nodeId);
+const [, US, CA, SG, JP] = MEMBERS.map((node) => node);
+const MINUTE = 60_000;
+
+/** `eu` among five, on clocks of its own. */
+function openRoom() {
+  const room = { now: 1_763_717_400_000, monotonic: 5_000 };
+  const clocks = new MemberClocks({
+    now: () => room.now,
+    members: () => MEMBERS,
+    monotonic: () => room.monotonic,
+  });
+  const pass = (milliseconds: number) => {
+    room.now += milliseconds;
+    room.monotonic += milliseconds;
+  };
+  const tell = (node: (typeof MEMBERS)[number] | undefined, ahead: number, roundTrip = 0) => {
+    if (node !== undefined) clocks.note(node, room.now + ahead - roundTrip / 2, roundTrip);
+  };
+  return { room, clocks, pass, tell };
+}
+
+test('a clock is off where more than half of all members have another time, and not before', () => {
+  const { clocks, tell } = openRoom();
+  assert.not(clocks.isOff, 'nobody was asked');
+  tell(US, 3 * MINUTE);
+  tell(CA, -3 * MINUTE);
+  assert.not(clocks.isOff, 'two of five');
+  tell(SG, 3 * MINUTE);
+  assert.ok(clocks.isOff, 'three of five');
+  tell(SG, MINUTE);
+  assert.not(clocks.isOff);
+});
+
+test('a step of the own clock is seen at once, without asking anybody', () => {
+  const { room, clocks, pass, tell } = openRoom();
+  for (const node of [US, CA, SG, JP]) tell(node, 500);
+  pass(20 * 1000);
+  assert.not(clocks.isOff);
+  room.now += 60 * MINUTE;
+  assert.ok(clocks.isOff, 'an hour forward');
+  room.now -= 120 * MINUTE;
+  assert.ok(clocks.isOff, 'an hour back');
+  room.now += 60 * MINUTE;
+  assert.not(clocks.isOff);
+});
+
+test('a machine that was suspended asks again: its monotonic clock stood still', () => {
+  const { room, clocks, tell } = openRoom();
+  for (const node of [US, CA, SG, JP]) tell(node, 0);
+  room.now += 30 * MINUTE;
+  assert.ok(clocks.isOff);
+  for (const node of [US, CA, SG, JP]) tell(node, 0);
+  assert.not(clocks.isOff);
+});
+
+test('half of the way is taken off, a long way says nothing, and an old reading nothing any more', () => {
+  const { clocks, pass, tell } = openRoom();
+  tell(US, 10 * MINUTE, 4_000);
+  assert.equal(clocks.differences().map(({ difference }) => difference), [10 * MINUTE]);
+  tell(CA, 10 * MINUTE, 31_000);
+  assert.is(clocks.differences().length, 1);
+  pass(11 * MINUTE);
+  assert.equal(clocks.differences(), []);
+});
+
+test.run();
