@@ -144,6 +144,11 @@ await trustTests({
     const posed = { ...first, signed: { ...first.signed, statement } };
     const revocations = revocationProofs(log, [posed], sizesOf(bundle.checkpoints));
     claim({ what: 'with the name changed', bundle: { ...bundle, revocations }, known, word: 'verified' });
+    const other = await ledger.draftRevocation('eu', { keyId, reason: 'compromised', compromisedSince });
+    const { message } = other;
+    if (message.type !== 'revocation') throw new Error('a revocation is named');
+    ledger.enforce({ ...other, message: { ...message, node: log.member('us').node } }, ...MAJORITY);
+    claim({ what: 'decided under the other’s name', bundle: await bundleOf(log, record), known, word: 'verified' });
     const own = { keyId, reason: 'compromised', compromisedSince } as const;
     ledger.enforce(await ledger.draftRevocation('eu', own), ...MAJORITY);
     claim({ what: 'by its own node', bundle: await bundleOf(log, record), known, word: 'not-signed' });

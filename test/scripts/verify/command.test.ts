@@ -97,6 +97,21 @@ test('over a folder each *.json is a line, and the last line says how many of ea
   assert.equal(json.lines.map((line) => JSON.parse(line).word), ['verified', 'verified', 'verified', 'not-signed']);
 });
 
+test('that a signature held in one file makes no other one hold', async ({ folder }) => {
+  const inner = join(folder, 'bundles');
+  await mkdir(inner);
+  await write(inner, '0.json', good);
+  const { signature } = good.receipt;
+  const changed = signature.startsWith('A') ? `B${signature.slice(1)}` : `A${signature.slice(1)}`;
+  await write(inner, '1.json', { ...good, receipt: { ...good.receipt, signature: changed } });
+  const signatures = good.checkpoints.map((one) => one.signature).toReversed();
+  const checkpoints = good.checkpoints.map(({ text }, i) => ({ text, signature: signatures[i] }));
+  await write(inner, '2.json', { ...good, checkpoints });
+  const { lines } = await run(folder, inner, '--roster', pin, '--json');
+  const words = lines.map((line) => JSON.parse(line).word);
+  assert.equal(words, ['verified', 'not-signed', 'too-few-checkpoints']);
+});
+
 test('a folder without a bundle, and a file that is not there, are unreadable', async ({ folder }) => {
   await mkdir(join(folder, 'empty'));
   assert.is((await run(folder, join(folder, 'empty'), '--roster', pin)).code, 2);
