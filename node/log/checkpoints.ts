@@ -14,6 +14,8 @@ import { nextCheckpoint } from './next-checkpoint.ts';
 const LEAST_INTERVAL_MS = 1_000;
 /** Members whose checkpoints fit into that; more of them wait longer, so that a federation exchanges as many a second. */
 const MEMBERS_A_SECOND = 5;
+/** A batch is derived a moment after it is decided: both go into one checkpoint, not into two an interval apart. In milliseconds. */
+const GATHER_MS = 100;
 /** Pause after the store or the key refused a checkpoint. In milliseconds. */
 const RETRY_MS = 1_000;
 
@@ -119,7 +121,7 @@ export class Checkpoints implements AsyncDisposable {
     if (!this.#isSigner || this.#closed || !this.#grown || this.#timer !== undefined || this.#signing !== undefined) {
       return;
     }
-    const wait = Math.max(0, this.#signedAt + this.#intervalMs() - performance.now());
+    const wait = Math.max(GATHER_MS, this.#signedAt + this.#intervalMs() - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#signing = this.#signSafely().finally(() => {
