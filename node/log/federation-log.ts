@@ -8,7 +8,6 @@ import { pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
 import { LogTree } from '../../protocol/log/log-tree.ts';
 import type { LedgerMessage } from '../../protocol/log/message.ts';
 import { tileWidth } from '../../protocol/log/tile-path.ts';
-import { TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
@@ -58,11 +57,13 @@ export class FederationLog {
   #state: DecisionState;
   #tree: LogTree;
   #taking: Promise<unknown> = Promise.resolve();
+  readonly #readTile: ReadTile;
 
   private constructor(store: Rows, state: DecisionState, tree: LogTree) {
     this.#store = store;
     this.#state = state;
     this.#tree = tree;
+    this.#readTile = readTileOf(store);
   }
 
   /**
@@ -210,7 +211,6 @@ export class FederationLog {
     return { decided, rivals, needs };
   }
 
-  readonly #readTile: ReadTile = (level, index) => readTileOf(this.#store)(level, index, TILE_WIDTH);
 }
 
 function rowsOf({ decision, named, text }: LoggedDecision): Operation[] {

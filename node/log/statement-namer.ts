@@ -20,15 +20,6 @@ export interface StatementNamerOptions {
   readonly log: Logger;
 }
 
-/** Whether a statement is in force, or named by this member and waiting for a majority. */
-export function isNamedBy(state: DecisionState, self: NodeId, statement: Sha256Hash): boolean {
-  const open = state.open[self];
-  if (open?.roster === statement || open?.revocations.some((name) => name.statement === statement) === true) return true;
-  if (state.rosters.some(({ hash }) => hash === statement)) return true;
-  const decided = Object.values(state.revoked).flatMap((keys) => Object.values(keys).flat());
-  return decided.some((revocation) => revocation.statement === statement);
-}
-
 /**
  * Names on the ledger what this member wants in force: the next roster, where its own identity key signed it, and every
  * revocation that it holds (TRUST §2). What decided nothing is named again while it matters.
@@ -85,9 +76,12 @@ export class StatementNamer implements Disposable {
   #revocations(state: DecisionState): readonly NamedStatement[] {
     const { self, keys } = this.#options;
     const counts = new Map<NodeId, number>();
+    const named = state.open[self]?.revocations ?? [];
     return keys.statements().revocations.flatMap(({ statement: text }): NamedStatement[] => {
-      if (isNamedBy(state, self, hashText(nativeSuite, text))) return [];
-      const { node } = revocationStatement.parse(text);
+      const { node, keyId } = revocationStatement.parse(text);
+      const hash = hashText(nativeSuite, text);
+      const isThis = ({ statement }: { readonly statement: Sha256Hash }) => statement === hash;
+      if (state.revoked[node]?.[keyId]?.some(isThis) === true || named.some(isThis)) return [];
       const count = counts.get(node) ?? 0;
       counts.set(node, count + 1);
       return node === self || count < MAX_REVOCATIONS ? [{ type: 'revocation', text }] : [];
