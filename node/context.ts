@@ -41,7 +41,7 @@ import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { PublicFace } from './monitor/public-face.ts';
+import { PublicNode } from './monitor/public-node.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { openOwnChain, type OwnChainRooms } from './own-chain-rooms.ts';
@@ -194,7 +194,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...signing.terms(now),
       ledger: anchoring,
       transport,
-      askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
+      askRosters: async (url, from, signal) => (await new PublicNode(url, { now, signal }).rosters(from)).rosters,
       ownChainWaitMs: config.peerWaitMs,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),

@@ -3,39 +3,56 @@ import { Closed, CountShape } from '../../protocol/shapes.ts';
 
 /** What holds as long as it is seen, and is told again when it ends. None is a proof: a line or a clock can be at fault. */
 export const CONDITIONS = [
-  /** A batch was sealed longer ago than the promise, and the ledger, read to its end, does not name it. */
+  /** A node shows a batch that was sealed longer ago than the promise, and the ledger, read to its end, did not decide it. */
   'anchor-missing',
-  /** Too few members besides the origin have cosigned a batch. */
-  'quorum-missing',
-  /** The ledger names a batch that no node shows. */
+  /** A batch was named, and what its name waits for does not come: another number, or a majority. */
+  'batch-undecided',
+  /** The ledger decided a batch that no node shows. */
   'batch-missing',
-  /** The ledger names another envelope for a batch than the nodes show; anyone who may write to the topic can do that. */
-  'foreign-anchor',
-  /** The ledger names a certificate, revocation or roster that no node shows. */
+  /** Too few members besides the origin vouch for a decided batch by checkpoints. */
+  'quorum-missing',
+  /** Nodes hold a decided batch and do not derive it: the rules of its chain are broken there. */
+  'chain-not-derived',
+  /** A node's own account named another envelope for a batch that was decided. */
+  'rival-named',
+  /** The ledger put a revocation or roster in force that no node shows. */
   'statement-withheld',
-  /** A batch stands under a roster that is not known, or that does not name its node. */
-  'not-a-member',
-  /** Nodes show a roster that a quorum signed beside the one in force. */
-  'roster-rival',
-  /** A chain is not read on: its node's misbehaviour is proven. */
-  'chain-tainted',
+  /** A checkpoint's root is not that of the monitor's own tree of its size. */
+  'checkpoint-false',
+  /** Checkpoints of a majority contradict the monitor's own tree: what its mirrors told is not what members read. */
+  'log-contradicted',
+  /** Two members signed different roots of one size, which the ledger as it was read does not reach. */
+  'checkpoints-differ',
+  /** A member's newest checkpoint does not cover what was decided long ago. */
+  'checkpoint-behind',
+  /** A member signed for more decisions than the ledger as it was read has, and has done so for too long. */
+  'checkpoint-ahead',
+  /** A member's later checkpoint vouches for less than an earlier one did. */
+  'vouched-less',
+  /** A node serves another tile than that of the tree, or lacks one of the tree that it signed. */
+  'tile-false',
+  /** A node takes another roster to be in force than the ledger does. */
+  'roster-differs',
   'mirror-failing',
-  /** A mirror's messages do not follow from what was read before. */
+  /** A mirror's messages do not follow from what was read before, or two other sources say otherwise. */
   'mirror-lies',
-  /** Two mirrors tell two histories of the topic. */
+  /** Sources tell two histories of the topic, and nothing shows which is right. */
   'mirrors-disagree',
+  /** One mirror alone tells the end of the topic: neither another one nor a majority of members says the same. */
+  'mirror-unconfirmed',
   'node-failing',
   /** A node shows something that does not hold. */
   'node-lies',
-  /** A node names a head that nobody shows the envelope of. */
-  'head-unproven',
-  /** A node holds much less of a chain than others. */
+  /** A node says that it holds much less of a chain than was decided. */
   'node-behind',
 ] as const;
 export type ConditionCode = (typeof CONDITIONS)[number];
 
-/** What happened once. `key-revoked`: a batch reached the ledger when its key counted no more. */
-export type NoticeCode = 'anchor-late' | 'sealed-after-anchor' | 'key-revoked';
+/**
+ * What happened once. `misdated`: a batch reached the ledger before it says that it was sealed, by more than clocks may
+ * differ. `roster-in-force`, `key-revoked`: the ledger decided it.
+ */
+export type NoticeCode = 'anchor-late' | 'misdated' | 'roster-in-force' | 'key-revoked';
 
 export const AlertShape = Closed({
   code: Type.Enum([...CONDITIONS]),

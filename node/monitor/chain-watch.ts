@@ -1,200 +1,213 @@
-import type { ServedBatch } from '../../protocol/api/public-record.ts';
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import type { NodeId } from '../../protocol/ids.ts';
-import { writeLedgerMessage } from '../../protocol/log/message.ts';
-import { nameEnvelope } from '../../protocol/log/naming.ts';
-import {
-  type Authorities,
-  type Finding,
-  judgeCosignature,
-  judgeEnvelopes,
-  judgeStart,
-  openCosignature,
-  openEnvelope,
-} from '../../protocol/proof/judge.ts';
-import { ProofError } from '../../protocol/proof/proof.ts';
-import type { Envelope } from '../../protocol/chain/envelope.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { hashText } from '../../protocol/hash.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
+import { signatureHolds, type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { AnchorsAhead } from './anchors-ahead.ts';
-import { type ChainState, EMPTY_CHAIN, type OpenBatch, type SeenAnchor } from './state.ts';
+import type { DecidedBatch, KeptLog } from './kept-log.ts';
+import type { PublicNode } from './public-node.ts';
+import type { StatementWatch } from './statement-watch.ts';
+import { FalseAnswerError, type WatchedNodes } from './watched-nodes.ts';
 
-/** What a member did, with the statements that prove it. */
-export interface Proven {
-  readonly finding: Finding;
-  readonly statements: readonly SignedStatement[];
-}
-
-/** What came of a batch that a node showed. */
-export interface Taken {
-  readonly proven: readonly Proven[];
-  /** A cosignature names another envelope: somewhere there may be a second one. */
-  readonly suspect: boolean;
-}
-
-/** Envelopes of a chain that are kept to compare others with. */
-const RECENT = 64;
-/** Batches that wait for the ledger or a quorum: over 80 hours of one every 15 seconds. Past it the chain waits. */
-const MAX_OPEN = 20_000;
-/** Anchors that fit no envelope, before more are not noted. */
-const MAX_FOREIGN = 256;
-
-/** One member's chain: every envelope follows from the one before, is on the ledger, and cosigned by a quorum. */
-export class ChainWatch {
+/** An envelope that a node shows beside the decided one, signed by a key of its origin. */
+export interface ShownRival {
   readonly node: NodeId;
-  readonly #state: { -readonly [Member in keyof ChainState]: ChainState[Member] };
-  #open: Map<number, OpenBatch>;
-  readonly #ahead: AnchorsAhead;
+  readonly batch: number;
+  readonly decided: DecidedBatch;
+  readonly rival: SignedStatement;
+}
 
-  constructor(node: NodeId, state: ChainState = EMPTY_CHAIN) {
-    this.node = node;
-    this.#state = { ...state, recent: [...state.recent], ahead: [], foreign: [...state.foreign] };
-    this.#ahead = new AnchorsAhead(state.ahead);
-    this.#open = new Map(state.open.map((open) => [open.batch, open]));
+export interface ChainWatchOptions {
+  readonly state: () => DecisionState;
+  readonly kept: KeptLog;
+  readonly statements: StatementWatch;
+  readonly nodes: WatchedNodes;
+  /** In [0, 1): which batches are looked at again. */
+  readonly random: () => number;
+  /** Told of every decided envelope as a node shows it first. */
+  readonly onShown: (envelope: Envelope, decided: DecidedBatch) => void;
+  /** Told of every envelope beside a decided one; the same may come again. */
+  readonly onRival: (rival: ShownRival) => void;
+}
+
+/** A batch that a node shows and the log has not decided. */
+export interface OpenBatch {
+  readonly batch: number;
+  readonly sealedAt: string;
+}
+
+/** Pages of one chain in one round at most. */
+const PAGES_A_ROUND = 16;
+/** Batches before the newest among which one in two looks begins, for a lie is told where it pays: at the end. */
+const NEWEST = 4;
+
+/**
+ * The chains of all nodes, as far as the log decided them: nodes must show every envelope that was decided, and none but
+ * that, signed by a key that its node certified.
+ */
+export class ChainWatch {
+  readonly #options: ChainWatchOptions;
+  readonly #shown: Map<NodeId, number>;
+  readonly #open = new Map<NodeId, readonly OpenBatch[]>();
+  /** Chains that were read further in this round and are not at their end. */
+  readonly #underWay = new Set<NodeId>();
+  #turn = 0;
+
+  constructor(options: ChainWatchOptions, shown: Readonly<Record<string, number>>) {
+    this.#options = options;
+    this.#shown = new Map(Object.entries(shown).map(([node, batch]) => [nodeId(node), batch]));
   }
 
-  get head(): number {
-    return this.#state.batch;
+  /** Every node that a roster named. */
+  get nodes(): readonly NodeId[] {
+    const { members, past } = this.#options.state();
+    return Object.keys({ ...past, ...members }).map(nodeId).toSorted();
   }
 
-  get tainted(): boolean {
-    return this.#state.tainted;
+  /** Whether there is so much to look at that the ledger may wait. */
+  get isBusy(): boolean {
+    const behind = [...this.#underWay].map((node) => this.decided(node) - this.shown(node));
+    return behind.reduce((sum, batches) => sum + batches, 0) > this.#options.kept.patience;
   }
 
-  get isFull(): boolean {
-    return this.#open.size >= MAX_OPEN;
+  /** Last batch of a node that the log decided. */
+  decided(node: NodeId): number {
+    return knownNode(this.#options.state(), node)?.last?.batch ?? 0;
   }
 
-  get open(): Iterable<OpenBatch> {
-    return this.#open.values();
+  /** Last batch of a node up to which nodes showed every decided envelope. */
+  shown(node: NodeId): number {
+    return this.#shown.get(node) ?? 0;
   }
 
-  get ahead(): AnchorsAhead {
-    return this.#ahead;
+  /** Whether a node says that it has more of what was decided. */
+  isReadable(node: NodeId): boolean {
+    const next = this.shown(node) + 1;
+    const heads = this.#options.nodes.answering.flatMap(({ view }) => view.heads.filter((one) => one.node === node));
+    return next <= this.decided(node) && heads.some(({ batch }) => batch >= next);
   }
 
-  get foreign(): readonly SeenAnchor[] {
-    return this.#state.foreign;
+  /** Batches that nodes show after the last that was decided. */
+  open(node: NodeId): readonly OpenBatch[] {
+    return this.#open.get(node) ?? [];
   }
 
-  /** Hash of a batch's envelope, of those that are kept. */
-  hashAt(batch: number): Sha256Hash | undefined {
-    const signed = this.#recent(batch);
-    return signed === undefined ? undefined : hashText(nativeSuite, signed.statement);
+  state(): Record<string, number> {
+    return Object.fromEntries(this.#shown);
   }
 
-  taint(): void {
-    this.#state.tainted = true;
-  }
-
-  /** The batch is closed: on the ledger, and witnessed. */
-  close(batch: number): void {
-    this.#open.delete(batch);
-  }
-
-  /** An anchor that turned out to be that of an envelope which the nodes show. */
-  explain(anchor: SeenAnchor): void {
-    this.#state.foreign = this.#state.foreign.filter(({ message }) => message !== anchor.message);
-  }
-
-  /**
-   * Checks a batch that a node showed and goes on from it. Throws `ProofError` or `StatementError` where it does not
-   * hold, `UnknownKeyError` where a key is not known yet; what held before it counts.
-   */
-  take(authorities: Authorities, served: ServedBatch, now: number): Taken {
-    const envelope = openEnvelope(authorities, served.envelope);
-    if (envelope.node !== this.node || envelope.batch !== served.batch) {
-      throw new ProofError(`batch ${envelope.node}/${envelope.batch} in the place of ${this.node}/${served.batch}`);
+  /** Reads on every chain, and looks again at some of what each node shows. */
+  async read(): Promise<void> {
+    this.#underWay.clear();
+    for (const node of this.nodes) {
+      await this.#forward(node);
+      await this.#readOpen(node);
     }
-    if (envelope.batch > this.head + 1) throw new ProofError(`batch ${envelope.batch} comes after ${this.head}`);
-    const finding = this.#judge(authorities, served.envelope, envelope);
-    if (finding !== null) {
-      const before = this.#recent(envelope.batch) ?? this.#recent(envelope.batch - 1);
-      const statements = before === undefined ? [served.envelope] : [before, served.envelope];
-      return { proven: [{ finding, statements }], suspect: false };
-    }
-    if (envelope.batch === this.head + 1) this.#append(authorities, served.envelope, envelope, now);
-    return this.#witness(authorities, served, envelope);
+    await this.#lookAgain();
   }
 
-  /** Takes an anchor of this chain, which may come before its batch. */
-  anchored(seen: SeenAnchor): void {
-    const open = this.#open.get(seen.batch);
-    if (open !== undefined && open.message === seen.message) {
-      if (open.anchoredAt === null) this.#open.set(seen.batch, { ...open, anchoredAt: seen.consensus });
-      return;
+  async #forward(node: NodeId): Promise<void> {
+    const { nodes, kept } = this.#options;
+    const began = this.shown(node);
+    for (const { node: by, view } of nodes.answering) {
+      const head = view.heads.find((one) => one.node === node)?.batch ?? this.decided(node);
+      for (let page = 0; page < PAGES_A_ROUND && this.shown(node) < Math.min(head, this.decided(node)); page++) {
+        // What is trimmed cannot be compared any more.
+        const first = await kept.firstBatch(node);
+        const from = Math.max(this.shown(node) + 1, first ?? this.decided(node));
+        this.#shown.set(node, from - 1);
+        await this.#ask(by, node, from);
+        if (this.shown(node) < from) break;
+      }
     }
-    if (seen.batch > this.head) {
-      this.#ahead.add(seen);
-      return;
-    }
-    const { foreign } = this.#state;
-    if (foreign.some(({ message }) => message === seen.message)) return;
-    if (this.#expects(seen)) return;
-    if (foreign.length < MAX_FOREIGN) foreign.push(seen);
+    const isMoving = this.shown(node) > began || nodes.paced;
+    if (isMoving && this.shown(node) < this.decided(node)) this.#underWay.add(node);
   }
 
-  state(): ChainState {
-    return { ...this.#state, open: [...this.#open.values()], ahead: this.#ahead.all() };
-  }
-
-  #judge(authorities: Authorities, signed: SignedStatement, { batch }: Envelope): Finding | null {
-    const same = this.#recent(batch);
-    if (same !== undefined) {
-      return same.statement === signed.statement ? null : judgeEnvelopes(authorities, same, signed);
+  /** What nodes show after the last decided batch: it waits for the ledger. */
+  async #readOpen(node: NodeId): Promise<void> {
+    const { nodes } = this.#options;
+    const decided = this.decided(node);
+    this.#open.delete(node);
+    for (const { node: by, view } of nodes.answering) {
+      if ((view.heads.find((one) => one.node === node)?.batch ?? 0) <= decided) continue;
+      await nodes.ask(by, async () => {
+        const { batches } = await by.chain(node, decided + 1);
+        const open = batches.flatMap(({ envelope: signed }, i): OpenBatch[] => {
+          const envelope = this.#opened(signed, node, decided + 1 + i);
+          return envelope === null ? [] : [{ batch: envelope.batch, sealedAt: envelope.sealedAt }];
+        });
+        if (open.length > this.open(node).length) this.#open.set(node, open);
+      });
+      if (this.open(node).length > 0) return;
     }
-    if (batch === 1 && this.head === 0) return judgeStart(authorities, signed);
-    const before = this.#recent(batch - 1);
-    return before === undefined ? null : judgeEnvelopes(authorities, before, signed);
   }
 
-  #append(authorities: Authorities, signed: SignedStatement, envelope: Envelope, now: number): void {
-    const { batch, sealedAt, keyId } = envelope;
-    const expected = nameEnvelope(nativeSuite, authorities.rosters.genesis, envelope, signed.statement);
-    const message = hashText(nativeSuite, writeLedgerMessage(expected));
-    this.#open.set(batch, {
-      batch,
-      envelope: expected.envelope,
-      message,
-      sealedAt,
-      keyId,
-      seenAt: now,
-      anchoredAt: null,
-      witnesses: [],
+  /** Asks every node for a page of one chain, another one each round: what it showed once it must show again. */
+  async #lookAgain(): Promise<void> {
+    const { nodes, random, kept } = this.#options;
+    const chains = this.nodes.filter((node) => this.shown(node) > 0);
+    this.#turn++;
+    for (const [index, { node: by, view }] of nodes.answering.entries()) {
+      const node = chains[(this.#turn + index) % chains.length];
+      if (node === undefined) continue;
+      const head = Math.min(this.shown(node), view.heads.find((one) => one.node === node)?.batch ?? 0);
+      const first = (await kept.firstBatch(node)) ?? head;
+      if (head < first) continue;
+      const from = random() < 1 / 2 ? head - NEWEST + 1 : first + Math.floor(random() * (head - first + 1));
+      await this.#ask(by, node, Math.max(first, from));
+    }
+  }
+
+  /** Compares a page that a node shows with what was decided. */
+  async #ask(by: PublicNode, node: NodeId, from: number): Promise<void> {
+    const { nodes } = this.#options;
+    await nodes.ask(by, async () => {
+      const { batches } = await by.chain(node, from);
+      for (const [index, served] of batches.entries()) {
+        if (served.batch !== from + index) throw new FalseAnswerError(`${node}/${served.batch} is out of order`);
+        if (served.batch > this.decided(node) || !(await this.#compare(by, node, served.batch, served.envelope))) return;
+      }
     });
-    this.#state.batch = batch;
-    this.#state.recent.push(signed);
-    if (this.#state.recent.length > RECENT) this.#state.recent.shift();
-    for (const seen of this.#ahead.take(batch)) this.anchored(seen);
   }
 
-  #witness(authorities: Authorities, served: ServedBatch, { node, batch }: Envelope): Taken {
-    const proven: Proven[] = [];
-    let suspect = false;
-    for (const signed of served.cosignatures) {
-      const open = this.#open.get(batch);
-      if (open === undefined) break;
-      const cosignature = openCosignature(authorities, signed);
-      if (cosignature.node !== node || cosignature.batch !== batch) {
-        throw new ProofError(`a cosignature of another batch with ${node}/${batch}`);
-      }
-      const finding = judgeCosignature(authorities, signed);
-      if (finding !== null) proven.push({ finding, statements: [signed] });
-      else if (cosignature.envelope !== open.envelope) suspect = true;
-      else if (!open.witnesses.includes(cosignature.witness)) {
-        if (authorities.rosters.member(cosignature.witness) === undefined) continue;
-        this.#open.set(batch, { ...open, witnesses: [...open.witnesses, cosignature.witness] });
-      }
+  /** Whether it is the decided envelope. Throws `FalseAnswerError` on one that its node has not signed. */
+  async #compare(by: PublicNode, node: NodeId, batch: number, signed: SignedStatement): Promise<boolean> {
+    const { kept, onShown, onRival, nodes } = this.#options;
+    const decided = await kept.batch(node, batch);
+    const envelope = this.#opened(signed, node, batch);
+    if (decided === undefined || envelope === null) return false;
+    if (hashText(nativeSuite, signed.statement) !== decided.envelope) {
+      nodes.lies(by, `another envelope of ${node}/${batch} than was decided`);
+      onRival({ node, batch, decided, rival: signed });
+      return false;
     }
-    return { proven, suspect };
+    if (batch !== this.shown(node) + 1) return true;
+    this.#shown.set(node, batch);
+    onShown(envelope, decided);
+    return true;
   }
 
-  /** Whether the anchor is that of a kept envelope, as a second message for one batch may be. */
-  #expects({ batch, envelope }: SeenAnchor): boolean {
-    return this.hashAt(batch) === envelope;
+  /** The envelope, where it is signed; null where the certificate of its key is not known here. */
+  #opened(signed: SignedStatement, node: NodeId, batch: number): Envelope | null {
+    const envelope = readEnvelope(signed.statement);
+    if (envelope.node !== node || envelope.batch !== batch) {
+      throw new FalseAnswerError(`batch ${envelope.node}/${envelope.batch} in the place of ${node}/${batch}`);
+    }
+    // It may be signed anew by a key that is certified for later records.
+    const key = this.#options.statements.signingKey(node, envelope.keyId, 0);
+    if (key === undefined) return null;
+    if (signatureHolds(nativeSuite, envelopeStatement, signed, key.publicKey)) return envelope;
+    throw new FalseAnswerError(`the signature of the envelope of ${node}/${batch} does not hold`);
   }
+}
 
-  #recent(batch: number): SignedStatement | undefined {
-    return this.#state.recent[batch - this.head - 1 + this.#state.recent.length];
+/** Throws `FalseAnswerError` on a text that is no envelope. */
+function readEnvelope(text: string): Envelope {
+  try {
+    return envelopeStatement.parse(text);
+  } catch (error) {
+    if (error instanceof StatementError) throw new FalseAnswerError(error.message);
+    throw error;
   }
 }

@@ -1,79 +1,106 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Authorities } from '../../protocol/proof/judge.ts';
+import { neededWitnesses } from '../../protocol/log/roster.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
-import type { Alerts, ConditionCode } from './alerts.ts';
-import type { AuthorityWatch } from './authority-watch.ts';
+import type { Alerts } from './alerts.ts';
 import type { ChainWatch } from './chain-watch.ts';
-import type { OpenBatch } from './state.ts';
+import type { CheckpointWatch } from './checkpoint-watch.ts';
+import type { KeptLog } from './kept-log.ts';
+import type { StatementWatch } from './statement-watch.ts';
+import type { WatchedNodes } from './watched-nodes.ts';
 
 /** How long things may take before that is told. In milliseconds. */
 export interface Patience {
-  /** From sealing to the ledger. */
+  /** From sealing to the ledger, and from a name to its decision. */
   readonly anchorMs: number;
-  /** From the first sight of a batch to its quorum. */
+  /** From the decision of a batch to a quorum that vouches for it. */
   readonly quorumMs: number;
-  /** Until nodes show what the ledger names. */
+  /** Until nodes show what the ledger decided. */
   readonly bodyMs: number;
+  /** Until a member's checkpoint covers what was decided, and the ledger is read as far as a checkpoint. */
+  readonly checkpointMs: number;
 }
 
-/** Of one chain's anchors or batches of which the same is to be said, the ones that are told: the first say all. */
-const MAX_TOLD = 16;
+export interface Watched {
+  readonly chains: ChainWatch;
+  readonly checkpoints: CheckpointWatch;
+  readonly statements: StatementWatch;
+  readonly nodes: WatchedNodes;
+  readonly kept: KeptLog;
+  readonly alerts: Alerts;
+  readonly now: number;
+  readonly patience: Patience;
+  /** Whether the ledger was read to its end, so that an absence counts. */
+  readonly atEnd: boolean;
+}
 
-/** Says what keeps a chain's batches open. `atEnd`: the ledger was read to its end, so that an absence counts. */
-export function seeChain(
-  chain: ChainWatch,
-  authorities: Authorities,
-  alerts: Alerts,
-  { now, patience, atEnd }: { readonly now: number; readonly patience: Patience; readonly atEnd: boolean },
-): void {
-  const { node } = chain;
-  if (chain.tainted) alerts.see('chain-tainted', node, `the chain is trusted up to batch ${chain.head} at most`, now);
-  const told = new Map<ConditionCode, number>();
-  const see = (code: ConditionCode, batch: number, detail: string) => {
-    const before = told.get(code) ?? 0;
-    told.set(code, before + 1);
-    if (before < MAX_TOLD) alerts.see(code, `${node}/${batch}`, detail, now);
-  };
-  for (const open of chain.open) {
-    const { batch } = open;
-    const named = authorities.rosters.lastWith(node);
-    if (named === undefined) see('not-a-member', batch, `no roster that is known names ${node}`);
-    if (open.anchoredAt === null && atEnd && now - Date.parse(open.sealedAt) > patience.anchorMs) {
-      see('anchor-missing', batch, `sealed ${open.sealedAt} and not on the ledger`);
+/** Batches by which a node may say that it is behind before that is told: a few minutes of a busy federation. */
+const BEHIND_BATCHES = 32;
+
+/** Says what keeps batches from being decided, shown and vouched for. Of each chain the first that waits says all. */
+export async function seeChains(watched: Watched): Promise<void> {
+  const { chains, nodes } = watched;
+  for (const node of chains.nodes) {
+    seeUndecided(watched, node);
+    await seeUnshown(watched, node);
+    await seeUnconfirmed(watched, node);
+  }
+  for (const { node: by, view } of nodes.answering) {
+    for (const { node, batch } of view.heads) {
+      const behind = chains.decided(node) - batch;
+      if (behind > BEHIND_BATCHES) watched.alerts.see('node-behind', `${by.url} ${node}`, `${behind} batches`, watched.now);
     }
-    if (!isWitnessed(node, open, authorities) && now - open.seenAt > patience.quorumMs) {
-      const detail = `${open.witnesses.length} of ${named?.quorum ?? 'an unknown number of'} cosignatures`;
-      see('quorum-missing', batch, detail);
-    }
-  }
-  for (const { batch, consensus } of chain.ahead.all()) {
-    const at = Date.parse(timestampOfConsensus(consensus));
-    if (now - at <= patience.bodyMs) continue;
-    see('batch-missing', batch, `on the ledger since ${consensus} and shown by no node`);
-  }
-  for (const { batch, envelope } of chain.foreign) {
-    see('foreign-anchor', batch, `the ledger names ${envelope}, which no node shows`);
   }
 }
 
-/** Says what nodes keep back that the ledger names, and which rosters compete. */
-export function seeAuthorities(authority: AuthorityWatch, alerts: Alerts, now: number, patience: Patience): void {
-  for (const { statement, type, by, seenAt } of authority.awaited) {
-    if (now - seenAt <= patience.bodyMs) continue;
-    alerts.see('statement-withheld', statement, `the ledger names this ${type}, by ${by}; no node shows it`, now);
-  }
-  if (authority.rivals.length > 0) {
-    const detail = `${authority.rivals.length} signed by a quorum beside those in force`;
-    alerts.see('roster-rival', 'rosters', detail, now);
-  }
+/** Says which revocations in force no node shows. */
+export function seeRevocations({ statements, kept, alerts, now, patience }: Watched): Promise<void[]> {
+  return Promise.all(
+    statements.revocationsInForce().map(async ({ node, keyId, statement, index, shown }) => {
+      if (shown !== null || !(await isOlder(kept, index, now - patience.bodyMs))) return;
+      alerts.see('statement-withheld', statement, `the ledger revoked ${keyId} of ${node}; no node shows the text`, now);
+    }),
+  );
 }
 
-/** Whether as many members besides the origin cosigned as the newest roster that names the origin asks for. */
-export function isWitnessed(
-  node: NodeId,
-  { witnesses }: OpenBatch,
-  { rosters }: Pick<Authorities, 'rosters'>,
-): boolean {
-  const named = rosters.lastWith(node);
-  return named !== undefined && witnesses.length >= Math.min(named.quorum, named.members.length - 1);
+function seeUndecided({ chains, alerts, now, patience, atEnd }: Watched, node: NodeId): void {
+  const open = chains.open(node);
+  const [first] = open;
+  if (first === undefined || !atEnd || now - Date.parse(first.sealedAt) <= patience.anchorMs) return;
+  const more = open.length === 1 ? '' : `, and ${open.length - 1} after it`;
+  alerts.see('anchor-missing', `${node}/${first.batch}`, `sealed ${first.sealedAt} and not on the ledger${more}`, now);
+}
+
+async function seeUnshown({ chains, kept, nodes, alerts, now, patience }: Watched, node: NodeId): Promise<void> {
+  const first = chains.shown(node) + 1;
+  if (first > chains.decided(node) || nodes.paced) return;
+  const decided = await kept.batch(node, first);
+  if (decided === undefined || now - timeOf(decided.decision) <= patience.bodyMs) return;
+  const { consensusTimestamp } = decided.decision;
+  alerts.see('batch-missing', `${node}/${first}`, `on the ledger since ${consensusTimestamp} and shown by no node`, now);
+}
+
+async function seeUnconfirmed(watched: Watched, node: NodeId): Promise<void> {
+  const { chains, checkpoints, kept, statements, nodes, alerts, now, patience } = watched;
+  const [confirmed, last] = [checkpoints.confirmed(node), chains.decided(node)];
+  if (confirmed >= last) return;
+  const first = confirmed + 1;
+  const decided = await kept.batch(node, first);
+  // What is trimmed was decided long ago.
+  if (decided !== undefined && now - timeOf(decided.decision) <= patience.quorumMs) return;
+  const wanted = neededWitnesses(statements.roster);
+  alerts.see('quorum-missing', `${node}/${first}`, `fewer than ${wanted} members vouch for it; ${last - confirmed} batches wait`, now);
+  const underived = nodes.answering.flatMap(({ view }) => {
+    const found = view.underived.find((one) => one.node === node && one.batch === first);
+    return found === undefined ? [] : [`${view.node}: ${found.code}`];
+  });
+  if (underived.length > 0) alerts.see('chain-not-derived', `${node}/${first}`, underived.join(', '), now);
+}
+
+async function isOlder(kept: KeptLog, index: number, than: number): Promise<boolean> {
+  const decision = await kept.decision(index);
+  return decision === undefined || timeOf(decision) < than;
+}
+
+function timeOf({ consensusTimestamp }: { readonly consensusTimestamp: Parameters<typeof timestampOfConsensus>[0] }): number {
+  return Date.parse(timestampOfConsensus(consensusTimestamp));
 }

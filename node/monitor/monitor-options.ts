@@ -1,6 +1,5 @@
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { Misdeed } from '../../protocol/proof/proof.ts';
-import type { MirrorClient } from '../anchoring/mirror-client.ts';
+import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { Alert, ConditionCode, NoticeCode } from './alerts.ts';
 import type { Patience } from './conditions.ts';
 
@@ -21,16 +20,19 @@ export type MonitorEvent =
     };
 
 export interface MonitorOptions {
-  /** From genesis on; its genesis roster is what everything is judged by. */
+  /** From genesis on. The genesis is the pin: everything is judged by it and by what the ledger says. */
   readonly rosters: readonly SignedRoster[];
-  /** Addresses of the nodes. Default: those that the newest roster names, at the start. */
+  /** Addresses of the nodes. Default: those that the roster in force names. */
   readonly nodes?: readonly string[];
-  readonly mirror: MirrorClient;
-  /** Null keeps nothing: everything is read again at the next start. */
-  readonly stateFile: string | null;
+  /** Addresses of mirrors of the ledger; each counts as a source of its own. */
+  readonly mirrors: readonly string[];
+  /** Folder of the monitor's store. Null keeps nothing: everything is read again at the next start. */
+  readonly stateDirectory: string | null;
   /** Where proofs are written. */
   readonly proofDirectory: string;
   readonly now: () => number;
+  /** In [0, 1): what nodes are asked for besides what is new. Default: `Math.random`. */
+  readonly random?: () => number;
   readonly onEvent: (event: MonitorEvent) => void;
   readonly patience?: Partial<Patience>;
   /** Rounds in a row in which a node must fail before that is told. Default 3. */

@@ -1,86 +1,135 @@
-import type { EquivocationsAnswer } from '../../protocol/api/public-record.ts';
-import { isNodeId, type NodeId } from '../../protocol/ids.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { judgedOrNull, judgeEnvelopes } from '../../protocol/proof/judge.ts';
-import { judgeRosters } from '../../protocol/proof/verify.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
+import { MISDATED_MS } from '../../protocol/verdict/check-decision.ts';
 import { PROMISE_MS } from '../attestation/anchoring-promise.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { CheckpointBook } from '../log/checkpoint-book.ts';
+import { FederationLog } from '../log/federation-log.ts';
+import { mirrorSource } from '../topic/message-source.ts';
 import { type Alert, Alerts, type NoticeCode } from './alerts.ts';
-import { AuthorityWatch } from './authority-watch.ts';
-import { ChainReading, headOf } from './chain-reading.ts';
-import { ChainWatch, type Proven } from './chain-watch.ts';
-import { isWitnessed, type Patience, seeAuthorities, seeChain } from './conditions.ts';
-import { Faces } from './faces.ts';
-import { ForeignAnchors } from './foreign-anchors.ts';
-import { compareHeads } from './head-comparison.ts';
-import { learnAuthorities } from './learn-authorities.ts';
+import { ChainWatch } from './chain-watch.ts';
+import { CheckpointWatch } from './checkpoint-watch.ts';
+import { type Patience, seeChains, seeRevocations, type Watched } from './conditions.ts';
+import { type DecidedBatch, KeptLog } from './kept-log.ts';
+import { learnStatements } from './learn-statements.ts';
+import { LogWatch } from './log-watch.ts';
 import type { MonitorOptions, RoundResult } from './monitor-options.ts';
-import { ProofShelf } from './proof-shelf.ts';
-import { PublicFace } from './public-face.ts';
-import { type MonitorState, type OpenBatch, readState, writeState } from './state.ts';
-import { TopicWatch } from './topic-watch.ts';
+import { type MonitorState, MonitorStore } from './monitor-store.ts';
+import { NameWatch } from './name-watch.ts';
+import { ProofWatch } from './proof-watch.ts';
+import { StatementWatch } from './statement-watch.ts';
+import { TileWatch } from './tile-watch.ts';
+import { WatchedNodes } from './watched-nodes.ts';
 
 /** In milliseconds. */
-const PATIENCE: Patience = { anchorMs: PROMISE_MS, quorumMs: 60_000, bodyMs: 60_000 };
+const PATIENCE: Patience = { anchorMs: PROMISE_MS, quorumMs: 60_000, bodyMs: 60_000, checkpointMs: 60_000 };
 const FAILING_ROUNDS = 3;
-/** Pages of one node's proofs in one round at most. */
-const PROOF_PAGES_A_ROUND = 8;
+
+/** What is open as long as the monitor is. */
+interface Opened {
+  readonly store: MonitorStore;
+  readonly state: MonitorState;
+  readonly log: FederationLog;
+  readonly book: CheckpointBook;
+  readonly statements: StatementWatch;
+  readonly kept: KeptLog;
+}
+
+/** How far a chain is, by the ledger and by checkpoints. */
+export interface WatchedHead {
+  readonly node: NodeId;
+  /** Last batch that the log decided. */
+  readonly batch: number;
+  /** Decided batches that too few members vouch for, and batches that nodes show and the log has not decided. */
+  readonly open: number;
+}
 
 /**
- * A watcher that is no member and holds no key: reads the ledger topic and what nodes show to anyone, checks all of it up
- * to the genesis roster, says what is late or missing, and writes a proof of every misbehaviour that is signed.
+ * A watcher that is no member and holds no key: builds the federation's log from the ledger by itself, compares what every
+ * node shows to anyone with it, up to the genesis roster, says what is late, missing or false, and writes a proof of every
+ * misbehaviour that is signed.
  *
- * Ownership: everything is moved by the one round that is under way. Crash order: proofs are written as they are found,
- * the state at the end of a round; a crash between reads the round's part again.
+ * Ownership: everything is moved by the one round that is under way. Crash order: the log is on the disk page by page, a
+ * proof as it is found, all else at the end of a round; a crash between looks at the round's part again.
  */
-export class Monitor implements Disposable {
+export class Monitor implements AsyncDisposable {
   readonly #options: MonitorOptions;
   readonly #patience: Patience;
   readonly #ending = new AbortController();
+  readonly #opened: Opened;
   readonly #alerts: Alerts;
-  readonly #authority: AuthorityWatch;
-  readonly #topic: TopicWatch;
-  readonly #faces: Faces;
-  readonly #reading: ChainReading;
-  readonly #shelf: ProofShelf;
-  readonly #foreign = new ForeignAnchors();
-  readonly #chains = new Map<NodeId, ChainWatch>();
-  #newProofs = 0;
+  readonly #nodes: WatchedNodes;
+  readonly #names: NameWatch;
+  readonly #log: LogWatch;
+  readonly #chains: ChainWatch;
+  readonly #checkpoints: CheckpointWatch;
+  readonly #tiles: TileWatch;
+  readonly #proofs: ProofWatch;
   #lastRoundAt = 0;
-  /** Seconds from sealing to consensus of the batches that closed. */
+  #running: Promise<RoundResult> | undefined;
+  /** Seconds from sealing to consensus of the batches that nodes show. */
   onAnchored: (seconds: number) => void = () => undefined;
 
-  private constructor(options: MonitorOptions, state: MonitorState | null) {
-    const { now, mirror } = options;
+  private constructor(options: MonitorOptions, opened: Opened) {
+    const { now, random = Math.random, failingRounds = FAILING_ROUNDS } = options;
+    const { state, log, statements, kept } = opened;
     this.#options = options;
+    this.#opened = opened;
     this.#patience = { ...PATIENCE, ...options.patience };
-    this.#alerts = new Alerts(state?.alerts);
-    this.#authority = new AuthorityWatch(options.rosters, state ?? undefined);
-    this.#shelf = new ProofShelf(options.proofDirectory, state?.proofs);
-    const { genesis: federation, current } = this.#authority.rosters;
     const { signal } = this.#ending;
-    const topic = { mirror, topicId: current.ledger.topicId, federation, alerts: this.#alerts, now, signal };
-    this.#topic = new TopicWatch(topic, state?.topic);
-    const urls = options.nodes ?? current.members.map(({ baseUrl }) => baseUrl);
-    const faces = [...new Set(urls)].map((url) => new PublicFace(url.replace(/\/$/, ''), { now, signal }));
-    const patience = options.failingRounds ?? FAILING_ROUNDS;
-    this.#faces = new Faces({ faces, alerts: this.#alerts, now, patience });
-    this.#reading = new ChainReading({
-      faces: this.#faces,
-      authorities: this.#authority,
-      now,
-      onProven: (proven) => this.#prove(proven),
+    const alerts = new Alerts(state.alerts);
+    this.#alerts = alerts;
+    const nodes = new WatchedNodes({ urls: options.nodes ?? null, alerts, now, signal, patience: failingRounds });
+    this.#nodes = nodes;
+    this.#names = new NameWatch(state);
+    const parts = { ...opened, alerts, nodes, now, random, signal };
+    this.#log = new LogWatch({
+      ...parts,
+      names: this.#names,
+      sources: [...new Set(options.mirrors)].map((url) => mirrorSource(url, [url], log.state.ledger.topicId)),
+      consensusTimestamp: state.consensusTimestamp,
+      onNotice: (code, subject, detail) => this.#notice(code, subject, detail),
     });
-    for (const [node, chain] of Object.entries(state?.chains ?? {})) {
-      if (isNodeId(node)) this.#chains.set(node, new ChainWatch(node, chain));
-    }
+    this.#checkpoints = new CheckpointWatch(parts, state);
+    this.#chains = new ChainWatch(
+      {
+        ...parts,
+        state: () => log.state,
+        onShown: (envelope, decided) => this.#noteDelay(envelope, decided),
+        onRival: (rival) => this.#proofs.noteRival(rival),
+      },
+      state.shown,
+    );
+    this.#tiles = new TileWatch({ ...parts, checkpoints: this.#checkpoints });
+    this.#proofs = new ProofWatch({
+      ...parts,
+      statements,
+      kept,
+      directory: options.proofDirectory,
+      known: state.proofs,
+      onProof: (proof) => options.onEvent({ kind: 'proof', ...proof }),
+    });
   }
 
-  /** Goes on where the state file ends. Throws `StateFileError`, `RosterError`. */
+  /** Goes on where the store ends. Throws `RosterError`, `StoreError`, `LogDamagedError`. */
   static async open(options: MonitorOptions): Promise<Monitor> {
-    const { genesis } = new AuthorityWatch(options.rosters).rosters;
-    const state = options.stateFile === null ? null : await readState(options.stateFile, genesis);
-    return new Monitor(options, state);
+    const { signed } = RosterChain.open(nativeSuite, options.rosters);
+    const store = await MonitorStore.open(options.stateDirectory);
+    try {
+      const { rows } = store;
+      const state = await store.state();
+      const log = await FederationLog.open(rows, signed[0]?.statement ?? '');
+      const book = await CheckpointBook.open(rows, log);
+      const statements = await StatementWatch.open(log);
+      const kept = new KeptLog({ rows, log, trimmed: state.trimmed });
+      await kept.trim();
+      return new Monitor(options, { store, state, log, book, statements, kept });
+    } catch (error) {
+      await store[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   get alerts(): readonly Alert[] {
@@ -94,7 +143,7 @@ export class Monitor implements Disposable {
 
   /** Names of all proofs, those of earlier runs too. */
   get proofs(): readonly string[] {
-    return this.#shelf.names;
+    return this.#proofs.names;
   }
 
   /** Epoch milliseconds; 0 before the first. */
@@ -102,173 +151,128 @@ export class Monitor implements Disposable {
     return this.#lastRoundAt;
   }
 
+  /** Last message of the topic that was read. */
   get topicSequence(): number {
-    return this.#topic.head.sequence;
+    return this.#opened.log.state.sequence;
   }
 
-  /** Last batch read of each chain, and how many of it wait for the ledger or a quorum. */
-  get heads(): readonly { readonly node: NodeId; readonly batch: number; readonly open: number }[] {
-    return [...this.#chains.values()].map((chain) => ({
-      node: chain.node,
-      batch: chain.head,
-      open: [...chain.open].length,
-    }));
+  /** Decisions in the log, and its root. */
+  get tree(): Pick<FederationLog, 'size' | 'root'> {
+    const { size, root } = this.#opened.log;
+    return { size, root };
+  }
+
+  get heads(): readonly WatchedHead[] {
+    return this.#chains.nodes.map((node) => {
+      const batch = this.#chains.decided(node);
+      const waiting = Math.max(0, batch - this.#checkpoints.confirmed(node));
+      return { node, batch, open: waiting + this.#chains.open(node).length };
+    });
+  }
+
+  /** Of each member of the roster in force, decisions that its newest checkpoint does not cover. */
+  get behind(): readonly { readonly node: NodeId; readonly decisions: number }[] {
+    const { statements, log } = this.#opened;
+    return statements.roster.members.map(({ node }) => {
+      return { node, decisions: log.size - (this.#checkpoints.counted(node)?.checkpoint.size ?? 0) };
+    });
   }
 
   /** Reads and checks what is new, tells of it, and keeps the state. Rejects only where the disk does. */
-  async round(): Promise<RoundResult> {
-    this.#newProofs = 0;
-    this.#reading.begin();
-    await this.#faces.begin();
-    await learnAuthorities(this.#authority, this.#faces);
-    await this.#readTopic();
-    for (const node of this.#authority.rosters.nodes) await this.#readChain(this.#chain(node));
-    await this.#reading.spotCheck([...this.#chains.values()]);
-    const { now } = this.#options;
-    const comparison = { faces: this.#faces, reading: this.#reading, alerts: this.#alerts, now };
-    await compareHeads(comparison, this.#chains.values());
-    await this.#readProofs();
-    await this.#foreign.explain([...this.#chains.values()], this.#reading);
-    await this.#proveRosters();
-    const complete = this.#conclude();
-    if (this.#options.stateFile !== null) await writeState(this.#options.stateFile, this.#state());
-    this.#lastRoundAt = this.#options.now();
-    return { complete, alerts: this.alerts, newProofs: this.#newProofs };
+  round(): Promise<RoundResult> {
+    this.#running = this.#round();
+    return this.#running;
+  }
+
+  /** Ends what is being asked, and closes the store once the round under way is over. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    await this.#running?.catch(() => undefined);
+    await this.#opened.store[Symbol.asyncDispose]();
   }
 
   /** Ends what is being asked. The round under way still ends by itself, soon. */
-  [Symbol.dispose](): void {
+  stop(): void {
     this.#ending.abort();
   }
 
-  async #readTopic(): Promise<void> {
-    // A long ledger waits for the chains: what is on it must be kept until its batch is read.
-    const isWorking = ({ node, ahead }: ChainWatch) => ahead.isMany && this.#reading.isUnderWay(node);
-    if ([...this.#chains.values()].some(isWorking)) return this.#topic.rest();
-    for (const entry of await this.#topic.read()) {
-      const { anchor, seen } = entry;
-      if (anchor.type !== 'batch') this.#authority.read(entry, this.#options.now());
-      // A stranger may write of nodes that there are not.
-      else if (this.#authority.rosters.nodes.includes(anchor.node)) {
-        this.#chain(anchor.node).anchored({ batch: anchor.batch, envelope: anchor.envelope, ...seen });
-      }
-    }
-  }
-
-  async #readChain(chain: ChainWatch): Promise<void> {
-    await this.#reading.forward(chain);
-    await this.#reading.again(chain, (batch) => {
-      const open = [...chain.open].find((one) => one.batch === batch);
-      return open === undefined || isWitnessed(chain.node, open, this.#authority);
-    });
-    for (const open of chain.open) {
-      if (open.anchoredAt === null || !isWitnessed(chain.node, open, this.#authority)) continue;
-      this.#close(chain, open);
-    }
-  }
-
-  #close(chain: ChainWatch, { batch, sealedAt, anchoredAt, keyId }: OpenBatch): void {
-    chain.close(batch);
-    if (anchoredAt === null) return;
-    const subject = `${chain.node}/${batch}`;
-    const consensus = timestampOfConsensus(anchoredAt);
-    const delay = Date.parse(consensus) - Date.parse(sealedAt);
-    const notice = (code: NoticeCode, detail: string) =>
-      this.#options.onEvent({ kind: 'notice', code, subject, detail });
-    if (delay > this.#patience.anchorMs) notice('anchor-late', `on the ledger ${delay / 1000} s after it was sealed`);
-    if (delay < 0) notice('sealed-after-anchor', `says ${sealedAt} and was on the ledger at ${consensus}`);
-    if (!this.#authority.directory.standsAt(chain.node, keyId, anchoredAt)) {
-      notice('key-revoked', `reached the ledger at ${consensus}, when its key counted no more`);
-    }
-    this.onAnchored(delay / 1000);
-  }
-
-  /** Takes the proofs that nodes hold of batches that are not proven here. */
-  async #readProofs(): Promise<void> {
-    for (const { face, federation } of this.#faces.shown) {
-      const isNew = federation.equivocations.some(
-        ({ node, batch }) => !this.#shelf.names.includes(`equivocation-${node}-${node}-${batch}`),
-      );
-      if (!isNew) continue;
-      await this.#faces.ask(face, async () => {
-        let cursor: string | null = null;
-        for (let asked = 0; asked < PROOF_PAGES_A_ROUND; asked++) {
-          const page: EquivocationsAnswer = await face.equivocations(cursor);
-          for (const { first, second } of page.equivocations) {
-            const finding = judgedOrNull(() => judgeEnvelopes(this.#authority, first, second));
-            if (finding === null) this.#faces.lies(face, 'an equivocation that proves nothing');
-            else await this.#prove({ finding, statements: [first, second] });
-          }
-          cursor = page.nextCursor;
-          if (cursor === null) return;
-        }
-      });
-    }
-  }
-
-  async #proveRosters(): Promise<void> {
-    const { rosters, rivals } = this.#authority;
-    for (const rival of rivals) {
-      for (const signed of rosters.signed) {
-        const finding = judgedOrNull(() => judgeRosters(this.#authority, signed, rival));
-        if (finding !== null) await this.#prove({ finding, statements: [] }, [signed, rival]);
-      }
-    }
+  async #round(): Promise<RoundResult> {
+    const { statements, kept, store } = this.#opened;
+    const before = this.#proofs.names.length;
+    await this.#nodes.begin(statements.roster.members);
+    // A long ledger waits for the chains: what is on it must be kept until its batch was shown.
+    if (this.#chains.isBusy) this.#log.rest();
+    else await this.#log.read();
+    await learnStatements(statements, this.#nodes);
+    await this.#checkpoints.read();
+    await this.#chains.read();
+    await this.#tiles.look();
+    await this.#proofs.look();
+    await kept.trim();
+    const complete = await this.#conclude();
+    await store.keep(this.#state());
+    this.#lastRoundAt = this.#options.now();
+    return { complete, alerts: this.alerts, newProofs: this.#proofs.names.length - before };
   }
 
   /** Tells what holds now and what does not any more. Whether there is nothing more to read at present. */
-  #conclude(): boolean {
+  async #conclude(): Promise<boolean> {
     // What could not be asked any more says nothing of those who were to answer.
     if (this.#ending.signal.aborted) return false;
-    const complete = this.#seeAll();
+    await this.#seeAll();
     const { raised, cleared } = this.#alerts.settle();
-    for (const alert of raised) this.#tell('alert', alert);
-    for (const alert of cleared) this.#tell('cleared', alert);
-    return complete;
+    for (const { code, subject, detail } of raised) this.#options.onEvent({ kind: 'alert', code, subject, detail });
+    for (const { code, subject, detail } of cleared) this.#options.onEvent({ kind: 'cleared', code, subject, detail });
+    const isBehind = this.#chains.nodes.some((node) => this.#chains.isReadable(node));
+    return this.#log.isWhole && !this.#nodes.paced && !isBehind;
   }
 
-  #seeAll(): boolean {
-    const { now } = this.#options;
-    const { atEnd } = this.#topic;
-    this.#faces.end();
-    for (const chain of this.#chains.values()) {
-      seeChain(chain, this.#authority, this.#alerts, { now: now(), patience: this.#patience, atEnd });
+  async #seeAll(): Promise<void> {
+    const now = this.#options.now();
+    const watched: Watched = {
+      ...this.#opened,
+      chains: this.#chains,
+      checkpoints: this.#checkpoints,
+      nodes: this.#nodes,
+      alerts: this.#alerts,
+      now,
+      patience: this.#patience,
+      atEnd: this.#log.atEnd,
+    };
+    this.#nodes.end();
+    this.#log.see();
+    this.#names.see(this.#alerts, now, this.#patience.anchorMs);
+    await this.#checkpoints.see(this.#patience.checkpointMs);
+    await seeChains(watched);
+    await seeRevocations(watched);
+  }
+
+  #noteDelay({ node, batch, sealedAt }: Envelope, { decision }: DecidedBatch): void {
+    const consensus = timestampOfConsensus(decision.consensusTimestamp);
+    const delay = Date.parse(consensus) - Date.parse(sealedAt);
+    const subject = `${node}/${batch}`;
+    if (delay > this.#patience.anchorMs) {
+      this.#notice('anchor-late', subject, `on the ledger ${delay / 1000} s after it was sealed`);
     }
-    seeAuthorities(this.#authority, this.#alerts, now(), this.#patience);
-    const isBehind = this.#faces.shown.some((shown) =>
-      [...this.#chains.values()].some(
-        (chain) => !chain.tainted && (headOf(shown, chain.node)?.batch ?? 0) > chain.head,
-      ),
-    );
-    return atEnd && !this.#faces.paced && !isBehind;
+    if (-delay > MISDATED_MS) this.#notice('misdated', subject, `says ${sealedAt} and was on the ledger at ${consensus}`);
+    this.onAnchored(delay / 1000);
   }
 
-  async #prove({ finding, statements }: Proven, contradicting: readonly SignedRoster[] = []): Promise<void> {
-    const { misdeed, members, batch, revokedKeys } = finding;
-    if (batch !== null && (misdeed === 'equivocation' || misdeed === 'broken-chain')) this.#chain(batch.node).taint();
-    const file = await this.#shelf.put(finding, { statements, contradicting }, this.#authority);
-    if (file === null) return;
-    this.#newProofs++;
-    const subject = batch === null ? members.join(', ') : `${batch.node}/${batch.number}`;
-    const revoked = revokedKeys.length === 0 ? '' : '; the key is revoked: somebody else may have held it';
-    const detail = `by ${members.join(', ')}${revoked}`;
-    this.#options.onEvent({ kind: 'proof', code: misdeed, subject, detail, file });
-  }
-
-  #chain(node: NodeId): ChainWatch {
-    const chain = this.#chains.get(node) ?? new ChainWatch(node);
-    this.#chains.set(node, chain);
-    return chain;
-  }
-
-  #tell(kind: 'alert' | 'cleared', { code, subject, detail }: Alert): void {
-    this.#options.onEvent({ kind, code, subject, detail });
+  #notice(code: NoticeCode, subject: string, detail: string): void {
+    this.#options.onEvent({ kind: 'notice', code, subject, detail });
   }
 
   #state(): MonitorState {
-    const chains = Object.fromEntries([...this.#chains].map(([node, chain]) => [node, chain.state()]));
-    const { genesis } = this.#authority.rosters;
-    const shelf = { alerts: [...this.alerts], proofs: [...this.#shelf.names] };
-    return { v: 2, genesis, topic: this.#topic.head, ...this.#authority.state(), chains, ...shelf };
+    return {
+      v: 3,
+      consensusTimestamp: this.#log.consensusTimestamp,
+      shown: this.#chains.state(),
+      trimmed: this.#opened.kept.from,
+      rivals: [...this.#names.rivals],
+      undecided: [...this.#names.undecided],
+      ...this.#checkpoints.state(),
+      alerts: [...this.alerts],
+      proofs: [...this.#proofs.names],
+    };
   }
 }

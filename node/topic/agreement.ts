@@ -16,7 +16,8 @@ export interface AgreementOptions {
   readonly head: TopicHead;
   /** Names of the mirror sources. No two of them are one host. */
   readonly sources: readonly string[];
-  readonly self: NodeId;
+  /** Null for a reader from outside: it takes what two of its sources agree on, and a majority of members is one of them. */
+  readonly self: NodeId | null;
   /** All members of the newest known roster. */
   readonly members: readonly NodeId[];
 }
@@ -37,6 +38,7 @@ const CONSENSUS_POINTS = 64;
  */
 export class Agreement {
   readonly #final: FinalPoints;
+  readonly #isOutside: boolean;
   readonly #trails: ReadonlyMap<string, Trail>;
   readonly #consensus = new Points(CONSENSUS_POINTS);
   readonly #tellings: Tellings;
@@ -47,6 +49,7 @@ export class Agreement {
     this.#final = new FinalPoints(head);
     this.#trails = new Map(sources.map((source) => [source, new Trail(topicId, head)]));
     this.#tellings = new Tellings(self, members);
+    this.#isOutside = self === null;
     this.#agreed = this.#final.last;
   }
 
@@ -179,6 +182,7 @@ export class Agreement {
   }
 
   #evaluate(): void {
+    if (this.#isOutside) this.#hearMajority();
     let support = this.#compare();
     while (this.#extendFinal(support)) support = this.#compare();
     for (const trail of this.#trails.values()) this.#final.refine(trail);
@@ -187,6 +191,15 @@ export class Agreement {
     this.#agreed = isPast ? pointOf(agreed) : this.final();
     this.#contradictions.clearKind('agreed');
     if (agreed !== null && fork === null) this.#compareWith(agreed);
+  }
+
+  /** What a majority of members told along a mirror's line stands beside the mirrors as a source of its own. */
+  #hearMajority(): void {
+    for (const [source, trail] of this.#trails) {
+      const line = { source, trail, upTo: trail.head.sequence };
+      const upTo = trail.floor(this.#majorityAlong(line));
+      if (upTo > this.final().sequence) this.#consensus.add(pointOf({ ...line, upTo }));
+    }
   }
 
   #compare(): Support {
@@ -203,7 +216,7 @@ export class Agreement {
   #extendFinal(support: Support): boolean {
     const finals: Line[] = [];
     for (const line of support.lines) {
-      const upTo = line.trail.floor(this.#toldByMajority(line, support));
+      const upTo = this.#isOutside ? line.upTo : line.trail.floor(this.#toldByMajority(line, support));
       if (upTo > this.final().sequence) finals.push({ ...line, upTo });
     }
     const isTorn = finals.some((line, index) => finals.slice(index + 1).some((other) => part(line, other)));
@@ -219,7 +232,12 @@ export class Agreement {
   /** How far a majority, this node counted with what it tells itself, told a line. */
   #toldByMajority(line: Line, { fork }: Support): number {
     const own = fork === null ? line.upTo : Math.min(line.upTo, fork);
-    const levels = this.#tellings.countsSelf ? [own] : [];
+    return this.#majorityAlong(line, this.#tellings.countsSelf ? [own] : []);
+  }
+
+  /** How far a majority goes along a line, with these levels beside those that members told. */
+  #majorityAlong(line: Line, own: readonly number[] = []): number {
+    const levels = [...own];
     for (const [member, told] of this.#tellings.points) {
       const level = toldAlong(line, told, this.#trails.values());
       levels.push(level);

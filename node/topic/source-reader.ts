@@ -33,7 +33,8 @@ export interface TopicEnd {
 /** Pause between two readings while a message is awaited, in milliseconds. */
 const FAST_INTERVAL_MS = 250;
 
-type Outcome = 'more' | 'end' | 'paused' | 'failed';
+/** `paused`: it is as far ahead of what is final as may be held. */
+export type ReadOutcome = 'more' | 'end' | 'paused' | 'failed';
 
 /** Reads one mirror source from its own position, at its own pace: none waits for another. */
 export class SourceReader {
@@ -80,15 +81,16 @@ export class SourceReader {
   async run(): Promise<void> {
     const { signal } = this.#port;
     while (!signal.aborted) {
-      const outcome = await this.#read();
-      this.#isPaused = outcome === 'paused';
+      const outcome = await this.read();
       if (outcome !== 'more') await this.#rest(outcome);
     }
   }
 
-  async #read(): Promise<Outcome> {
+  /** Reads one page. What it throws is noted, and says nothing but that it failed. */
+  async read(): Promise<ReadOutcome> {
     const { agreement, source, signal, now, onAnswer } = this.#port;
     const after = agreement.nextRead(this.name);
+    this.#isPaused = after === null;
     if (after === null) return 'paused';
     const askedAt = now();
     let page: readonly TopicMessage[];
@@ -113,7 +115,7 @@ export class SourceReader {
   }
 
   /** A source that is contradicted is asked last: never at the fast pace, and more and more rarely. */
-  async #rest(outcome: Outcome): Promise<void> {
+  async #rest(outcome: ReadOutcome): Promise<void> {
     const { signal, intervalMs, random, isFast } = this.#port;
     if (outcome === 'paused') {
       await this.#wake.wait(intervalMs, signal);

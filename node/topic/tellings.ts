@@ -10,12 +10,12 @@ const KEPT_POINTS = 16;
  * it told before takes back all that was past it.
  */
 export class Tellings {
-  #self: NodeId;
+  readonly #self: NodeId | null;
   #members: readonly NodeId[] = [];
   readonly #points = new Map<NodeId, Points>();
   readonly #newest = new Map<NodeId, TopicPoint>();
 
-  constructor(self: NodeId, members: readonly NodeId[]) {
+  constructor(self: NodeId | null, members: readonly NodeId[]) {
     this.#self = self;
     this.setMembers(members);
   }
@@ -27,7 +27,7 @@ export class Tellings {
 
   /** Whether this node's own word counts: it is in the roster. */
   get countsSelf(): boolean {
-    return this.#members.includes(this.#self);
+    return this.#self !== null && this.#members.includes(this.#self);
   }
 
   /** Of every other member, what it told last; null for nothing yet. */

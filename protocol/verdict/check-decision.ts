@@ -12,7 +12,7 @@ import { problem, type Problem, type ProblemCode } from './problem.ts';
 import { isInOrder, isSameLedger, memberOfAccount } from './roster-links.ts';
 
 /** How far the ledger's time may lie before `sealedAt`: what clocks may differ by. */
-const MISDATED_MS = 5 * 60_000;
+export const MISDATED_MS = 5 * 60_000;
 /** From `sealedAt` to the ledger's time; what takes longer is said. */
 const LATE_MS = 24 * 60 * 60_000;
 
