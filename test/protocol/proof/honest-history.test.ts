@@ -126,19 +126,17 @@ test('no proof that honest history gives accuses anybody, to whoever read the le
       const { log, reading, sealed } = history;
       const { messageAt } = reading;
       const made = await accusations(history);
-      const whole = await Promise.all(made.slice(0, 1).map((misdeed) => proofOf(log, misdeed)));
-      const proofs = whole.flatMap((proof) => made.map((misdeed) => ({ ...proof, misdeed })));
-      assert.ok(proofs.length > 0);
+      const whole = await proofOf(log, await falseCheckpoint(log, await log.checkpoint('us')));
       const decided = sealed.filter((each) => log.indexOf(each) !== null);
       const verifiers: ProofKnown[] = [
         { pin: log.genesis },
         { pin: log.genesis, messageAt },
         { log: viewOf(log, decided), messageAt },
       ];
-      for (const proof of proofs) {
+      for (const misdeed of made) {
         for (const known of verifiers) {
-          const { word, misdeed } = judgeProof(suite, proof, known);
-          assert.not(['proven', 'consistent', 'two-signed'].includes(word), `${misdeed}: ${word}`);
+          const { word, detail } = judgeProof(suite, { ...whole, misdeed }, known);
+          assert.not(['proven', 'consistent', 'two-signed'].includes(word), `${misdeed.type}: ${word} ${detail}`);
         }
       }
     }),
