@@ -52,7 +52,7 @@ export class CheckpointWatch {
     return this.#options.book.contradicted;
   }
 
-  state(): CheckpointWatchState {
+  state(): { ahead: Record<string, number>; retractions: Retraction[] } {
     const ahead = Object.fromEntries([...this.#ahead].map(([node, { since }]) => [node, since]));
     return { ahead, retractions: [...this.#retractions.values()] };
   }

@@ -114,7 +114,7 @@ export class LogWatch {
       await takeFinal(log, messages, {
         textOf: (hash) => texts.get(hash),
         onAdvance: async (advance) => {
-          await this.#noteAdvance(advance);
+          await this.#noteAdvance(advance, messages);
           const { needs } = advance;
           const text = needs === null ? null : await this.#fetchRoster(needs);
           if (needs !== null && text !== null) texts.set(needs, text);
@@ -125,8 +125,8 @@ export class LogWatch {
     }
   }
 
-  async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
-    const { statements, kept, names, onNotice } = this.#options;
+  async #noteAdvance({ decided, rivals, needs }: Advance, messages: readonly FinalMessage[]): Promise<void> {
+    const { log, statements, kept, names, onNotice } = this.#options;
     this.#needsRoster = needs;
     for (const { named, decision } of decided) {
       if (named.type !== 'revocation') continue;
@@ -134,7 +134,10 @@ export class LogWatch {
     }
     for (const rival of rivals) {
       const known = await kept.batch(rival.node, rival.batch);
-      if (known !== undefined && known.envelope !== rival.envelope) names.noteRival(rival);
+      const message = messages.find(({ sequence }) => sequence === rival.sequence);
+      if (message === undefined || known === undefined || known.envelope === rival.envelope) continue;
+      const after = decided.filter(({ decision }) => Number(decision.sequence) > rival.sequence).length;
+      names.noteRival(rival, message, log.size - after);
     }
     const added: readonly Roster[] = decided.length === 0 ? [] : await statements.followLog();
     for (const { version, members } of added) {

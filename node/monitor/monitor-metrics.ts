@@ -22,6 +22,7 @@ export class MonitorMetrics implements AsyncDisposable {
     });
     monitor.onAnchored = (seconds) => delay.observe(Math.max(0, seconds));
     this.#gauge('topic_sequence', 'Last ledger message read.', () => monitor.topicSequence);
+    this.#gauge('log_size', 'Decisions in the log that was built.', () => monitor.tree.size);
     this.#gauge('proofs', 'Proofs of misbehaviour (alert over 0).', () => monitor.proofs.length);
     this.#gauge('round_timestamp_seconds', 'When the last round ended.', () => monitor.lastRoundAt / 1000);
     this.#gauge('alerts_dropped', 'Conditions over the bound of alerts.', () => monitor.alertsDropped);
@@ -30,11 +31,15 @@ export class MonitorMetrics implements AsyncDisposable {
         alerts.set({ code }, monitor.alerts.filter((alert) => alert.code === code).length);
       }
     });
-    const heads = gauge('chain_head_batch', 'Last batch read of each member.', ['member'], registers, () => {
+    const heads = gauge('chain_head_batch', 'Last decided batch of each member.', ['member'], registers, () => {
       for (const { node, batch } of monitor.heads) heads.set({ member: node }, batch);
     });
-    const open = gauge('open_batches', 'Batches without anchor or quorum.', ['member'], registers, () => {
+    const open = gauge('open_batches', 'Batches not decided, or without a quorum that vouches for them.', ['member'], registers, () => {
       for (const { node, open: waiting } of monitor.heads) open.set({ member: node }, waiting);
+    });
+    const behind = gauge('checkpoint_behind', 'Decisions that a checkpoint lacks.', ['member'], registers, () => {
+      behind.reset();
+      for (const { node, decisions } of monitor.behind) behind.set({ member: node }, decisions);
     });
     this.#server = createServer((request, response) => {
       if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end();

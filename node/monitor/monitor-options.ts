@@ -1,5 +1,5 @@
-import type { Misdeed } from '../../protocol/proof/proof.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import type { Misdeed } from '../../protocol/proof/misdeed.ts';
 import type { Alert, ConditionCode, NoticeCode } from './alerts.ts';
 import type { Patience } from './conditions.ts';
 

@@ -3,8 +3,18 @@ import { Compile } from 'typebox/compile';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Closed, ConsensusTimestampShape, CountShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
+import { MAX_MESSAGE_BYTES } from '../../protocol/log/message.ts';
+import {
+  Closed,
+  ConsensusTimestampShape,
+  CountShape,
+  EntityIdShape,
+  NodeIdShape,
+  OrdinalShape,
+  OrNull,
+  Sha256Shape,
+} from '../../protocol/shapes.ts';
 import { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { AlertShape } from './alerts.ts';
@@ -14,7 +24,10 @@ const RivalShape = Closed({
   batch: OrdinalShape,
   envelope: Sha256Shape,
   sequence: OrdinalShape,
-  consensusTimestamp: ConsensusTimestampShape,
+  payer: EntityIdShape,
+  message: Type.String({ maxLength: MAX_MESSAGE_BYTES }),
+  /** Decisions in the log before the message. */
+  index: CountShape,
 });
 /** An envelope that its node's own account named for a batch that was decided otherwise. */
 export type NamedRival = Static<typeof RivalShape>;

@@ -74,7 +74,7 @@ export class Monitor implements AsyncDisposable {
 
   private constructor(options: MonitorOptions, opened: Opened) {
     const { now, random = Math.random, failingRounds = FAILING_ROUNDS } = options;
-    const { state, log, statements, kept } = opened;
+    const { state, log } = opened;
     this.#options = options;
     this.#opened = opened;
     this.#patience = { ...PATIENCE, ...options.patience };
@@ -105,8 +105,7 @@ export class Monitor implements AsyncDisposable {
     this.#tiles = new TileWatch({ ...parts, checkpoints: this.#checkpoints });
     this.#proofs = new ProofWatch({
       ...parts,
-      statements,
-      kept,
+      names: this.#names,
       directory: options.proofDirectory,
       known: state.proofs,
       onProof: (proof) => options.onEvent({ kind: 'proof', ...proof }),

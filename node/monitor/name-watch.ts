@@ -32,12 +32,12 @@ export class NameWatch {
     return this.#undecided;
   }
 
-  /** Another envelope for a decided number, named by its node's own account. */
-  noteRival({ node, batch, envelope, sequence, consensusTimestamp }: Rival): void {
+  /** Another envelope for a decided number, named by its node's own account, by a message after `index` decisions. */
+  noteRival({ node, batch, envelope, sequence }: Rival, { payer, message }: FinalMessage, index: number): void {
     const ofNode = this.#rivals.filter((rival) => rival.node === node);
     const isKnown = ofNode.some((rival) => rival.batch === batch && rival.envelope === envelope);
     if (isKnown || ofNode.length >= MAX_RIVALS_OF_NODE || this.#rivals.length >= MAX_RIVALS) return;
-    this.#rivals.push({ node, batch, envelope, sequence, consensusTimestamp });
+    this.#rivals.push({ node, batch, envelope, sequence, payer, message: decodeUtf8(message), index });
   }
 
   /** Takes final messages that the log has read: `state` is what they came to. */

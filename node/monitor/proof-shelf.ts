@@ -1,12 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import type { Authorities, Finding } from '../../protocol/proof/judge.ts';
-import { type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/proof.ts';
-import { verifyProof } from '../../protocol/proof/verify.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { MisdeedProof } from '../../protocol/proof/misdeed.ts';
 import { createDurably } from '../keys/durable-file.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 
 const FILE_MODE = 0o644;
 /** Names kept; one for each member, misdeed and batch. */
@@ -14,7 +9,15 @@ const MAX_PROOFS = 4_096;
 /** Proofs of one member's misdeed of one kind: the first ones say all. */
 const MAX_OF_A_KIND = 16;
 
-/** Writes each proof of misbehaviour once, as a file that can be checked by itself. */
+/** What a proof says of whom: there is one file for each. */
+export interface Accusation {
+  readonly misdeed: MisdeedProof['misdeed']['type'];
+  readonly accused: string;
+  /** Null for checkpoints. */
+  readonly batch: number | null;
+}
+
+/** Writes each proof of misbehaviour once, as a file that can be judged by itself. */
 export class ProofShelf {
   readonly #directory: string;
   readonly #names: Set<string>;
@@ -28,22 +31,19 @@ export class ProofShelf {
     return [...this.#names];
   }
 
-  /**
-   * The new file's path; null where the proof is known, or enough of its kind are. Crash order: the file is on the disk
-   * before its name is in the state; one that a crash left there is the same proof.
-   */
-  async put(
-    finding: Finding,
-    parts: { readonly statements: readonly SignedStatement[]; readonly contradicting?: readonly SignedRoster[] },
-    authorities: Authorities,
-  ): Promise<string | null> {
-    const kind = `${finding.misdeed}-${finding.members.join('-')}`;
-    const name = `${kind}${finding.batch === null ? '' : `-${finding.batch.node}-${finding.batch.number}`}`;
+  /** Whether a proof of that is kept, or enough of its kind are. */
+  isFull(accusation: Accusation): boolean {
+    const kind = kindOf(accusation);
     const ofKind = [...this.#names].filter((known) => known === kind || known.startsWith(`${kind}-`)).length;
-    if (this.#names.has(name) || ofKind >= MAX_OF_A_KIND || this.#names.size >= MAX_PROOFS) return null;
-    const proof = proofOf(finding, parts, authorities);
-    // Nothing is called a proof that does not hold by itself.
-    verifyProof(nativeSuite, proof);
+    return this.#names.has(nameOf(accusation)) || ofKind >= MAX_OF_A_KIND || this.#names.size >= MAX_PROOFS;
+  }
+
+  /**
+   * The new file's path. Crash order: the file is on the disk before its name is in the state; one that a crash left there
+   * is the same proof.
+   */
+  async put(accusation: Accusation, proof: MisdeedProof): Promise<string> {
+    const name = nameOf(accusation);
     const path = join(this.#directory, `meridian-proof-${name}.json`);
     await mkdir(this.#directory, { recursive: true });
     await createDurably(path, `${JSON.stringify(proof)}\n`, FILE_MODE).catch((error: unknown) => {
@@ -54,27 +54,10 @@ export class ProofShelf {
   }
 }
 
-function proofOf(
-  { misdeed, members }: Finding,
-  {
-    statements,
-    contradicting = [],
-  }: { statements: readonly SignedStatement[]; contradicting?: readonly SignedRoster[] },
-  { rosters, directory }: Authorities,
-): MisdeedProof {
-  const keys = directory
-    .all()
-    .filter(({ certificate }) => members.includes(certificate.node))
-    .filter(({ certificate }) => statements.some(({ statement }) => statement.includes(certificate.keyId)));
-  return {
-    format: PROOF_FORMAT,
-    misdeed,
-    statements: [...statements],
-    contradicting: [...contradicting],
-    keys: keys.map(({ signed }) => signed),
-    revocations: keys.flatMap(({ certificate }) => {
-      return directory.revocation(certificate.node, certificate.keyId)?.signed ?? [];
-    }),
-    rosters: [...rosters.signed],
-  };
+function kindOf({ misdeed, accused }: Accusation): string {
+  return `${misdeed}-${accused}`;
+}
+
+function nameOf(accusation: Accusation): string {
+  return kindOf(accusation) + (accusation.batch === null ? '' : `-${accusation.batch}`);
 }

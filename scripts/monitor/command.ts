@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PUBLIC_MIRRORS } from '../../node/anchoring/config.ts';
-import { MirrorClient } from '../../node/anchoring/mirror-client.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { Monitor } from '../../node/monitor/monitor.ts';
 import { MonitorMetrics } from '../../node/monitor/monitor-metrics.ts';
@@ -12,8 +11,7 @@ import { isJsonObject } from '../../protocol/json/value.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { UsageError } from '../usage-error.ts';
-import { readArguments, USAGE, type WatchArguments } from './arguments.ts';
-import { verifyCommand } from './verify.ts';
+import { readArguments, USAGE, type MonitorArguments } from './arguments.ts';
 
 export interface Output {
   readonly out: (line: string) => void;
@@ -31,21 +29,21 @@ export async function monitorCommand(args: readonly string[], output: Output): P
     const asked = readArguments(args);
     if (asked === null) output.out(USAGE);
     if (asked === null) return EXIT.well;
-    return asked.command === 'verify' ? await verifyCommand(asked, output) : await watch(asked, output);
+    return await watch(asked, output);
   } catch (error) {
     output.err(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : messageOf(error));
     return EXIT.unreadable;
   }
 }
 
-async function watch(asked: WatchArguments, output: Output): Promise<number> {
+async function watch(asked: MonitorArguments, output: Output): Promise<number> {
   const rosters = parseRosterFile(await readFile(asked.roster, 'utf8'));
   const { network } = RosterChain.open(nativeSuite, rosters).current.ledger;
-  using monitor = await Monitor.open({
+  await using monitor = await Monitor.open({
     rosters,
     ...(asked.nodes.length === 0 ? {} : { nodes: asked.nodes }),
-    mirror: new MirrorClient(asked.mirrors.length > 0 ? asked.mirrors : await mirrorsOf(network, asked.roster)),
-    stateFile: asked.state,
+    mirrors: asked.mirrors.length > 0 ? asked.mirrors : await mirrorsOf(network, asked.roster),
+    stateDirectory: asked.state,
     proofDirectory: asked.proofs,
     now: Date.now,
     patience: asked.patience,
@@ -53,7 +51,7 @@ async function watch(asked: WatchArguments, output: Output): Promise<number> {
     onEvent: (event) =>
       output.out(asked.json ? JSON.stringify({ at: new Date().toISOString(), ...event }) : lineOf(event)),
   });
-  const end = () => monitor[Symbol.dispose]();
+  const end = () => monitor.stop();
   output.signal.addEventListener('abort', end, { once: true });
   await using metrics = new MonitorMetrics(monitor);
   if (asked.metrics !== null) {
@@ -62,7 +60,7 @@ async function watch(asked: WatchArguments, output: Output): Promise<number> {
   return await (asked.once ? once(monitor, asked, output) : goOn(monitor, asked, output));
 }
 
-async function goOn(monitor: Monitor, { intervalMs, keepGoing }: WatchArguments, { signal }: Output): Promise<number> {
+async function goOn(monitor: Monitor, { intervalMs, keepGoing }: MonitorArguments, { signal }: Output): Promise<number> {
   while (!signal.aborted) {
     const { newProofs } = await monitor.round();
     if (newProofs > 0 && !keepGoing) break;
@@ -71,7 +69,7 @@ async function goOn(monitor: Monitor, { intervalMs, keepGoing }: WatchArguments,
   return monitor.proofs.length > 0 ? EXIT.proof : EXIT.well;
 }
 
-async function once(monitor: Monitor, { intervalMs, json }: WatchArguments, output: Output): Promise<number> {
+async function once(monitor: Monitor, { intervalMs, json }: MonitorArguments, output: Output): Promise<number> {
   let result = await monitor.round();
   let idle = 0;
   let before = standing(monitor);
@@ -89,18 +87,18 @@ async function once(monitor: Monitor, { intervalMs, json }: WatchArguments, outp
 
 /** How far everything was read, to see whether a round got any further. */
 function standing(monitor: Monitor): string {
-  return `${monitor.topicSequence} ${monitor.heads.map(({ batch }) => batch).join(' ')}`;
+  return `${monitor.topicSequence} ${monitor.heads.map(({ batch, open }) => `${batch} ${open}`).join(' ')}`;
 }
 
 function summaryOf(monitor: Monitor, { complete, alerts }: RoundResult) {
-  const { topicSequence, heads, proofs } = monitor;
-  return { complete, topicSequence, heads, alerts: alerts.length, proofs };
+  const { topicSequence, tree, heads, proofs } = monitor;
+  return { complete, topicSequence, ...tree, heads, alerts: alerts.length, proofs };
 }
 
 function wordsOf(monitor: Monitor, result: RoundResult): string {
-  const { complete, topicSequence, heads, alerts, proofs } = summaryOf(monitor, result);
+  const { complete, topicSequence, size, root, heads, alerts, proofs } = summaryOf(monitor, result);
   const chains = heads.map(({ node, batch, open }) => `${node} ${batch}${open === 0 ? '' : ` (${open} open)`}`);
-  const read = `ledger messages ${topicSequence}; batches ${chains.join(', ') || 'none'}`;
+  const read = `ledger messages ${topicSequence}; decisions ${size}, root ${root}; batches ${chains.join(', ') || 'none'}`;
   return `${complete ? 'all read' : 'NOT all read'}: ${read}; alerts ${alerts}; proofs ${proofs.length}`;
 }
 

@@ -3,25 +3,27 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MirrorClient } from '../../../node/anchoring/mirror-client.ts';
+import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { Monitor } from '../../../node/monitor/monitor.ts';
 import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor-options.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
-import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
-import { LOG_STATE_EXAMPLE, TOPIC_STATE_EXAMPLE } from '../../../protocol/api/log-state.ts';
-import { hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
+import type { Checkpoint } from '../../../protocol/log/checkpoint.ts';
+import type { LedgerMessage } from '../../../protocol/log/message.ts';
+import { writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { nameStatement, type NamedStatement } from '../../../protocol/log/naming.ts';
+import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { HonestLog } from './honest-log.ts';
 
 export const NODES = ['eu', 'us', 'jp'];
 const PAGE = 64;
 
 /** What an honest node or mirror answers; a test may return something else, or answer by itself and return null. */
-export type Change = (path: string, body: object, response: ServerResponse) => object | string | null;
+export type Change = (path: string, body: object | Uint8Array, response: ServerResponse) => object | string | null;
 const HONEST: Change = (_path, body) => body;
 
 /**
@@ -33,34 +35,39 @@ export class WatchedWorld implements AsyncDisposable {
   readonly directory: string;
   /** What the topic holds, in order; each mirror may hold less or other. */
   readonly messages: Anchor[] = [];
-  /** Rosters that nodes show beside those in force. */
-  readonly rivals: SignedRoster[] = [];
   /** By node or mirror: what it answers instead. */
   readonly changes = new Map<string, Change>();
+  /** By member: how its checkpoints differ from honest ones. They are signed as they are. */
+  readonly lies = new Map<string, (checkpoint: Checkpoint) => Partial<Checkpoint>>();
+  /** Members that sign no checkpoint any more, and the size of the log when they stopped. */
+  readonly silent = new Map<string, number>();
   /** Requests so far, as `eu /v1/federation`. */
   readonly asked: string[] = [];
+  readonly log: HonestLog;
   readonly #server: Server;
   readonly #url: string;
   /** Milliseconds that the monitor's clock is ahead of the federation's. */
   ahead = 0;
 
-  private constructor(federation: TestFederation, directory: string, server: Server, url: string) {
+  private constructor(federation: TestFederation, directory: string, server: Server, url: string, log: HonestLog) {
     this.federation = federation;
     this.directory = directory;
     this.#server = server;
     this.#url = url;
+    this.log = log;
   }
 
-  static async create(): Promise<WatchedWorld> {
-    const federation = await TestFederation.create({ nodes: NODES, quorum: 2, signerOf: nativeSigner });
+  static async create(nodes: readonly string[] = NODES): Promise<WatchedWorld> {
+    const federation = await TestFederation.create({ nodes, quorum: 2, signerOf: nativeSigner });
     const directory = await mkdtemp(join(tmpdir(), 'meridian-watched-'));
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
-    const world = new WatchedWorld(federation, directory, server, `http://127.0.0.1:${address.port}`);
-    server.on('request', (request, response) => world.#answer(request.url ?? '', response));
+    const url = `http://127.0.0.1:${address.port}`;
+    const world = new WatchedWorld(federation, directory, server, url, await HonestLog.open(federation));
+    server.on('request', (request, response) => void world.#answer(request.url ?? '', response));
     return world;
   }
 
@@ -72,33 +79,42 @@ export class WatchedWorld implements AsyncDisposable {
     return `${this.#url}/${name}`;
   }
 
-  /** Seals a batch of one record, and anchors it. */
+  /** Seals a batch of one record, and names it on the ledger. */
   async seal(node: string, options: Parameters<TestFederation['sealBatch']>[2] = {}): Promise<TestBatch> {
     const batch = await this.federation.sealBatch(node, [{}], options);
     this.messages.push(batch.anchor);
     return batch;
   }
 
-  /** Puts a message on the ledger. */
-  submit(message: string): void {
+  /** Puts a message on the ledger, paid by a member or, without one, by a stranger. */
+  submit(message: string, by?: string): void {
     this.federation.tick();
-    this.messages.push(this.federation.topic.submit(message, this.federation.now));
+    const payer = by === undefined ? undefined : this.federation.member(by).member.accounts[0];
+    this.messages.push(this.federation.topic.submit(message, this.federation.now, payer));
   }
 
-  async watch(options: Partial<MonitorOptions> = {}): Promise<{ monitor: Monitor; events: MonitorEvent[] }> {
+  /** These members name a batch, roster or revocation. */
+  name(named: LedgerMessage | NamedStatement, by: readonly string[]): void {
+    const { genesis } = this.federation.chain;
+    const message = 'text' in named ? nameStatement(nobleSuite, genesis, named) : named;
+    for (const node of by) this.submit(writeLedgerMessage(message), node);
+  }
+
+  async watch(options: Partial<MonitorOptions> = {}): Promise<Watched> {
     const events: MonitorEvent[] = [];
     const monitor = await Monitor.open({
       rosters: this.federation.rosters.slice(0, 1),
-      nodes: NODES.map((node) => this.url(node)),
-      mirror: new MirrorClient([this.url('mirror-1'), this.url('mirror-2')]),
-      stateFile: null,
+      nodes: this.federation.members.map(({ node }) => this.url(node)),
+      mirrors: [this.url('mirror-1'), this.url('mirror-2')],
+      stateDirectory: null,
       proofDirectory: join(this.directory, 'proofs'),
       now: () => this.now,
+      random: () => 0,
       failingRounds: 1,
       onEvent: (event) => void events.push(event),
       ...options,
     });
-    return { monitor, events };
+    return { monitor, events, [Symbol.asyncDispose]: () => monitor[Symbol.asyncDispose]() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -108,33 +124,51 @@ export class WatchedWorld implements AsyncDisposable {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  #answer(url: string, response: ServerResponse): void {
+  async #answer(url: string, response: ServerResponse): Promise<void> {
     const [, name = '', path = ''] = /^\/([^/]+)(.*)$/.exec(url) ?? [];
     this.asked.push(`${name} ${path}`);
     const { pathname, searchParams } = new URL(path, 'http://any');
     const honest = name.startsWith('mirror')
       ? mirrorPage(this.messages, searchParams)
-      : this.#nodeAnswer(name, pathname, searchParams);
-    const answer = (this.changes.get(name) ?? HONEST)(path, honest, response);
+      : await this.#nodeAnswer(name, pathname, searchParams);
+    const answer = (this.changes.get(name) ?? HONEST)(path, honest ?? {}, response);
     if (answer === null) return;
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    if (honest === undefined) response.writeHead(404);
+    else response.writeHead(200, { 'content-type': 'application/json' });
+    if (typeof answer === 'string' || answer instanceof Uint8Array) response.end(answer);
+    else response.end(JSON.stringify(answer));
   }
 
-  #nodeAnswer(node: string, path: string, query: URLSearchParams): object {
-    const { federation } = this;
+  async #nodeAnswer(node: string, path: string, query: URLSearchParams): Promise<object | Uint8Array | undefined> {
+    const { federation, log } = this;
+    await log.follow(this.messages);
     const from = Number(query.get('from') ?? '1');
     const [, chain] = /^\/v1\/chains\/(.*)$/.exec(path) ?? [];
     if (chain !== undefined) return this.#chain(chain, from);
+    const [, tile] = /^\/v1\/log\/(tile\/.*)$/.exec(path) ?? [];
+    if (tile !== undefined) return log.tile(tile);
     if (path === '/v1/federation') return this.#status(node);
+    if (path === '/v1/log/checkpoints') return this.#checkpoints();
     if (path === '/v1/signing-keys') {
       const { certificates, revocations } = federation;
       return { success: true, certificates, revocations, nextCursor: null };
     }
     if (path === '/v1/rosters') {
-      return { success: true, rosters: federation.rosters.slice(from - 1), rivals: this.rivals, nextFrom: null };
+      return { success: true, rosters: federation.rosters.slice(from - 1), rivals: [], nextFrom: null };
     }
     return { success: true, equivocations: [], nextCursor: null };
+  }
+
+  async #checkpoints(): Promise<object> {
+    const { federation, log } = this;
+    if (log.size === 0) return { success: true, checkpoints: [] };
+    const checkpoints = await Promise.all(
+      federation.members.map(({ node }) => {
+        const size = Math.min(log.size, this.silent.get(node) ?? log.size);
+        return size === 0 ? [] : [log.checkpoint(node, size, this.lies.get(node))];
+      }),
+    );
+    return { success: true, checkpoints: await Promise.all(checkpoints.flat()) };
   }
 
   #chain(node: string, from: number): object {
@@ -148,43 +182,43 @@ export class WatchedWorld implements AsyncDisposable {
   }
 
   #status(node: string): object {
-    const { chain, members } = this.federation;
+    const last = this.messages.at(-1);
+    const [sequence, runningHash] = last === undefined ? [0, INITIAL_HEAD.runningHash] : [Number(last.sequence), last.runningHash];
     return {
       node,
-      federation: chain.digest,
-      fingerprint: chain.genesis,
-      name: 'test',
-      roster: { version: chain.current.version, hash: chain.hash, quorum: chain.current.quorum },
-      rivalRosters: this.rivals.map((rival) => ({
-        version: rosterStatement.parse(rival.statement).version,
-        hash: hashOfRoster(nobleSuite, rival.statement),
-      })),
-      ledger: chain.current.ledger,
-      members: members.map(({ node: id, member }) => {
-        const last = this.federation.batches(id).at(-1);
-        return {
-          node: id,
-          region: member.region,
-          baseUrl: member.baseUrl,
-          connected: true,
-          since: null,
-          rttMilliseconds: null,
-          head: { batch: last?.envelope.batch ?? 0, envelope: last?.hash ?? null, records: 0 },
-          trusted: true,
-        };
+      fingerprint: this.federation.chain.genesis,
+      roster: { version: this.log.rosters.length, hash: this.log.rosters.at(-1) },
+      topic: { agreed: { sequence, runningHash }, added: 'by a later release' },
+      log: { underived: [], added: 'by a later release' },
+      members: this.federation.members.map(({ node: id }) => {
+        return { node: id, head: { batch: this.federation.batches(id).at(-1)?.envelope.batch ?? 0, envelope: null } };
       }),
-      catchingUp: [],
-      equivocations: [],
-      faults: [],
-      topic: TOPIC_STATE_EXAMPLE,
-      log: LOG_STATE_EXAMPLE,
+      added: ['by a later release'],
     };
   }
+}
+
+export interface Watched extends AsyncDisposable {
+  readonly monitor: Monitor;
+  readonly events: MonitorEvent[];
 }
 
 /** Codes of what was told, each once, as `alert node-lies`. */
 export function codes(events: readonly MonitorEvent[]): string[] {
   return [...new Set(events.map(({ kind, code }) => `${kind} ${code}`))];
+}
+
+/** The alerts that stand, as `quorum-missing us/1`. */
+export function standing({ alerts }: Pick<Monitor, 'alerts'>): string[] {
+  return alerts.map(({ code, subject }) => `${code} ${subject}`).toSorted();
+}
+
+/** Messages that were asked of mirrors, by the answers to these requests: sequence numbers after which was asked. */
+export function askedAfter(asked: readonly string[]): number[] {
+  return asked.flatMap((path) => {
+    const [, after] = /^mirror.*sequencenumber=gt:(\d+)/.exec(path) ?? [];
+    return after === undefined ? [] : [Number(after)];
+  });
 }
 
 /** A page of a mirror, of the messages that it holds. */

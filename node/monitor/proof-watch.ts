@@ -1,0 +1,234 @@
+import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { isJsonArray, type JsonValue } from '../../protocol/json/value.ts';
+import { checkpointStatement } from '../../protocol/log/checkpoint.ts';
+import { consistencyAt } from '../../protocol/log/log-tiles.ts';
+import type { ReadMessage } from '../../protocol/proof/charge.ts';
+import { judgeProof } from '../../protocol/proof/judge-proof.ts';
+import { type Difference, type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
+import { parseProof, ProofError } from '../../protocol/proof/parse-proof.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
+import { LogDamagedError } from '../log/federation-log.ts';
+import type { ShownRival } from './chain-watch.ts';
+import { federationStatements, logViewOf, type StatementSources } from './federation-statements.ts';
+import type { KeptLog } from './kept-log.ts';
+import type { NameWatch } from './name-watch.ts';
+import { type Accusation, ProofShelf } from './proof-shelf.ts';
+import { AnswerError, readObject } from './public-answers.ts';
+import type { AnsweringNode, WatchedNodes } from './watched-nodes.ts';
+
+/** A proof that was written. */
+export interface WrittenProof {
+  readonly code: Accusation['misdeed'];
+  readonly subject: string;
+  readonly detail: string;
+  readonly file: string;
+}
+
+export interface ProofWatchOptions extends StatementSources {
+  readonly kept: KeptLog;
+  readonly names: NameWatch;
+  readonly nodes: WatchedNodes;
+  readonly directory: string;
+  /** Names of the proofs that were written before. */
+  readonly known: readonly string[];
+  readonly onProof: (proof: WrittenProof) => void;
+}
+
+/** Pages of one node's proofs in one round at most. */
+const PAGES_A_ROUND = 8;
+/** Envelopes beside decided ones that wait for a proof at most. */
+const MAX_RIVALS = 256;
+
+/**
+ * Makes proofs of what members signed against the protocol, and takes those that nodes show; each is judged by the
+ * monitor's own log before it is called one.
+ */
+export class ProofWatch {
+  readonly #options: ProofWatchOptions;
+  readonly #shelf: ProofShelf;
+  /** By node and batch. */
+  readonly #rivals = new Map<string, ShownRival>();
+
+  constructor(options: ProofWatchOptions) {
+    this.#options = options;
+    this.#shelf = new ProofShelf(options.directory, options.known);
+  }
+
+  get names(): readonly string[] {
+    return this.#shelf.names;
+  }
+
+  /** A node shows an envelope beside the decided one. It proves something where its own account named both. */
+  noteRival(rival: ShownRival): void {
+    if (this.#rivals.size < MAX_RIVALS) this.#rivals.set(`${rival.node}/${rival.batch}`, rival);
+  }
+
+  /** Writes what can be proven now. */
+  async look(): Promise<void> {
+    for (const node of this.#options.nodes.answering) await this.#readFrom(node);
+    for (const [name, rival] of this.#rivals) {
+      this.#rivals.delete(name);
+      await this.#proveEnvelopes(rival);
+    }
+    for (const known of this.#options.book.contradicted) await this.#proveCheckpoint(known);
+  }
+
+  /** Takes the proofs that a node holds. */
+  async #readFrom({ node }: AnsweringNode): Promise<void> {
+    const { nodes } = this.#options;
+    await nodes.ask(node, async () => {
+      let cursor: string | null = null;
+      for (let page = 0; page < PAGES_A_ROUND; page++) {
+        const answer: ProofPage = await node.equivocations(cursor, readProofPage);
+        for (const proof of answer.proofs) await this.#take(proof);
+        cursor = answer.nextCursor;
+        if (cursor === null) return;
+      }
+    });
+  }
+
+  async #proveEnvelopes({ node, batch, decided, rival }: ShownRival): Promise<void> {
+    const accusation: Accusation = { misdeed: 'two-envelopes', accused: node, batch };
+    const envelope = hashText(nativeSuite, rival.statement);
+    const named = this.#options.names.rivals.find((one) => one.node === node && one.envelope === envelope);
+    if (named === undefined || this.#shelf.isFull(accusation)) return;
+    const first = await this.#fetchEnvelope(node, batch, decided.envelope);
+    if (first === null) return;
+    const { keyId } = envelopeStatement.parse(rival.statement);
+    const misdeed: MisdeedProof['misdeed'] = {
+      type: 'two-envelopes',
+      first: { ...first, sequence: decided.decision.sequence },
+      second: { ...rival, sequence: String(named.sequence) },
+    };
+    await this.#make(misdeed, [decided.keyId, keyId]);
+  }
+
+  /** The decided envelope as it was signed, from any node. */
+  async #fetchEnvelope(node: NodeId, batch: number, hash: Sha256Hash): Promise<SignedStatement | null> {
+    const { nodes } = this.#options;
+    for (const { node: by } of nodes.answering) {
+      const signed = await nodes.ask(by, async () => (await by.chain(node, batch)).batches[0]?.envelope);
+      if (signed !== undefined && hashText(nativeSuite, signed.statement) === hash) return signed;
+    }
+    return null;
+  }
+
+  /** By the member's own later checkpoint where there is one, else by those of a majority. */
+  async #proveCheckpoint({ checkpoint, signed }: KnownCheckpoint): Promise<void> {
+    const { book } = this.#options;
+    const { node, size, keyId } = checkpoint;
+    const own = book.of(node).find((known) => known.checkpoint.size >= size);
+    if (own !== undefined && !this.#shelf.isFull({ misdeed: 'two-checkpoints', accused: node, batch: null })) {
+      const difference = await this.#differenceAt(size, own.checkpoint.size);
+      const keyIds = [keyId, own.checkpoint.keyId];
+      await this.#make({ type: 'two-checkpoints', first: signed, second: own.signed, difference }, keyIds);
+    }
+    if (this.#shelf.isFull({ misdeed: 'false-checkpoint', accused: node, batch: null })) return;
+    const heads = new Map(book.kept().map((known) => [known.checkpoint.size, known.checkpoint.root]));
+    const against = [...heads].filter(([larger]) => larger >= size);
+    const differences = await Promise.all(
+      against.map(async ([larger, root]) => ({ size: larger, root, difference: await this.#differenceAt(size, larger) })),
+    );
+    await this.#make({ type: 'false-checkpoint', checkpoint: signed, against: differences }, [keyId]);
+  }
+
+  /** The root that the true tree had at a size, and that the larger one begins with it. */
+  async #differenceAt(size: number, larger: number): Promise<Difference> {
+    const { log } = this.#options;
+    const path = await consistencyAt(nativeSuite, size, larger, async (level, index, width) => {
+      const tile = await log.tile(level, index, width);
+      if (tile === undefined) throw new LogDamagedError(`tile ${level}/${index} of the log is missing`);
+      return tile;
+    });
+    return { type: 'beginning', root: await log.rootAt(size), path: path.map(writeSha256) };
+  }
+
+  async #make(misdeed: MisdeedProof['misdeed'], keyIds: readonly Sha256Hash[]): Promise<void> {
+    await this.#take({ format: PROOF_FORMAT, misdeed, ...(await federationStatements(this.#options, keyIds)) });
+  }
+
+  /** Keeps a proof that holds by what is known here; what falls short of that is no lie of whoever shows it. */
+  async #take(proof: MisdeedProof): Promise<void> {
+    const { log, onProof } = this.#options;
+    const messages = await this.#messagesOf(proof.misdeed);
+    const verdict = judgeProof(nativeSuite, proof, {
+      pin: log.state.federation,
+      log: await logViewOf(this.#options, sizesOf(proof)),
+      messageAt: (sequence) => messages.get(sequence),
+    });
+    const { accused, batch, misdeed } = verdict;
+    // The file must hold by itself, but for what the ledger alone can say.
+    const alone = judgeProof(nativeSuite, proof, { pin: log.state.federation });
+    const holdsAlone = alone.proven || alone.word === 'two-signed';
+    if (!verdict.proven || !holdsAlone || accused === null) return;
+    const accusation = { misdeed, accused, batch };
+    if (this.#shelf.isFull(accusation)) return;
+    const file = await this.#shelf.put(accusation, proof);
+    const subject = batch === null ? accused : `${accused}/${batch}`;
+    onProof({ code: misdeed, subject, detail: `by ${accused}`, file });
+  }
+
+  /** What was read on the ledger where the proof says that its envelopes were named. */
+  async #messagesOf(misdeed: MisdeedProof['misdeed']): Promise<ReadonlyMap<string, ReadMessage>> {
+    const found = new Map<string, ReadMessage>();
+    if (misdeed.type !== 'two-envelopes') return found;
+    for (const { sequence, payer, message, index } of this.#options.names.rivals) {
+      found.set(String(sequence), { payer, message, index });
+    }
+    for (const { statement } of [misdeed.first, misdeed.second]) {
+      const name = readName(statement);
+      const decision = name === null ? undefined : (await this.#options.kept.batch(name.node, name.batch))?.decision;
+      if (decision !== undefined) found.set(decision.sequence, decision);
+    }
+    return found;
+  }
+}
+
+interface ProofPage {
+  readonly proofs: readonly MisdeedProof[];
+  readonly nextCursor: string | null;
+}
+
+/** Reads `GET /v1/equivocations`. Throws `AnswerError`. */
+function readProofPage(text: string): ProofPage {
+  const { equivocations = null, nextCursor = null } = readObject('proofs of misbehaviour', text);
+  if (!isJsonArray(equivocations) || (nextCursor !== null && typeof nextCursor !== 'string')) {
+    throw new AnswerError('the proofs of misbehaviour have another shape');
+  }
+  return { proofs: equivocations.map(readProof), nextCursor };
+}
+
+function readProof(value: JsonValue): MisdeedProof {
+  try {
+    return parseProof(value);
+  } catch (error) {
+    if (error instanceof ProofError) throw new AnswerError(error.message);
+    throw error;
+  }
+}
+
+function readName(text: string) {
+  try {
+    return envelopeStatement.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Sizes of the trees that it says something false of. */
+function sizesOf({ misdeed }: MisdeedProof): readonly number[] {
+  if (misdeed.type === 'two-checkpoints') return [misdeed.first, misdeed.second].flatMap(({ text }) => sizeOf(text));
+  return misdeed.type === 'false-checkpoint' ? sizeOf(misdeed.checkpoint.text) : [];
+}
+
+function sizeOf(text: string): readonly number[] {
+  try {
+    return [checkpointStatement.parse(text).size];
+  } catch {
+    return [];
+  }
+}
