@@ -1,83 +1,81 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { signStatement } from '../../../protocol/statement/statement.ts';
-import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
-import { writeLedgerMessage } from '../../../protocol/log/message.ts';
-import { nameEnvelope } from '../../../protocol/log/naming.ts';
-import { nobleSuite } from '../../../protocol/suite/noble.ts';
-import { codes, WatchedWorld } from './watched-world.ts';
+import { LogDamagedError } from '../../../node/log/federation-log.ts';
+import { TestFederation } from '../../fixtures/federation.ts';
+import { askedAfter, codes, standing, WatchedWorld } from './watched-world.ts';
 
 test('a monitor that is started anew reads on where it was, and tells again only what is new', async () => {
   await using world = await WatchedWorld.create();
-  const stateFile = join(world.directory, 'state');
-  const first = await world.seal('eu');
-  const { envelope } = await world.seal('us');
-  const named = { ...envelope, root: envelope.keyId };
-  world.submit(writeLedgerMessage(nameEnvelope(nobleSuite, world.federation.chain.genesis, named, 'nobody shows it')));
+  const stateDirectory = join(world.directory, 'state');
+  for (let i = 0; i < 4; i++) await world.seal('eu');
+  world.silent.set('us', 4);
+  await world.seal('jp');
   world.ahead = 61_000;
+  let since: number | undefined;
   {
-    const { monitor } = await world.watch({ stateFile });
+    await using watched = await world.watch({ stateDirectory });
+    const { monitor } = watched;
     await monitor.round();
-    world.ahead += 61_000;
-    await monitor.round();
-    assert.equal(
-      monitor.alerts.map(({ code, subject }) => `${code} ${subject}`),
-      ['foreign-anchor us/1'],
-    );
+    assert.equal(standing(monitor), ['checkpoint-behind us', 'quorum-missing jp/1']);
+    since = monitor.alerts[0]?.since;
   }
   const before = world.asked.length;
   {
-    const { monitor, events } = await world.watch({ stateFile });
-    const since = monitor.alerts[0]?.since;
+    await using watched = await world.watch({ stateDirectory });
+    const { monitor, events } = watched;
+    assert.equal([monitor.topicSequence, monitor.tree], [5, { size: 5, root: await world.log.rootAt(5) }]);
+    world.ahead += 1_000;
     await world.seal('eu');
     await monitor.round();
-    assert.equal([codes(events), monitor.alerts[0]?.since, monitor.topicSequence], [[], since, 4]);
+    const told = events.map(({ code, subject }) => `${code} ${subject}`);
+    assert.equal([told, monitor.alerts[0]?.since, monitor.topicSequence], [['quorum-missing eu/5'], since, 6]);
+    assert.is(monitor.heads.find(({ node }) => node === 'eu')?.batch, 5);
   }
-  const asked = world.asked.slice(before).filter((path) => path.startsWith('mirror-') && path.includes('gt:'));
-  assert.ok(asked.length > 0 && asked.every((path) => !path.endsWith('gt:0')), 'the topic is not read again');
+  const asked = askedAfter(world.asked.slice(before));
+  assert.ok(asked.length > 0 && asked.every((after) => after >= 4), `asked after ${asked.join()}`);
+  const envelopes = world.asked.slice(before).filter((path) => / \/v1\/chains\/eu\?from=1$/.test(path));
+  assert.equal(envelopes, [], 'no chain is read from its beginning');
+});
 
-  // What it read before its restart is what a later lie is held against.
-  const rival = await signStatement(
-    envelopeStatement,
-    { ...first.envelope, root: first.envelope.keyId },
-    world.federation.member('eu').key.signer,
+test('a proof is told once, and stays known', async () => {
+  await using world = await WatchedWorld.create();
+  const stateDirectory = join(world.directory, 'state');
+  for (let i = 0; i < 3; i++) await world.seal('eu');
+  world.lies.set('jp', ({ federation }) => ({ root: federation }));
+  for (const expected of [['proof false-checkpoint', 'alert checkpoint-false'], []]) {
+    await using watched = await world.watch({ stateDirectory });
+    await watched.monitor.round();
+    assert.equal([codes(watched.events), watched.monitor.proofs], [expected, ['false-checkpoint-jp']]);
+  }
+});
+
+test('a store of another federation is refused', async () => {
+  await using world = await WatchedWorld.create();
+  const stateDirectory = join(world.directory, 'state');
+  await using watched = await world.watch({ stateDirectory });
+  await watched.monitor.round();
+  await watched[Symbol.asyncDispose]();
+  const other = await TestFederation.create({ nodes: ['eu', 'us'], seed: 'another' });
+  await world.watch({ stateDirectory, rosters: other.rosters }).then(
+    () => assert.unreachable('the log of another federation was taken'),
+    (error: unknown) => assert.instance(error, LogDamagedError),
   );
-  world.changes.set('jp', (path, body) => {
-    if (path === '/v1/federation') return body;
-    return path.startsWith('/v1/chains/eu')
-      ? { ...body, batches: [{ batch: 1, envelope: rival }] }
-      : body;
-  });
-  {
-    const { monitor, events } = await world.watch({ stateFile });
-    for (let round = 0; round < 3 && monitor.proofs.length === 0; round++) await monitor.round();
-    assert.equal(monitor.proofs, ['equivocation-eu-eu-1']);
-    assert.ok(codes(events).includes('proof equivocation'));
-  }
-  {
-    const { monitor, events } = await world.watch({ stateFile });
-    await monitor.round();
-    assert.equal(monitor.proofs, ['equivocation-eu-eu-1']);
-    assert.not.ok(codes(events).includes('proof equivocation'), 'a proof is told once');
-    assert.ok(monitor.alerts.some(({ code }) => code === 'chain-tainted'));
-  }
 });
 
 test('a round that is called off tells nothing of those who could not answer any more', async () => {
   await using world = await WatchedWorld.create();
-  const stateFile = join(world.directory, 'state');
   await world.seal('eu');
-  const { monitor, events } = await world.watch({ stateFile });
+  await using watched = await world.watch();
+  const { monitor, events } = watched;
   world.changes.set('us', () => {
-    monitor[Symbol.dispose]();
+    monitor.stop();
     return null;
   });
   const { complete } = await monitor.round();
-  assert.equal([complete, codes(events)], [false, []]);
-  assert.match(await readFile(stateFile, 'utf8'), '"alerts":[]');
-  assert.equal((await readdir(world.directory)).toSorted(), ['state']);
+  assert.equal([complete, codes(events), monitor.alerts], [false, [], []]);
+  assert.equal(await readdir(world.directory), []);
 });
 
 test.run();

@@ -3,20 +3,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { signStatement } from '../../../protocol/statement/statement.ts';
-import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
+import { until } from '../../fixtures/until.ts';
 import { NODES, WatchedWorld } from '../../node/monitor/watched-world.ts';
 
 const world = await WatchedWorld.create();
 test.after(() => world[Symbol.asyncDispose]());
-const { envelope } = await world.seal('eu');
+await world.seal('eu');
 await world.seal('us');
 const roster = join(world.directory, 'roster.json');
 await writeFile(roster, JSON.stringify(world.federation.rosters));
 
 /** The federation's clock is years away from this machine's: nothing is late but where a test says so. */
-const PATIENT = ['anchor', 'shown'].flatMap((what) => [`--${what}-within`, '86400']);
+const PATIENT = ['anchor', 'quorum', 'shown', 'checkpoint'].flatMap((what) => [`--${what}-within`, '86400']);
 const OPTIONS = [
   '--roster',
   roster,
@@ -96,28 +97,25 @@ test('with --once it ends with 0 where all is well, and with 3 where a node fail
 });
 
 test('a proof of misbehaviour ends it with 1, and is not forgotten', async () => {
-  const { signer } = world.federation.member('eu').key;
-  const rival = await signStatement(envelopeStatement, { ...envelope, root: envelope.keyId }, signer);
-  world.changes.set('jp', (path, body) => {
-    const shown = { batch: 1, envelope: rival };
-    return path.startsWith('/v1/chains/eu') ? { ...body, batches: [shown] } : body;
-  });
+  world.lies.set('jp', () => ({ root: hashText(nobleSuite, 'another tree') }));
+  await world.seal('us');
   const running = run();
   assert.is(await running.exit, 1);
-  assert.ok(running.lines.some((line) => line.includes('"kind":"proof","code":"equivocation"')));
-  world.changes.clear();
+  assert.ok(running.lines.some((line) => line.includes('"kind":"proof","code":"false-checkpoint"')));
+  world.lies.clear();
 
   // Started anew it goes on, and says the same when it is told to end.
-  const again = run();
-  await sleep(300);
+  const before = world.asked.length;
+  const again = run('--keep-going');
+  await until('it goes on', () => world.asked.slice(before).some((path) => path.startsWith('jp /v1/log/checkpoints')));
   again.end();
   assert.is(await again.exit, 1);
   assert.is(await run('--once').exit, 1);
 });
 
-test('a state that cannot be written ends it with 2', async () => {
-  const running = run('--state', join(world.directory, 'nowhere', 'state'));
-  assert.is(await running.exit, 2);
+test('a state that cannot be written ends it with 2, and so does a command that there is not', async () => {
+  assert.is(await run('--state', join(roster, 'state')).exit, 2);
+  assert.is(await run('verify').exit, 2);
 });
 
 test.run();
