@@ -1,16 +1,12 @@
 import { FederationKeys } from '../../node/federation/federation-keys.ts';
-import { verifyBundleRoute } from '../../node/http/routes/bundles.ts';
 import { CheckpointBook, readCheckpoint } from '../../node/log/checkpoint-book.ts';
 import { FederationLog } from '../../node/log/federation-log.ts';
 import { takeFinal } from '../../node/log/take-final.ts';
-import { BundleJudge } from '../../node/verification/bundle-judge.ts';
 import { LogKnowledge } from '../../node/verification/log-knowledge.ts';
-import { RecordJudge } from '../../node/verification/record-judge.ts';
-import { Verifier, type VerifierOptions } from '../../node/verification/verifier.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
-import { openGate, serveApp } from '../fixtures/served-app.ts';
+import { serveJudgingNode } from '../fixtures/judging-node.ts';
 import { LogStore } from '../node/log/log-store.ts';
 import type { Corpus } from './corpus.ts';
 import { type Answer, answerOf, type Judge, UNREADABLE } from './judge.ts';
@@ -40,34 +36,14 @@ export async function nodeJudge(corpus: Corpus): Promise<Judge> {
     const outcome = await checkpointBook.learn(readCheckpoint(signed));
     if (outcome !== 'counted') throw new Error(`an honest checkpoint is ${outcome}`);
   }
-  const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
-  const verifier = new Verifier({
-    knowledge,
-    records: new RecordJudge({ keys, knowledge }),
-    bundles: opening.use(new BundleJudge()),
-    now: Date.now,
-    ...NO_RECORDS,
-  });
-  const { base } = opening.use(await serveApp(FREE, [verifyBundleRoute({ verifier, now: Date.now })]));
+  const node = opening.use(await serveJudgingNode(new LogKnowledge({ federationLog, checkpointBook, keys })));
   const running = opening.move();
   return {
     name: 'node',
-    judge: (texts) => inTurn(texts, (text) => nodeAnswer(`${base}/v1/bundles/verify`, text)),
+    judge: (texts) => inTurn(texts, async (text) => answerIn(await node.verify(text))),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
-
-/** It judges what it is brought, and holds no record of its own. */
-const NO_RECORDS: Pick<VerifierOptions, 'anchored' | 'evidence' | 'linked' | 'payload'> = {
-  evidence: async () => undefined,
-  linked: async () => ({ evidence: [], incidents: [], truncated: false }),
-  payload: async () => 'withheld',
-  anchored: async () => false,
-};
-
-const FREE = openGate(() => {
-  throw new Error('no key is asked for');
-});
 
 async function signedRosters({ home }: Corpus): Promise<SignedRoster[]> {
   const signed: SignedRoster[] = [];
@@ -83,9 +59,7 @@ async function signedRosters({ home }: Corpus): Promise<SignedRoster[]> {
   return signed;
 }
 
-async function nodeAnswer(url: string, text: string): Promise<Answer> {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(url, { method: 'POST', headers, body: text });
+async function answerIn(response: Response): Promise<Answer> {
   const body = await response.json();
   if (response.status === MALFORMED) return UNREADABLE;
   if (response.status !== 200) return { ...UNREADABLE, word: `no answer: ${JSON.stringify(body)}` };
