@@ -1,28 +1,34 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MirrorClient } from '../../../node/anchoring/mirror-client.ts';
 import { readKeyFile } from '../../../node/keys/key-file.ts';
-import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { Monitor } from '../../../node/monitor/monitor.ts';
 import { MonitorMetrics } from '../../../node/monitor/monitor-metrics.ts';
 import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor-options.ts';
+import { hashText } from '../../../protocol/hash.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
-import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
-import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
+import { checkpointStatement, type SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
+import { verifyCommand } from '../../../scripts/verify/command.ts';
+import { anchorOf, consensusOf } from '../../fixtures/federation-topic.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { until } from '../../fixtures/until.ts';
+import { askedAfter, codes, standing } from '../../node/monitor/watched-world.ts';
 
 const NODES = ['eu', 'us', 'ca'];
+const PATIENCE_MS = 60_000;
+const ROUND_PAUSE_MS = 1_500;
 const directory = await mkdtemp(join(tmpdir(), 'meridian-monitor-'));
 const network = await TestNetwork.start({ nodes: NODES, quorum: 2, ledger: 'local' });
 const rosterFile = network.node().config.rosterFile;
 const rosters = parseRosterFile(await readFile(rosterFile, 'utf8'));
-const mirrors = network.ledger.config(0).mirrors;
+const [mirror = ''] = network.ledger.config(0).mirrors;
 let runs = 0;
 
 test.after(async () => {
@@ -31,48 +37,63 @@ test.after(async () => {
 });
 
 for (const id of ['eu', 'us']) {
-  await network.node(id).attest({ decision: 'approve' });
+  await network.node(id).attest({ decision: 'approve', from: id });
   await network.node(id).seal();
 }
-await until('every batch is confirmed and witnessed', isClosed);
+await until('every member vouches for every batch at every node', () => NODES.every(isSettled), PATIENCE_MS);
 
-async function isClosed(): Promise<boolean> {
-  using watched = await watch();
-  await watched.monitor.round();
-  return watched.monitor.heads.filter(({ batch, open }) => batch > 0 && open === 0).length === 2;
+function isSettled(id: string): boolean {
+  const kept = network.node(id).context.checkpointBook.all();
+  return kept.filter(({ checkpoint: { vouched } }) => vouched.eu === 1 && vouched.us === 1).length === NODES.length;
 }
 
-interface Watched extends Disposable {
+interface Watched extends AsyncDisposable {
   readonly monitor: Monitor;
   readonly events: MonitorEvent[];
-  readonly proofDirectory: string;
 }
 
 async function watch(options: Partial<MonitorOptions> = {}): Promise<Watched> {
   const events: MonitorEvent[] = [];
-  const proofDirectory = join(directory, `proofs-${++runs}`);
   const monitor = await Monitor.open({
     rosters,
-    mirror: new MirrorClient(mirrors),
-    stateFile: null,
-    proofDirectory,
+    mirrors: [mirror],
+    stateDirectory: null,
+    proofDirectory: join(directory, `proofs-${++runs}`),
     now: Date.now,
     failingRounds: 1,
     onEvent: (event) => void events.push(event),
     ...options,
   });
-  return { monitor, events, proofDirectory, [Symbol.dispose]: () => monitor[Symbol.dispose]() };
+  return { monitor, events, [Symbol.asyncDispose]: () => monitor[Symbol.asyncDispose]() };
 }
 
-/** A face of `eu` whose answers `change` may alter. */
-async function proxy(change: (path: string, text: string) => string | Promise<string>) {
-  const { baseUrl } = network.node('eu');
+/** Rounds until something is so. */
+async function rounds(what: string, { monitor }: Watched, holds: (monitor: Monitor) => boolean): Promise<void> {
+  await until(
+    what,
+    async () => {
+      await monitor.round();
+      if (holds(monitor)) return true;
+      // A node answers so much a minute to one address.
+      await sleep(ROUND_PAUSE_MS);
+      return false;
+    },
+    PATIENCE_MS,
+  );
+}
+
+const isClosed = ({ heads }: Monitor): boolean => heads.filter(({ batch, open }) => batch > 0 && open === 0).length === 2;
+
+/** Stands before an address: asks it, and answers what `change` makes of that. */
+async function proxy(target: string, change: (path: string, body: Buffer) => Buffer | string | Promise<Buffer | string>) {
+  const asked: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
+    asked.push(`mirror ${path}`);
     void (async () => {
-      const answer = await fetch(baseUrl + path);
-      const text = await change(path, await answer.text());
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+      const answer = await fetch(target + path);
+      const body = await change(path, Buffer.from(await answer.arrayBuffer()));
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -80,6 +101,7 @@ async function proxy(change: (path: string, text: string) => string | Promise<st
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {
     url: `http://127.0.0.1:${address.port}`,
+    asked,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -87,114 +109,124 @@ async function proxy(change: (path: string, text: string) => string | Promise<st
   };
 }
 
-function codes(events: readonly MonitorEvent[]): string[] {
-  return [...new Set(events.map(({ kind, code }) => `${kind} ${code}`))];
-}
-
-test('where all is well nothing is told, and the command ends with 0', async () => {
-  using watched = await watch();
-  const result = await watched.monitor.round();
-  assert.ok(result.complete);
+test('where all is well the monitor comes to the log of every node and tells nothing; the command ends with 0', async () => {
+  await using watched = await watch();
+  await rounds('every batch is decided and vouched for', watched, isClosed);
   assert.equal(codes(watched.events), []);
+  assert.is(watched.monitor.tree.size, 2);
+  for (const id of NODES) assert.is(watched.monitor.tree.root, network.node(id).context.federationLog.root);
   const lines: string[] = [];
   const output = {
     out: (line: string) => void lines.push(line),
     err: () => undefined,
     signal: new AbortController().signal,
   };
-  const args = ['--roster', rosterFile, '--mirror', mirrors[0] ?? '', '--once', '--json', '--interval', '0.1'];
+  const args = ['--roster', rosterFile, '--mirror', mirror, '--once', '--json', '--interval', '0.1'];
   assert.is(await monitorCommand(args, output), 0, lines.join('\n').slice(0, 500));
   assert.match(lines.at(-1) ?? '', '"complete":true');
 });
 
-test('a second envelope that one node is shown by a proxy is proven, and the file proves it alone', async () => {
-  const chain = await (await fetch(`${network.node('eu').baseUrl}/v1/chains/eu?from=1`)).json();
-  const batches: { envelope: SignedStatement }[] = Object(chain).batches;
-  const first = batches[0];
-  if (first === undefined) throw new Error('no batch');
-  const envelope = envelopeStatement.parse(first.envelope.statement);
+test('another root that a member signs is proven, and the file proves it alone', async () => {
   const signer = nativeSigner(await readKeyFile(join(network.node('eu').config.home, 'keys'), 'signing'));
-  const rival = await signStatement(envelopeStatement, { ...envelope, root: envelope.keyId }, signer);
-  await using liar = await proxy((path, text) => {
-    if (!path.startsWith('/v1/chains/eu')) return text;
-    const page = JSON.parse(text);
-    return JSON.stringify({ ...page, batches: [{ ...page.batches[0], envelope: rival }] });
+  await using liar = await proxy(network.node('eu').baseUrl, async (path, body) => {
+    if (path !== '/v1/log/checkpoints') return body;
+    const answer = JSON.parse(body.toString());
+    const signed: SignedCheckpoint[] = answer.checkpoints;
+    const own = signed.map(({ text }) => checkpointStatement.parse(text)).find(({ node }) => node === 'eu');
+    if (own === undefined) return body;
+    const lie = { ...own, root: hashText(nativeSuite, 'another tree') };
+    const { statement: text, signature } = await signStatement(checkpointStatement, lie, signer);
+    return JSON.stringify({ ...answer, checkpoints: [{ text, signature }] });
   });
-  using watched = await watch({ nodes: [network.node('us').baseUrl, liar.url] });
-  const began = performance.now();
-  for (let round = 0; round < 6 && watched.monitor.proofs.length === 0; round++) await watched.monitor.round();
-  console.log(`time to detect a split view: ${Math.round(performance.now() - began)} ms`);
+  await using watched = await watch({ nodes: [liar.url, network.node('us').baseUrl, network.node('ca').baseUrl] });
+  await rounds('a false checkpoint is proven', watched, ({ proofs }) => proofs.length > 0);
+  assert.ok(standing(watched.monitor).includes('checkpoint-false eu'));
   const proof = watched.events.find(({ kind }) => kind === 'proof');
   if (proof?.kind !== 'proof') throw new Error(`no proof: ${codes(watched.events).join(', ')}`);
-  assert.is(proof.code, 'equivocation');
-  const lines: string[] = [];
-  const output = {
-    out: (line: string) => void lines.push(line),
-    err: () => undefined,
-    signal: new AbortController().signal,
-  };
-  assert.is(await monitorCommand(['verify', proof.file, '--roster', rosterFile], output), 0);
-  assert.is(await monitorCommand(['verify', proof.file], output), 3);
-  await writeFile(proof.file, (await readFile(proof.file, 'utf8')).replaceAll(envelope.keyId, envelope.root));
-  assert.is(await monitorCommand(['verify', proof.file, '--roster', rosterFile], output), 1, lines.join('\n'));
+  const surroundings = { out: () => undefined, home: directory, now: Date.now };
+  assert.is(await verifyCommand([proof.file, '--roster', hashText(nativeSuite, rosters[0]?.statement ?? '')], surroundings), 0);
+  assert.is(await verifyCommand([proof.file], surroundings), 3);
 });
 
 test('a node that shows what was not signed lies, and proves nothing', async () => {
-  await using liar = await proxy((path, text) =>
-    path.startsWith('/v1/chains') ? text.replaceAll('sealedAt\\":\\"20', 'sealedAt\\":\\"19') : text,
+  await using liar = await proxy(network.node('eu').baseUrl, (path, body) =>
+    path.startsWith('/v1/chains') ? body.toString().replaceAll('sealedAt\\":\\"20', 'sealedAt\\":\\"19') : body,
   );
-  using watched = await watch({ nodes: [liar.url] });
-  await watched.monitor.round();
-  assert.ok(codes(watched.events).includes('alert node-lies'));
+  await using watched = await watch({ nodes: [liar.url, network.node('us').baseUrl, network.node('ca').baseUrl] });
+  await rounds('the lie is told', watched, ({ alerts }) => alerts.some(({ code }) => code === 'node-lies'));
   assert.equal(watched.monitor.proofs, []);
+  await rounds('the others show it', watched, isClosed);
 });
 
-test('a batch that only the ledger names is missed', async () => {
-  await using liar = await proxy((path, text) => {
-    if (!path.startsWith('/v1/chains')) return text;
-    const page = JSON.parse(text);
-    if (path.startsWith('/v1/chains/us')) return JSON.stringify({ ...page, head: 0, batches: [], nextFrom: null });
-    return text;
-  });
-  const patience = { bodyMs: 0 };
+test('a mirror that makes up the end of the topic moves nothing, and is told', async () => {
   let ahead = 0;
-  using watched = await watch({ nodes: [liar.url], patience, now: () => Date.now() + ahead });
-  await watched.monitor.round();
-  ahead = 1_000;
-  await watched.monitor.round();
-  assert.ok(codes(watched.events).includes('alert batch-missing'), codes(watched.events).join());
+  await using liar = await proxy(mirror, (_path, body) => {
+    const page = JSON.parse(body.toString());
+    const last = page.messages.at(-1);
+    if (last === undefined) return body;
+    const consensusTimestamp = consensusOf(1_000 * (Number(last.consensus_timestamp.split('.')[0]) + 1));
+    const { topic_id: topicId, payer_account_id: payer } = last;
+    const previous = new Uint8Array(Buffer.from(last.running_hash, 'base64'));
+    const at = { sequence: last.sequence_number + 1, consensusTimestamp, previous };
+    const { next } = anchorOf({ network: 'local', topicId, payer }, 'made up', at);
+    const running_hash = Buffer.from(next).toString('base64');
+    const message = Buffer.from('made up').toString('base64');
+    const made = { ...last, sequence_number: at.sequence, consensus_timestamp: consensusTimestamp, message, running_hash };
+    return JSON.stringify({ ...page, messages: [...page.messages, made].slice(0, 100) });
+  });
+  await using watched = await watch({ mirrors: [liar.url, mirror], now: () => Date.now() + ahead });
+  await rounds('the true topic is read', watched, ({ tree }) => tree.size === 2);
+  ahead = 61_000;
+  await rounds('it is told', watched, ({ alerts }) => alerts.some(({ code }) => code === 'mirror-unconfirmed'));
+  assert.is(watched.monitor.tree.root, network.node('us').context.federationLog.root);
 });
 
-test('an anchor that came later than promised is told, with what it took', async () => {
-  using watched = await watch({ patience: { anchorMs: 1 } });
-  await watched.monitor.round();
-  assert.ok(codes(watched.events).includes('notice anchor-late'));
+test('a message that came later than promised is told, with what it took', async () => {
+  await using watched = await watch({ patience: { anchorMs: 1 } });
+  await rounds('it is told', watched, () => codes(watched.events).includes('notice anchor-late'));
 });
 
-test('a monitor goes on from its state, refuses a damaged one, and shows metrics', async () => {
-  const stateFile = join(directory, 'state');
+test('a monitor goes on from its state without reading the topic anew, and shows metrics', async () => {
+  const stateDirectory = join(directory, 'state');
   {
-    using watched = await watch({ stateFile });
-    await watched.monitor.round();
+    await using watched = await watch({ stateDirectory });
+    await rounds('every batch is decided and vouched for', watched, isClosed);
   }
-  {
-    using watched = await watch({ stateFile });
-    assert.ok(watched.monitor.topicSequence >= 2);
-    assert.is(watched.monitor.heads.find(({ node }) => node === 'eu')?.batch, 1);
-    await watched.monitor.round();
-    assert.equal(codes(watched.events), []);
-    await using metrics = new MonitorMetrics(watched.monitor);
-    const port = await metrics.listen(0);
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    assert.match(text, 'meridian_monitor_chain_head_batch{member="eu"} 1');
-    assert.match(text, 'meridian_monitor_proofs 0');
+  await using counted = await proxy(mirror, (_path, body) => body);
+  await using watched = await watch({ stateDirectory, mirrors: [counted.url] });
+  const { monitor, events } = watched;
+  assert.equal([monitor.topicSequence >= 2, monitor.tree.size, isClosed(monitor)], [true, 2, true]);
+  const before = monitor.topicSequence;
+  await monitor.round();
+  assert.equal(codes(events), []);
+  const asked = askedAfter(counted.asked.map((path) => path.replace(/\?.*sequencenumber/, 'sequencenumber')));
+  assert.ok(asked.length > 0 && asked.every((after) => after >= before - 1), asked.join());
+  await using metrics = new MonitorMetrics(monitor);
+  const port = await metrics.listen(0);
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  for (const line of [
+    'meridian_monitor_chain_head_batch{member="eu"} 1',
+    'meridian_monitor_log_size 2',
+    'meridian_monitor_proofs 0',
+    'meridian_monitor_checkpoint_behind{member="ca"} 0',
+  ]) {
+    assert.match(text, line);
   }
-  const content = await readFile(stateFile, 'utf8');
-  await writeFile(stateFile, content.replace('"batch":1', '"batch":2'));
-  await watch({ stateFile }).then(
-    () => assert.unreachable('a damaged state was taken'),
-    (error: unknown) => assert.match(String(error), 'is damaged'),
-  );
+});
+
+test('a member that is gone is missed in checkpoints and quorums', async () => {
+  let ahead = 0;
+  await using watched = await watch({ now: () => Date.now() + ahead });
+  await rounds('every batch is decided and vouched for', watched, isClosed);
+  await network.node('ca').stop();
+  await network.node('us').attest({ decision: 'refuse' });
+  await network.node('us').seal();
+  await rounds('it is decided', watched, ({ tree }) => tree.size === 3);
+  ahead = 61_000;
+  await rounds('it is told', watched, (monitor) => standing(monitor).includes('checkpoint-behind ca'));
+  assert.ok(standing(watched.monitor).includes('quorum-missing us/2'), standing(watched.monitor).join());
+  await network.node('ca').start();
+  await rounds('it is mended', watched, ({ alerts }) => alerts.length === 0);
 });
 
 test.run();
