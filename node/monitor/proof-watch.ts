@@ -69,7 +69,8 @@ export class ProofWatch {
 
   /** Writes what can be proven now. */
   async look(): Promise<void> {
-    for (const node of this.#options.nodes.answering) await this.#readFrom(node);
+    const [first] = this.#options.nodes.answering;
+    if (first !== undefined) await this.#readFrom(first);
     for (const [name, rival] of this.#rivals) {
       this.#rivals.delete(name);
       await this.#proveEnvelopes(rival);
@@ -77,7 +78,7 @@ export class ProofWatch {
     for (const known of this.#options.book.contradicted) await this.#proveCheckpoint(known);
   }
 
-  /** Takes the proofs that a node holds. */
+  /** Takes the proofs that a node holds: of another one in each round. */
   async #readFrom({ node }: AnsweringNode): Promise<void> {
     const { nodes } = this.#options;
     await nodes.ask(node, async () => {
