@@ -307,7 +307,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const verification = opening.use(
     openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
   );
-  await equivocations.reconsider();
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
   metrics.watch({

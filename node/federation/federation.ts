@@ -162,6 +162,7 @@ export class Federation implements AsyncDisposable {
       }),
     );
     this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
+    await this.#options.equivocations.reconsider();
     await transport.start();
     await this.#rosters.settle();
     this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));

@@ -6,7 +6,7 @@ import { type Decision, decisionLeaf, decisionText } from '../../protocol/log/de
 import { initialState } from '../../protocol/log/in-force.ts';
 import { consistencyAt, pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
 import { LogTree } from '../../protocol/log/log-tree.ts';
-import { type BatchMessage, type LedgerMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
+import { type LedgerMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { tileWidth } from '../../protocol/log/tile-path.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
@@ -20,7 +20,7 @@ import {
   logTileTable,
   rosterTextTable,
 } from './log-tables.ts';
-import { type LedgerName, type LoggedRival, rivalName, rivalNameTable } from './rival-name.ts';
+import { type LedgerName, type LoggedRival, loggedRival, rivalNameTable } from './rival-name.ts';
 
 const HASH_BYTES = 32;
 
@@ -211,7 +211,7 @@ export class FederationLog {
         const { node, batch } = outcome.rival;
         const isKnown = rivals.some((rival) => rival.node === node && rival.batch === batch);
         if (!isKnown && (await this.#isNew(outcome.rival, decided))) {
-          rivals.push({ node, batch, name: rivalName(message, this.#namedBy(outcome.rival), state.size) });
+          rivals.push(loggedRival(outcome.rival, message, state));
         }
       }
     }
@@ -237,10 +237,6 @@ export class FederationLog {
     if (text === undefined) throw new LogDamagedError(`the decision of batch ${node}/${batch} is missing`);
     const named = parseLedgerMessage(decisionText.parse(text).message);
     return named.type !== 'batch' || named.envelope !== envelope;
-  }
-
-  #namedBy({ node, batch, envelope, keyId }: Rival): BatchMessage {
-    return { v: 2, type: 'batch', federation: this.#state.federation, node, batch, envelope, keyId };
   }
 }
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { NodeId } from '../../protocol/ids.ts';
-import type { TopicMessage } from '../../protocol/log/decide.ts';
-import { type BatchMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
+import type { Rival, TopicMessage } from '../../protocol/log/decide.ts';
+import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { Closed, ConsensusTimestampShape, CountShape, EntityIdShape } from '../../protocol/shapes.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
@@ -31,17 +31,14 @@ export const rivalNameTable = new Table(
 );
 
 /** A rival that the log has read, and the message that names it. */
-export interface LoggedRival {
-  readonly node: NodeId;
-  readonly batch: number;
+export interface LoggedRival extends Rival {
   readonly name: LedgerName;
 }
 
-/** The row of a message that names a rival. `index`: decisions in the log before it. */
-export function rivalName(
-  { sequence, consensusTimestamp, payer }: TopicMessage,
-  named: BatchMessage,
-  index: number,
-): LedgerName {
-  return { consensusTimestamp, index, message: writeLedgerMessage(named), payer, sequence: String(sequence) };
+/** A rival with the message that names it. `state`: as it was before the message. */
+export function loggedRival(rival: Rival, { payer }: TopicMessage, state: DecisionState): LoggedRival {
+  const { node, batch, envelope, keyId, sequence, consensusTimestamp } = rival;
+  const { federation, size: index } = state;
+  const message = writeLedgerMessage({ v: 2, type: 'batch', federation, node, batch, envelope, keyId });
+  return { ...rival, name: { consensusTimestamp, index, message, payer, sequence: String(sequence) } };
 }
