@@ -1,6 +1,8 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { neededWitnesses } from '../../protocol/log/roster.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
+import { rivalNameTable } from '../log/rival-name.ts';
+import type { Rows } from '../store/store.ts';
 import type { Alerts } from './alerts.ts';
 import type { ChainWatch } from './chain-watch.ts';
 import type { CheckpointWatch } from './checkpoint-watch.ts';
@@ -35,6 +37,7 @@ export interface Watched {
 
 /** Batches by which a node may say that it is behind before that is told: a few minutes of a busy federation. */
 const BEHIND_BATCHES = 32;
+const MAX_RIVALS_TOLD = 16;
 
 /** Says what keeps batches from being decided, shown and vouched for. Of each chain the first that waits says all. */
 export async function seeChains(watched: Watched): Promise<void> {
@@ -49,6 +52,18 @@ export async function seeChains(watched: Watched): Promise<void> {
       const behind = chains.decided(node) - batch;
       if (behind > BEHIND_BATCHES) watched.alerts.see('node-behind', `${by.url} ${node}`, `${behind} batches`, watched.now);
     }
+  }
+}
+
+/** Says which numbers nodes named anew after they were decided. Of each node the first ones say all. */
+export async function seeRivals({ rows, alerts, now }: Pick<Watched, 'alerts' | 'now'> & { readonly rows: Rows }): Promise<void> {
+  const told = new Map<string, number>();
+  for await (const [[node = '', batch = ''], { sequence, consensusTimestamp }] of rivalNameTable.under(rows, [])) {
+    const before = told.get(node) ?? 0;
+    told.set(node, before + 1);
+    if (before >= MAX_RIVALS_TOLD) continue;
+    const detail = `message ${sequence} of its own account, of ${consensusTimestamp}, names another envelope`;
+    alerts.see('rival-named', `${node}/${Number(batch)}`, detail, now);
   }
 }
 

@@ -8,7 +8,6 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import type { MessageSource } from '../topic/message-source.ts';
 import type { FinalMessage } from '../topic/topic-point.ts';
 import type { Alerts, NoticeCode } from './alerts.ts';
-import type { KeptLog } from './kept-log.ts';
 import { MirrorReading } from './mirror-reading.ts';
 import type { NameWatch } from './name-watch.ts';
 import type { StatementWatch } from './statement-watch.ts';
@@ -16,7 +15,6 @@ import type { AnsweringNode, WatchedNodes } from './watched-nodes.ts';
 
 export interface LogWatchOptions {
   readonly log: FederationLog;
-  readonly kept: KeptLog;
   readonly statements: StatementWatch;
   readonly names: NameWatch;
   readonly nodes: WatchedNodes;
@@ -114,7 +112,7 @@ export class LogWatch {
       await takeFinal(log, messages, {
         textOf: (hash) => texts.get(hash),
         onAdvance: async (advance) => {
-          await this.#noteAdvance(advance, messages);
+          await this.#noteAdvance(advance);
           const { needs } = advance;
           const text = needs === null ? null : await this.#fetchRoster(needs);
           if (needs !== null && text !== null) texts.set(needs, text);
@@ -125,19 +123,12 @@ export class LogWatch {
     }
   }
 
-  async #noteAdvance({ decided, rivals, needs }: Advance, messages: readonly FinalMessage[]): Promise<void> {
-    const { log, statements, kept, names, onNotice } = this.#options;
+  async #noteAdvance({ decided, needs }: Advance): Promise<void> {
+    const { statements, onNotice } = this.#options;
     this.#needsRoster = needs;
     for (const { named, decision } of decided) {
       if (named.type !== 'revocation') continue;
       onNotice('key-revoked', `${named.node} ${named.keyId}`, `in force from ${decision.consensusTimestamp}`);
-    }
-    for (const rival of rivals) {
-      const known = await kept.batch(rival.node, rival.batch);
-      const message = messages.find(({ sequence }) => sequence === rival.sequence);
-      if (message === undefined || known === undefined || known.envelope === rival.envelope) continue;
-      const after = decided.filter(({ decision }) => Number(decision.sequence) > rival.sequence).length;
-      names.noteRival(rival, message, log.size - after);
     }
     const added: readonly Roster[] = decided.length === 0 ? [] : await statements.followLog();
     for (const { version, members } of added) {

@@ -4,12 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
-import { MAX_MESSAGE_BYTES } from '../../protocol/log/message.ts';
 import {
   Closed,
   ConsensusTimestampShape,
   CountShape,
-  EntityIdShape,
   NodeIdShape,
   OrdinalShape,
   OrNull,
@@ -18,19 +16,6 @@ import {
 import { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { AlertShape } from './alerts.ts';
-
-const RivalShape = Closed({
-  node: NodeIdShape,
-  batch: OrdinalShape,
-  envelope: Sha256Shape,
-  sequence: OrdinalShape,
-  payer: EntityIdShape,
-  message: Type.String({ maxLength: MAX_MESSAGE_BYTES }),
-  /** Decisions in the log before the message. */
-  index: CountShape,
-});
-/** An envelope that its node's own account named for a batch that was decided otherwise. */
-export type NamedRival = Static<typeof RivalShape>;
 
 const UndecidedShape = Closed({
   node: NodeIdShape,
@@ -56,7 +41,6 @@ const MonitorStateShape = Closed({
   shown: Type.Record(Type.String(), CountShape),
   /** Decisions before this one are kept as hashes of the tree alone. */
   trimmed: CountShape,
-  rivals: Type.Array(RivalShape),
   undecided: Type.Array(UndecidedShape),
   retractions: Type.Array(RetractionShape),
   /** Member → epoch milliseconds since when it is ahead of the ledger as it was read. */
@@ -79,7 +63,6 @@ export const EMPTY_STATE: MonitorState = {
   consensusTimestamp: null,
   shown: {},
   trimmed: 0,
-  rivals: [],
   undecided: [],
   retractions: [],
   ahead: {},

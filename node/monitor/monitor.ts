@@ -11,7 +11,7 @@ import { mirrorSource } from '../topic/message-source.ts';
 import { type Alert, Alerts, type NoticeCode } from './alerts.ts';
 import { ChainWatch } from './chain-watch.ts';
 import { CheckpointWatch } from './checkpoint-watch.ts';
-import { type Patience, seeChains, seeRevocations, type Watched } from './conditions.ts';
+import { type Patience, seeChains, seeRevocations, seeRivals, type Watched } from './conditions.ts';
 import { type DecidedBatch, KeptLog } from './kept-log.ts';
 import { learnStatements } from './learn-statements.ts';
 import { LogWatch } from './log-watch.ts';
@@ -83,7 +83,7 @@ export class Monitor implements AsyncDisposable {
     this.#alerts = alerts;
     const nodes = new WatchedNodes({ urls: options.nodes ?? null, alerts, now, signal, patience: failingRounds });
     this.#nodes = nodes;
-    this.#names = new NameWatch(state);
+    this.#names = new NameWatch(state.undecided);
     const parts = { ...opened, alerts, nodes, now, random, signal };
     this.#log = new LogWatch({
       ...parts,
@@ -105,7 +105,6 @@ export class Monitor implements AsyncDisposable {
     this.#tiles = new TileWatch({ ...parts, checkpoints: this.#checkpoints });
     this.#proofs = new ProofWatch({
       ...parts,
-      names: this.#names,
       directory: options.proofDirectory,
       known: state.proofs,
       onProof: (proof) => options.onEvent({ kind: 'proof', ...proof }),
@@ -244,6 +243,7 @@ export class Monitor implements AsyncDisposable {
     await this.#checkpoints.see(this.#patience.checkpointMs);
     await seeChains(watched);
     await seeRevocations(watched);
+    await seeRivals({ ...watched, rows: this.#opened.store.rows });
   }
 
   #noteDelay({ node, batch, sealedAt }: Envelope, { decision }: DecidedBatch): void {
@@ -267,7 +267,6 @@ export class Monitor implements AsyncDisposable {
       consensusTimestamp: this.#log.consensusTimestamp,
       shown: this.#chains.state(),
       trimmed: this.#opened.kept.from,
-      rivals: [...this.#names.rivals],
       undecided: [...this.#names.undecided],
       ...this.#checkpoints.state(),
       alerts: [...this.alerts],

@@ -1,43 +1,25 @@
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Rival } from '../../protocol/log/decide.ts';
 import { type DecisionState, knownNode, memberOfAccount } from '../../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import type { FinalMessage } from '../topic/topic-point.ts';
 import type { Alerts } from './alerts.ts';
-import type { NamedRival, UndecidedName } from './monitor-store.ts';
+import type { UndecidedName } from './monitor-store.ts';
 
-/** Rivals of all nodes and of one, before more are not kept: the first ones say all. */
-const MAX_RIVALS = 1_024;
-const MAX_RIVALS_OF_NODE = 16;
 /** Undecided names of one member: the newest. */
 const MAX_UNDECIDED_OF_MEMBER = 64;
 
-/** Batches that the ledger names and that its log has not decided so, with when each was named. */
+/** Batches that the ledger names and that are not decided, with when each was named. */
 export class NameWatch {
-  #rivals: NamedRival[];
   #undecided: UndecidedName[];
 
-  constructor(state: { readonly rivals: readonly NamedRival[]; readonly undecided: readonly UndecidedName[] }) {
-    this.#rivals = [...state.rivals];
-    this.#undecided = [...state.undecided];
-  }
-
-  get rivals(): readonly NamedRival[] {
-    return this.#rivals;
+  constructor(undecided: readonly UndecidedName[]) {
+    this.#undecided = [...undecided];
   }
 
   get undecided(): readonly UndecidedName[] {
     return this.#undecided;
-  }
-
-  /** Another envelope for a decided number, named by its node's own account, by a message after `index` decisions. */
-  noteRival({ node, batch, envelope, sequence }: Rival, { payer, message }: FinalMessage, index: number): void {
-    const ofNode = this.#rivals.filter((rival) => rival.node === node);
-    const isKnown = ofNode.some((rival) => rival.batch === batch && rival.envelope === envelope);
-    if (isKnown || ofNode.length >= MAX_RIVALS_OF_NODE || this.#rivals.length >= MAX_RIVALS) return;
-    this.#rivals.push({ node, batch, envelope, sequence, payer, message: decodeUtf8(message), index });
   }
 
   /** Takes final messages that the log has read: `state` is what they came to. */
@@ -46,14 +28,11 @@ export class NameWatch {
     this.#undecided = this.#undecided.filter(({ node, batch }) => batch > lastOf(state, node));
   }
 
-  /** Says what waits for too long, and which rivals there are. */
+  /** Says what waits for too long. */
   see(alerts: Alerts, now: number, patienceMs: number): void {
     for (const { node, batch, envelope, by, consensusTimestamp } of this.#undecided) {
       if (now - Date.parse(timestampOfConsensus(consensusTimestamp)) <= patienceMs) continue;
       alerts.see('batch-undecided', `${node}/${batch}`, `${by} named ${envelope} at ${consensusTimestamp}`, now);
-    }
-    for (const { node, batch, envelope, sequence } of this.#rivals) {
-      alerts.see('rival-named', `${node}/${batch}`, `message ${sequence} of its own account names ${envelope}`, now);
     }
   }
 

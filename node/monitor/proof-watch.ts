@@ -1,23 +1,19 @@
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
-import { isJsonArray, type JsonValue } from '../../protocol/json/value.ts';
 import { checkpointStatement } from '../../protocol/log/checkpoint.ts';
-import { consistencyAt } from '../../protocol/log/log-tiles.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { ReadMessage } from '../../protocol/proof/charge.ts';
 import { judgeProof } from '../../protocol/proof/judge-proof.ts';
 import { type Difference, type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
-import { parseProof, ProofError } from '../../protocol/proof/parse-proof.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
-import { LogDamagedError } from '../log/federation-log.ts';
 import type { ShownRival } from './chain-watch.ts';
 import { federationStatements, logViewOf, type StatementSources } from './federation-statements.ts';
 import type { KeptLog } from './kept-log.ts';
-import type { NameWatch } from './name-watch.ts';
 import { type Accusation, ProofShelf } from './proof-shelf.ts';
-import { AnswerError, readObject } from './public-answers.ts';
+import { PublicNodeError } from './public-node.ts';
 import type { AnsweringNode, WatchedNodes } from './watched-nodes.ts';
 
 /** A proof that was written. */
@@ -30,7 +26,6 @@ export interface WrittenProof {
 
 export interface ProofWatchOptions extends StatementSources {
   readonly kept: KeptLog;
-  readonly names: NameWatch;
   readonly nodes: WatchedNodes;
   readonly directory: string;
   /** Names of the proofs that were written before. */
@@ -40,6 +35,8 @@ export interface ProofWatchOptions extends StatementSources {
 
 /** Pages of one node's proofs in one round at most. */
 const PAGES_A_ROUND = 8;
+/** Proofs that one node is asked for in one round at most. */
+const FILES_A_ROUND = 4;
 /** Envelopes beside decided ones that wait for a proof at most. */
 const MAX_RIVALS = 256;
 
@@ -83,9 +80,15 @@ export class ProofWatch {
     const { nodes } = this.#options;
     await nodes.ask(node, async () => {
       let cursor: string | null = null;
+      let files = 0;
       for (let page = 0; page < PAGES_A_ROUND; page++) {
-        const answer: ProofPage = await node.equivocations(cursor, readProofPage);
-        for (const proof of answer.proofs) await this.#take(proof);
+        const answer: Awaited<ReturnType<typeof node.equivocations>> = await node.equivocations(cursor);
+        for (const { node: accused, batch, stands } of answer.equivocations) {
+          const isNew = stands && !this.#shelf.isFull({ misdeed: 'two-envelopes', accused, batch });
+          if (!isNew || files++ >= FILES_A_ROUND) continue;
+          const proof = await node.misdeedProof(accused, batch).catch(nullWhereNone);
+          if (proof !== null) await this.#take(proof);
+        }
         cursor = answer.nextCursor;
         if (cursor === null) return;
       }
@@ -94,16 +97,17 @@ export class ProofWatch {
 
   async #proveEnvelopes({ node, batch, decided, rival }: ShownRival): Promise<void> {
     const accusation: Accusation = { misdeed: 'two-envelopes', accused: node, batch };
-    const envelope = hashText(nativeSuite, rival.statement);
-    const named = this.#options.names.rivals.find((one) => one.node === node && one.envelope === envelope);
-    if (named === undefined || this.#shelf.isFull(accusation)) return;
+    const named = await this.#options.log.rivalOf(node, batch);
+    const name = named && parseLedgerMessage(named.message);
+    const isNamed = name?.type === 'batch' && name.envelope === hashText(nativeSuite, rival.statement);
+    if (named === undefined || !isNamed || this.#shelf.isFull(accusation)) return;
     const first = await this.#fetchEnvelope(node, batch, decided.envelope);
     if (first === null) return;
     const { keyId } = envelopeStatement.parse(rival.statement);
     const misdeed: MisdeedProof['misdeed'] = {
       type: 'two-envelopes',
       first: { ...first, sequence: decided.decision.sequence },
-      second: { ...rival, sequence: String(named.sequence) },
+      second: { ...rival, sequence: named.sequence },
     };
     await this.#make(misdeed, [decided.keyId, keyId]);
   }
@@ -140,11 +144,7 @@ export class ProofWatch {
   /** The root that the true tree had at a size, and that the larger one begins with it. */
   async #differenceAt(size: number, larger: number): Promise<Difference> {
     const { log } = this.#options;
-    const path = await consistencyAt(nativeSuite, size, larger, async (level, index, width) => {
-      const tile = await log.tile(level, index, width);
-      if (tile === undefined) throw new LogDamagedError(`tile ${level}/${index} of the log is missing`);
-      return tile;
-    });
+    const path = await log.consistencyAt(size, larger);
     return { type: 'beginning', root: await log.rootAt(size), path: path.map(writeSha256) };
   }
 
@@ -177,39 +177,20 @@ export class ProofWatch {
   async #messagesOf(misdeed: MisdeedProof['misdeed']): Promise<ReadonlyMap<string, ReadMessage>> {
     const found = new Map<string, ReadMessage>();
     if (misdeed.type !== 'two-envelopes') return found;
-    for (const { sequence, payer, message, index } of this.#options.names.rivals) {
-      found.set(String(sequence), { payer, message, index });
-    }
     for (const { statement } of [misdeed.first, misdeed.second]) {
-      const name = readName(statement);
-      const decision = name === null ? undefined : (await this.#options.kept.batch(name.node, name.batch))?.decision;
-      if (decision !== undefined) found.set(decision.sequence, decision);
+      const of = readName(statement);
+      const decision = of === null ? undefined : (await this.#options.kept.batch(of.node, of.batch))?.decision;
+      const rival = of === null ? undefined : await this.#options.log.rivalOf(of.node, of.batch);
+      for (const name of [decision, rival]) if (name !== undefined) found.set(name.sequence, name);
     }
     return found;
   }
 }
 
-interface ProofPage {
-  readonly proofs: readonly MisdeedProof[];
-  readonly nextCursor: string | null;
-}
-
-/** Reads `GET /v1/equivocations`. Throws `AnswerError`. */
-function readProofPage(text: string): ProofPage {
-  const { equivocations = null, nextCursor = null } = readObject('proofs of misbehaviour', text);
-  if (!isJsonArray(equivocations) || (nextCursor !== null && typeof nextCursor !== 'string')) {
-    throw new AnswerError('the proofs of misbehaviour have another shape');
-  }
-  return { proofs: equivocations.map(readProof), nextCursor };
-}
-
-function readProof(value: JsonValue): MisdeedProof {
-  try {
-    return parseProof(value);
-  } catch (error) {
-    if (error instanceof ProofError) throw new AnswerError(error.message);
-    throw error;
-  }
+/** Null where the node has no such proof yet. */
+function nullWhereNone(error: unknown): null {
+  if (error instanceof PublicNodeError && error.code === 'not-found') return null;
+  throw error;
 }
 
 function readName(text: string) {

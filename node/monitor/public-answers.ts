@@ -1,10 +1,13 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { EQUIVOCATIONS_PAGE } from '../../protocol/api/equivocations.ts';
 import { PUBLIC_PAGE_ENTRIES } from '../../protocol/api/public-record.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import { isJsonObject, type JsonValue } from '../../protocol/json/value.ts';
 import { SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
+import type { MisdeedProof } from '../../protocol/proof/misdeed.ts';
+import { parseProofText } from '../../protocol/proof/parse-proof.ts';
 import { CountShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { TopicPointShape } from '../topic/topic-point.ts';
@@ -53,6 +56,17 @@ export const checkpointsAnswer = form(
   Type.Object({ checkpoints: Type.Array(SignedCheckpointShape, { maxItems: MAX_CHECKPOINTS }) }),
 );
 
+/** `GET /v1/equivocations`. */
+export const equivocationsAnswer = form(
+  'equivocations',
+  Type.Object({
+    equivocations: Type.Array(Type.Object({ node: NodeIdShape, batch: OrdinalShape, stands: Type.Boolean() }), {
+      maxItems: EQUIVOCATIONS_PAGE,
+    }),
+    nextCursor: Cursor,
+  }),
+);
+
 const compiledNode = Compile(NodeIdShape);
 const compiledTopic = Compile(Type.Object({ agreed: TopicPointShape }));
 const UnderivedShape = Type.Object({ node: NodeIdShape, batch: OrdinalShape, code: Type.String({ maxLength: 64 }) });
@@ -91,11 +105,13 @@ export function readFederationView(text: string): FederationView {
   };
 }
 
-/** Reader of a JSON object. Throws `AnswerError`. */
-export function readObject(name: string, text: string): JsonObject {
-  const value = readJson(name, text);
-  if (isJsonObject(value)) return value;
-  throw new AnswerError(`the ${name} is no JSON object`);
+/** Reads `GET /v1/equivocations/:node/:batch`. Throws `AnswerError`. */
+export function readMisdeedProof(text: string): MisdeedProof {
+  try {
+    return parseProofText(text);
+  } catch (error) {
+    throw new AnswerError(`the proof of misbehaviour: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
 }
 
 function form<Shape extends TSchema>(name: string, shape: Shape): (text: string) => Static<Shape> {

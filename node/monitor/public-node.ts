@@ -1,13 +1,16 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { type TileName, writeTilePath } from '../../protocol/log/tile-path.ts';
+import type { MisdeedProof } from '../../protocol/proof/misdeed.ts';
 import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
 import {
   AnswerError,
   chainAnswer,
   checkpointsAnswer,
+  equivocationsAnswer,
   type FederationView,
   readFederationView,
+  readMisdeedProof,
   rostersAnswer,
   signingKeysAnswer,
 } from './public-answers.ts';
@@ -93,9 +96,13 @@ export class PublicNode {
     return this.#get(`/v1/log/${writeTilePath(name)}`);
   }
 
-  /** Text of a page of the proofs of misbehaviour that it holds. */
-  equivocations<Page>(cursor: string | null, read: (text: string) => Page): Promise<Page> {
-    return this.#read(`/v1/equivocations${queryOf(cursor)}`, read);
+  equivocations(cursor: string | null): Promise<ReturnType<typeof equivocationsAnswer>> {
+    return this.#read(`/v1/equivocations${queryOf(cursor)}`, equivocationsAnswer);
+  }
+
+  /** The file that proves that a node told two stories of a batch. */
+  misdeedProof(node: NodeId, batch: number): Promise<MisdeedProof> {
+    return this.#read(`/v1/equivocations/${node}/${batch}`, readMisdeedProof);
   }
 
   async #read<Value>(path: string, read: (text: string) => Value): Promise<Value> {
