@@ -69,7 +69,7 @@ export class Anchorer implements AsyncDisposable {
   /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
   #freezing: Promise<unknown> = Promise.resolve();
   #taken = 0;
-  /** Never given back: a row that was read as open may have been closed meanwhile. */
+  /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
   #carriedStatements = 0;
   #loop: Promise<void> | undefined;
@@ -151,8 +151,9 @@ export class Anchorer implements AsyncDisposable {
   async #takeStatements(): Promise<void> {
     for (const row of await readOpenStatements(this.#options.store)) {
       if (this.#carriedStatements >= MAX_STATEMENTS_IN_FLIGHT) return;
-      if (this.#takenStatements.has(row.statement)) continue;
-      this.#takenStatements.add(row.statement);
+      const name = `${row.statement} ${row.history[0]?.at}`;
+      if (this.#takenStatements.has(name)) continue;
+      this.#takenStatements.add(name);
       this.#depart(row);
     }
   }

@@ -21,10 +21,10 @@ export async function requireStanding(
   const last = rosters.lastWith(node);
   if (last === undefined) throw new PeerStatementError('unknown-member', `no roster known names ${node}`);
   // Versions count from 1, so this is the place of the roster after it.
-  const dropped = rosters.signed[last.version];
+  const dropped = rosters.texts[last.version];
   if (dropped === undefined) return;
   const anchor = await ledger.envelopeAnchor(envelope, text);
-  const end = await ledger.statementAnchor({ type: 'roster', text: dropped.statement });
+  const end = await ledger.statementAnchor({ type: 'roster', text: dropped });
   if (anchor === undefined && end === undefined) {
     throw new PeerStatementError('unknown-member', `batch ${node}/${batch} of a removed node is not on the ledger yet`);
   }

@@ -33,8 +33,6 @@ export interface GossipOptions {
   /** A cosignature came that others of its witness before it are missing. */
   readonly onGap: (peer: NodeId, cosignature: Cosignature) => void;
   readonly onEquivocation: (proof: Equivocation) => void;
-  /** A peer says that there is a roster that is not known here. */
-  readonly onNewRoster: (peer: NodeId) => void;
   /** A member says how far its own sources agree on the ledger's topic. */
   readonly onTold: (from: NodeId, point: TopicPoint) => void;
   /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
@@ -97,7 +95,7 @@ export class Gossip {
   }
 
   async #take(message: GossipMessage, from: NodeId): Promise<void> {
-    const { keys, chains, cosignatures, onLead, onGap, onNewRoster } = this.#options;
+    const { keys, chains, cosignatures, onLead, onGap } = this.#options;
     switch (message.type) {
       case 'envelope': {
         const { node, batch, sealedAt } = openEnvelope(keys, message.signed);
@@ -119,9 +117,6 @@ export class Gossip {
         return;
       case 'revocation':
         await keys.learnRevocation(message.signed);
-        return;
-      case 'roster':
-        if (!keys.book.knows(message.hash)) onNewRoster(from);
         return;
       case 'told':
         this.#options.onTold(from, message.point);

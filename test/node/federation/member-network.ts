@@ -76,12 +76,6 @@ export class MemberNetwork implements AsyncDisposable {
     await until(`${name} to hold ${node}/${batch}`, () => this.rooms(name).chains.head(this.id(node)).batch === batch);
   }
 
-  /** Waits until a roster is in force at a member. */
-  async holdsRoster(name: string, version: number): Promise<void> {
-    const { keys } = this.rooms(name);
-    await until(`${name} to have roster ${version}`, () => keys.rosters.current.version === version);
-  }
-
   /** Waits until a member has a witness's cosignatures of a chain as far as `batch`. */
   async cosigned(name: string, node: string, witness: string, batch: number): Promise<void> {
     const { cosignatures } = this.rooms(name);

@@ -11,7 +11,7 @@ import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
 import { Cosignatures } from '../../../node/federation/cosignatures.ts';
 import { Equivocations } from '../../../node/federation/equivocations.ts';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { decodeItem } from '../../../node/federation/page-forms.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
@@ -41,6 +41,7 @@ import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { addLog } from './home-log.ts';
 import { addRosters } from './home-rosters.ts';
 
@@ -68,9 +69,9 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
   for (const node of [EU, US, CA]) members.set(node, await createKeys(node === EU ? home : join(home, '..', node)));
   const topic = new TestTopic();
-  const rosters = [await genesis(members, topic)];
+  const given = { genesis: await genesis(members, topic), later: [] };
   await using store = await openStore(home);
-  const keys = await FederationKeys.open(store, rosters);
+  const keys = await openKeys(store, given);
   for (const [node, own] of members) await keys.learnCertificate(await certifySigningKey(node, own, timestampOf(0), 1));
   await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches);
   await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
@@ -80,8 +81,8 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   await cosignAsPeer(peer.store, keys, self.sealed, cosignatures, keysOf(members, US));
   await addOddities(store, keys, members, held);
   const messages = await anchorAll(store, keys, topic, self.sealed, held, now);
-  await addRosters(store, keys, EU, keysOf(members, EU));
-  await addLog({ store, keys, topic, members, messages, now });
+  const next = await addRosters(store, keys, keysOf(members, EU));
+  await addLog({ store, keys, next, topic, members, messages, now });
 }
 
 interface OwnChain extends AsyncDisposable {

@@ -68,10 +68,8 @@ test('a witness that cosigns two envelopes, or its own, is proven', async () => 
 });
 
 test('two rosters of one version name who signed both', async () => {
-  const one = await federation.addRoster({ name: 'one' }, ['us', 'eu']);
-  federation.rosters.pop();
-  const other = await federation.addRoster({ name: 'other' }, ['eu', 'ca']);
-  federation.rosters.pop();
+  const one = await federation.signRoster(federation.nextRoster({ name: 'one' }), ['us', 'eu']);
+  const other = await federation.signRoster(federation.nextRoster({ name: 'other' }), ['eu', 'ca']);
   const { finding } = judge(proofOf('double-roster', { contradicting: [one, other] }));
   assert.equal(finding.members, ['eu']);
   assert.throws(() => judge(proofOf('double-roster', { contradicting: [one, one] })), /do not prove/);

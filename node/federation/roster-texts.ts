@@ -1,0 +1,83 @@
+import type { Logger } from 'pino';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { decodeItem, pageRequest } from './page-forms.ts';
+import type { PeerFaults } from './peer-faults.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
+import type { RosterBook } from './roster-book.ts';
+import type { AskRosters } from './roster-inquiry.ts';
+import type { Transport } from './transport/contract.ts';
+
+export interface RosterTextsOptions {
+  readonly self: NodeId;
+  readonly book: Pick<RosterBook, 'chain' | 'inForce'>;
+  readonly transport: Pick<Transport, 'peers' | 'request'>;
+  readonly askRosters: AskRosters;
+  readonly faults: PeerFaults;
+  readonly log: Logger;
+}
+
+/**
+ * Looks for the text of a roster that a majority has named and that is not here: at the members that are connected, then
+ * at all members' public addresses. The hash says whether a text is the one; a wrong one is refused.
+ */
+export class RosterTexts implements Disposable {
+  readonly #options: RosterTextsOptions;
+  readonly #closing = new AbortController();
+
+  constructor(options: RosterTextsOptions) {
+    this.#options = options;
+  }
+
+  /** Asks each once, until one shows it. Undefined where nobody does: to be asked again later. */
+  async find(hash: Sha256Hash): Promise<string | undefined> {
+    const { self, transport, book } = this.#options;
+    for (const { node, connected } of transport.peers()) {
+      if (!connected || this.#closing.signal.aborted) continue;
+      const text = await this.#unlessSilent(nodeId(node), () => this.#askPeer(nodeId(node), hash));
+      if (text !== undefined) return text;
+    }
+    for (const { node, baseUrl } of book.chain.current.members) {
+      if (node === self || this.#closing.signal.aborted) continue;
+      const text = await this.#unlessSilent(node, () => this.#askAddress(baseUrl, hash));
+      if (text !== undefined) return text;
+    }
+    return undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
+
+  async #unlessSilent(node: NodeId, ask: () => Promise<string | undefined>): Promise<string | undefined> {
+    try {
+      return await ask();
+    } catch (error) {
+      this.#options.faults.noteError(node, error);
+      this.#options.log.debug({ err: error, node }, 'a member does not show the text of a roster');
+      return undefined;
+    }
+  }
+
+  async #askPeer(peer: NodeId, hash: Sha256Hash): Promise<string | undefined> {
+    const request = pageRequest.encode({ want: 'roster', hash });
+    let text = '';
+    for await (const frame of this.#options.transport.request(peer, 'batches', request, { signal: this.#closing.signal })) {
+      const item = decodeItem(frame);
+      if (item.kind !== 'roster') throw new PeerStatementError('malformed', `a ${item.kind} instead of a roster`);
+      text += item.part;
+      if (text.length > MAX_ROSTER_CHARACTERS) throw new PeerStatementError('malformed', 'a roster that is too long');
+    }
+    if (text === '') return undefined;
+    if (hashText(nativeSuite, text) !== hash) throw new PeerStatementError('forged', 'the text of another roster');
+    return text;
+  }
+
+  async #askAddress(baseUrl: string, hash: Sha256Hash): Promise<string | undefined> {
+    const { askRosters, book } = this.#options;
+    const { rosters, named } = await askRosters(baseUrl, book.inForce.rosters.length + 1, this.#closing.signal);
+    return [...rosters, ...named].find((text) => text.isWellFormed() && hashText(nativeSuite, text) === hash);
+  }
+}
