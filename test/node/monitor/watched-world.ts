@@ -9,7 +9,7 @@ import { Monitor } from '../../../node/monitor/monitor.ts';
 import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor-options.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import type { Anchor } from '../../../node/anchoring/anchors.ts';
-import { hashText, hashBytes } from '../../../protocol/hash.ts';
+import { hashBytes } from '../../../protocol/hash.ts';
 import { LOG_STATE_EXAMPLE, TOPIC_STATE_EXAMPLE } from '../../../protocol/api/log-state.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
