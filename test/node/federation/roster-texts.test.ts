@@ -73,7 +73,7 @@ test('a member serves the texts that it keeps by their hash, cut between charact
   await using network = await MemberNetwork.create(['us', 'eu']);
   const us = await network.open('us');
   const text = `"${'🌍é'.repeat(150_000)}"`;
-  const hash = await us.log.keepRoster(text);
+  const hash = await us.federationLog.keepRoster(text);
   const frames = await Array.fromAsync(us.pages.serve({ want: 'roster', hash }));
   assert.ok(frames.length > 1);
   const parts = frames.map((frame) => Buffer.from(frame).toString('utf8').slice(1));
