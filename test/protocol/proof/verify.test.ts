@@ -16,8 +16,8 @@ const { signer } = federation.member('eu').key;
 const { genesis } = federation.chain;
 
 function proofOf(misdeed: MisdeedProof['misdeed'], parts: Partial<MisdeedProof>): MisdeedProof {
-  const { certificates: keys, revocations, rosters } = federation;
-  const proof = { statements: [], contradicting: [], keys, revocations, rosters: rosters.slice(0, 1), ...parts };
+  const { certificates: keys, revocations } = federation;
+  const proof = { statements: [], contradicting: [], keys, revocations, rosters: [federation.genesis], ...parts };
   return parseProofText(JSON.stringify({ format: PROOF_FORMAT, misdeed, ...proof }));
 }
 
