@@ -164,6 +164,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
+      onStatementNamed: () => namer.name(),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
         federation.noteLedgerRosters(rosters);

@@ -42,6 +42,8 @@ export interface AnchorerOptions {
   readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The name of a statement was read back from the topic. */
+  readonly onStatementNamed?: () => void;
 }
 
 /** Batches carried at once. More would only queue up at the ledger. */
@@ -186,7 +188,8 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #port(): TripPort {
-    const { node, store, ledger, mirror, reader, now, random, log, onSubmitted, onTransaction, onConfirmed } = this.#options;
+    const { node, store, ledger, mirror, reader, now, random, log } = this.#options;
+    const { onSubmitted, onTransaction, onConfirmed, onStatementNamed } = this.#options;
     return {
       node,
       store,
@@ -209,6 +212,7 @@ export class Anchorer implements AsyncDisposable {
       },
       onConfirmed: (row, anchor) => {
         if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);
+        if (!isBatchRow(row)) onStatementNamed?.();
       },
     };
   }

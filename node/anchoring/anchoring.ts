@@ -53,6 +53,8 @@ export interface AnchoringOptions {
   readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The name of a statement was read back from the topic. */
+  readonly onStatementNamed?: () => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
   /** Messages that name statements, new on this node's reading of the topic. */

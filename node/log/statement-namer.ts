@@ -15,7 +15,7 @@ import { type FederationLog, LogDamagedError } from './federation-log.ts';
 /** Undecided revocations of one other node that this member names at once. */
 const MAX_REVOCATIONS = 8;
 /** How often it is looked whether a name is missing. In milliseconds. */
-const LOOK_MS = 15_000;
+const LOOK_MS = 5_000;
 /** What decided nothing is named again this often while it matters. In milliseconds. */
 const NAME_ROSTER_AGAIN_MS = 60_000;
 const NAME_REVOCATION_AGAIN_MS = 10 * 60_000;
