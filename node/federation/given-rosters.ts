@@ -55,13 +55,13 @@ export async function readNewestRosters(store: Rows): Promise<RosterChain | null
   const given = await readGivenRosters(store);
   if (given === null) return null;
   const state = await decisionStateTable.get(store, DECISION_STATE_ROW);
-  let inForce = given.upTo(1);
+  const texts: string[] = [];
   for (const { hash } of state?.rosters.slice(1) ?? []) {
     const text = await rosterTextTable.get(store, hash);
     if (text === undefined) break;
-    inForce = inForce.follow(nativeSuite, text);
+    texts.push(text);
   }
-  return newestRosters(given, inForce);
+  return newestRosters(given, given.upTo(1).follow(nativeSuite, ...texts));
 }
 
 /** The newest rosters that a node knows: those in force by its log, and those after them that it was given. */

@@ -59,13 +59,11 @@ export class RosterBook {
 
   /** Takes over the rosters that the log has put in force since. Throws `LogDamagedError` where it lacks their texts. */
   async follow(): Promise<void> {
-    let inForce = this.#inForce;
-    for (const { hash } of this.#log.state.rosters.slice(inForce.rosters.length)) {
-      inForce = inForce.follow(nativeSuite, await this.#textOf(hash));
-    }
-    if (inForce === this.#inForce) return;
-    this.#inForce = inForce;
-    this.#newest = newestRosters(this.#given, inForce);
+    const decided = this.#log.state.rosters.slice(this.#inForce.rosters.length);
+    if (decided.length === 0) return;
+    const texts = await Promise.all(decided.map(({ hash }) => this.#textOf(hash)));
+    this.#inForce = this.#inForce.follow(nativeSuite, ...texts);
+    this.#newest = newestRosters(this.#given, this.#inForce);
     for (const listener of this.#listeners) listener(this.#newest.current);
   }
 

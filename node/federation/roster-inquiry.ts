@@ -110,9 +110,12 @@ export class RosterInquiry implements AsyncDisposable {
   }
 }
 
-/** The rosters as far as a majority of the members of the newest known one shows the same. */
+/**
+ * The rosters as far as a majority of the members of the newest known one shows the same. Of two members nobody can show a
+ * majority: there none is removed without its own name.
+ */
 function newestShown(known: RosterChain, shown: readonly (readonly string[])[]): RosterChain {
-  const needed = Math.min(majorityOf(known.current), known.current.members.length - 1);
+  const needed = majorityOf(known.current);
   let chain = known;
   for (let place = 0; ; place++) {
     const texts = shown.flatMap((rosters) => rosters[place] ?? []);

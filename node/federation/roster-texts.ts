@@ -10,6 +10,9 @@ import type { RosterBook } from './roster-book.ts';
 import type { AskRosters } from './roster-inquiry.ts';
 import type { Transport } from './transport/contract.ts';
 
+/** Members asked at once. Each may send as much as the longest roster. */
+const ASKED_AT_ONCE = 4;
+
 export interface RosterTextsOptions {
   readonly self: NodeId;
   readonly book: Pick<RosterBook, 'chain' | 'inForce'>;
@@ -34,21 +37,29 @@ export class RosterTexts implements Disposable {
   /** Asks each once, until one shows it. Undefined where nobody does: to be asked again later. */
   async find(hash: Sha256Hash): Promise<string | undefined> {
     const { self, transport, book } = this.#options;
-    for (const { node, connected } of transport.peers()) {
-      if (!connected || this.#closing.signal.aborted) continue;
-      const text = await this.#unlessSilent(nodeId(node), () => this.#askPeer(nodeId(node), hash));
-      if (text !== undefined) return text;
-    }
-    for (const { node, baseUrl } of book.chain.current.members) {
-      if (node === self || this.#closing.signal.aborted) continue;
-      const text = await this.#unlessSilent(node, () => this.#askAddress(baseUrl, hash));
-      if (text !== undefined) return text;
-    }
-    return undefined;
+    const peers = transport.peers().filter(({ connected }) => connected);
+    const others = book.chain.current.members.filter(({ node }) => node !== self);
+    return (
+      (await this.#firstOf(peers, ({ node }) => this.#unlessSilent(nodeId(node), () => this.#askPeer(nodeId(node), hash)))) ??
+      (await this.#firstOf(others, ({ node, baseUrl }) => this.#unlessSilent(node, () => this.#askAddress(baseUrl, hash))))
+    );
   }
 
   [Symbol.dispose](): void {
     this.#closing.abort();
+  }
+
+  /** Some at a time: one that keeps its answer back must not hold up all the others. */
+  async #firstOf<Asked>(
+    all: readonly Asked[],
+    ask: (asked: Asked) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    for (let at = 0; at < all.length && !this.#closing.signal.aborted; at += ASKED_AT_ONCE) {
+      const texts = await Promise.all(all.slice(at, at + ASKED_AT_ONCE).map(ask));
+      const found = texts.find((text) => text !== undefined);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   async #unlessSilent(node: NodeId, ask: () => Promise<string | undefined>): Promise<string | undefined> {

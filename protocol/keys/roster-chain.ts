@@ -67,11 +67,17 @@ export class RosterChain {
     return new RosterChain(genesis, rosters, [genesis.statement, ...later], hashes, history);
   }
 
-  /** The chain with the roster of one text more. Throws `RosterError`. */
-  follow(suite: Pick<Suite, 'sha256Hex'>, text: string): RosterChain {
-    const roster = this.judgeNext(suite, text);
-    const hashes = [...this.hashes, hashText(suite, text)];
-    return new RosterChain(this.signedGenesis, [...this.rosters, roster], [...this.texts, text], hashes);
+  /** The chain with the rosters of these texts more. Throws `RosterError`. */
+  follow(suite: Pick<Suite, 'sha256Hex'>, ...texts: readonly string[]): RosterChain {
+    const history = this.#readHistory(suite);
+    const [rosters, hashes] = [[...this.rosters], [...this.hashes]];
+    for (const text of texts) {
+      const roster = judgeAfter(suite, history, text);
+      history.add(suite, roster, hashText(suite, text));
+      rosters.push(roster);
+      hashes.push(history.hash);
+    }
+    return new RosterChain(this.signedGenesis, rosters, [...this.texts, ...texts], hashes, history);
   }
 
   /** The roster of a text that may follow the current one, whoever signed it. Throws `RosterError`. */

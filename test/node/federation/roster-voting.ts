@@ -3,7 +3,6 @@ import { operatorRequest } from '../../../node/operator/operator-client.ts';
 import { type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { rosterInForce } from '../../../protocol/log/decision-state.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -24,10 +23,10 @@ export async function vote({ config }: TestNode, statement: string): Promise<voi
   await operatorRequest(join(config.home, 'operator.sock'), 'POST', '/rosters', { statement });
 }
 
-/** Waits until a roster is in force at all of these nodes. */
+/** Waits until a roster is in force at all of these nodes, and they go by it. */
 export function inForce(nodes: readonly TestNode[], text: string): Promise<void> {
   return until(`${rosterHash(text)} to be in force`, () =>
-    nodes.every(({ context }) => rosterInForce(context.federationLog.state) === rosterHash(text)),
+    nodes.every(({ context }) => context.keys.book.inForce.hash === rosterHash(text)),
   );
 }
 
