@@ -171,7 +171,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
-  const equivocations = await Equivocations.open(store, keys);
+  const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
   const rooms = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
@@ -222,6 +222,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onDecided: (decided) => {
         noteDecided(decided, self, sealer, vouching, log);
         namer.name();
+      },
+      onRivals(rivals) {
+        federation.noteRivals(rivals).catch((error: unknown) => {
+          log.error({ err: error }, 'what the ledger says of rivals could not be taken');
+        });
       },
       onCounted: () => confirmationWatch.noteCounted(),
       random,

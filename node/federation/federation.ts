@@ -4,7 +4,8 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
+import type { LoggedRival } from '../log/rival-name.ts';
+import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
@@ -151,7 +152,7 @@ export class Federation implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { transport } = this.#options;
+    const { transport, keys } = this.#options;
     const heads = this.#heads;
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
@@ -163,6 +164,8 @@ export class Federation implements AsyncDisposable {
         heads.meet(nodeId(peer));
       }),
     );
+    this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
+    await this.#options.equivocations.reconsider();
     await transport.start();
     this.#inquiry.note();
     heads.start();
@@ -174,7 +177,7 @@ export class Federation implements AsyncDisposable {
    */
   async recoverOwnChain(signal: AbortSignal, suffices?: Sufficiency): Promise<number> {
     const { self, equivocations } = this.#options;
-    if (equivocations.taints(self, Number.MAX_SAFE_INTEGER)) this.#ownChain.noteFork();
+    if (equivocations.isForked(self)) this.#ownChain.noteFork();
     return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]), suffices);
   }
 
@@ -197,6 +200,28 @@ export class Federation implements AsyncDisposable {
   noteLedgerRosters(rosters: readonly Sha256Hash[]): void {
     const { hashes } = this.#options.keys.rosters;
     if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
+  }
+
+  /** Takes two envelopes of one number that this node has come to hold. Throws `PeerStatementError` on others. */
+  learnEquivocation(proof: Equivocation): Promise<void> {
+    return this.#gossip.learn(proof);
+  }
+
+  /**
+   * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those that
+   * are connected were asked.
+   */
+  async noteRivals(rivals: readonly LoggedRival[]): Promise<void> {
+    const { equivocations, transport, log } = this.#options;
+    await equivocations.noteRivals(rivals);
+    for (const { node, batch, name } of rivals) {
+      log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
+      for (const peer of transport.peers()) {
+        if (equivocations.knows(node, batch) || this.#closing.signal.aborted) break;
+        if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
+      }
+      if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
+    }
   }
 
   /** Tells the federation of a new key certificate or revocation of this node. */
@@ -250,21 +275,31 @@ export class Federation implements AsyncDisposable {
 
   /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
-    const answered = await this.#lookForRival(node, peer, batch);
-    if (answered && !this.#options.equivocations.knows(node, batch)) this.faults.note(peer, 'withheld');
+    const theirs = await this.#lookForRival(node, peer, batch);
+    if (theirs === 'unanswered') return;
+    const ours = await readBatch(this.#options.store, node, batch);
+    if (theirs === null || theirs.statement === ours?.signed.statement) this.faults.note(peer, 'withheld');
   }
 
-  /** Takes a look at the envelope that a peer holds in the place of ours. Returns whether the peer answered. */
-  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<boolean> {
+  /** Takes a look at the envelope that a peer holds in the place of ours; null where it shows none. */
+  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<SignedStatement | 'unanswered' | null> {
     try {
       const theirs = await this.#rivals.envelope(peer, node, batch);
-      if (theirs !== undefined) await this.#gossip.watch(theirs.signed);
-      return true;
+      if (theirs === undefined) return null;
+      await this.#gossip.watch(theirs.signed);
+      return theirs.signed;
     } catch (error) {
       this.faults.noteError(peer, error);
       this.#options.log.warn({ err: error, node, peer, batch }, 'a peer does not show the envelope that it speaks of');
-      return false;
+      return 'unanswered';
     }
+  }
+
+  /** A key of the node was revoked: what it signed may accuse it no more. */
+  #reconsider(node: NodeId): void {
+    this.#options.equivocations.reconsider(node).catch((error: unknown) => {
+      this.#options.log.error({ err: error, node }, 'the equivocations of a node could not be judged again');
+    });
   }
 
   #onEquivocation(proof: Equivocation): void {
@@ -272,7 +307,7 @@ export class Federation implements AsyncDisposable {
     log.error({ proof }, 'a node signed two envelopes for one batch');
     const { node, batch } = envelopeStatement.parse(proof.first.statement);
     if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
-    if (node === self && equivocations.proves(node, batch)) this.#ownChain.noteFork();
+    if (node === self && equivocations.isForked(self)) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
   }
 

@@ -53,16 +53,6 @@ export const RostersAnswerShape = Closed({
 });
 export type RostersAnswer = Static<typeof RostersAnswerShape>;
 
-/** `GET /v1/equivocations`. */
-export const EquivocationsAnswerShape = Closed({
-  success: Type.Literal(true),
-  equivocations: Type.Array(Closed({ first: SignedStatementShape, second: SignedStatementShape }), {
-    maxItems: PUBLIC_PAGE_ENTRIES,
-  }),
-  nextCursor: Cursor,
-});
-export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
-
 const SIGNED = { statement: '{"batch":1204,"envelope":"sha256:9f86…","type":"…"}', signature: 'mZ3kF1qW8t' };
 
 export const CHAIN_EXAMPLE = {
@@ -79,9 +69,4 @@ export const ROSTERS_EXAMPLE = {
   rosters: ['{"issuedAt":"2026-01-01T00:00:00.000Z","ledger":{"network":"…"}}'],
   named: [],
   nextFrom: null,
-};
-export const EQUIVOCATIONS_EXAMPLE = {
-  success: true,
-  equivocations: [{ first: SIGNED, second: SIGNED }],
-  nextCursor: null,
 };
