@@ -188,7 +188,7 @@ export class Equivocations {
   }
 
   #kept(): readonly Kept[] {
-    return [...this.#found.values()].flatMap((found) => [...found.values()]);
+    return [...this.#found.values()].flatMap((found) => Array.from(found.values()));
   }
 
   /** One of the two may be the other signed anew: its key was revoked, and the ledger does not name both. */
