@@ -151,7 +151,7 @@ export class LogWatch {
     let from: number | null = this.state.rosters.length + 1;
     for (let page = 0; from !== null && page < MAX_PAGES; page++) {
       const answer: Awaited<ReturnType<typeof node.rosters>> = await node.rosters(from);
-      for (const { statement } of answer.rosters) if (hashText(nativeSuite, statement) === hash) return statement;
+      for (const text of [...answer.rosters, ...answer.named]) if (hashText(nativeSuite, text) === hash) return text;
       from = answer.nextFrom;
     }
     return null;

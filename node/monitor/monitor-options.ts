@@ -1,4 +1,4 @@
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
+import type { GivenRosters } from '../../protocol/keys/roster-file.ts';
 import type { Misdeed } from '../../protocol/proof/misdeed.ts';
 import type { Alert, ConditionCode, NoticeCode } from './alerts.ts';
 import type { Patience } from './conditions.ts';
@@ -20,8 +20,8 @@ export type MonitorEvent =
     };
 
 export interface MonitorOptions {
-  /** From genesis on. The genesis is the pin: everything is judged by it and by what the ledger says. */
-  readonly rosters: readonly SignedRoster[];
+  /** The genesis is the pin: everything is judged by it and by what the ledger says. Later ones save asking for them. */
+  readonly rosters: GivenRosters;
   /** Addresses of the nodes. Default: those that the roster in force names. */
   readonly nodes?: readonly string[];
   /** Addresses of mirrors of the ledger; each counts as a source of its own. */

@@ -113,12 +113,13 @@ export class Monitor implements AsyncDisposable {
 
   /** Goes on where the store ends. Throws `RosterError`, `StoreError`, `LogDamagedError`. */
   static async open(options: MonitorOptions): Promise<Monitor> {
-    const { signed } = RosterChain.open(nativeSuite, options.rosters);
+    const { signedGenesis, texts } = RosterChain.open(nativeSuite, options.rosters);
     const store = await MonitorStore.open(options.stateDirectory);
     try {
       const { rows } = store;
       const state = await store.state();
-      const log = await FederationLog.open(rows, signed[0]?.statement ?? '');
+      const log = await FederationLog.open(rows, signedGenesis.statement);
+      for (const text of texts) await log.keepRoster(text);
       const book = await CheckpointBook.open(rows, log);
       const statements = await StatementWatch.open(log);
       const kept = new KeptLog({ rows, log, trimmed: state.trimmed });

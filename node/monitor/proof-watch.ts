@@ -13,7 +13,6 @@ import type { ShownRival } from './chain-watch.ts';
 import { federationStatements, logViewOf, type StatementSources } from './federation-statements.ts';
 import type { KeptLog } from './kept-log.ts';
 import { type Accusation, ProofShelf } from './proof-shelf.ts';
-import { PublicNodeError } from './public-node.ts';
 import type { AnsweringNode, WatchedNodes } from './watched-nodes.ts';
 
 /** A proof that was written. */
@@ -35,8 +34,8 @@ export interface ProofWatchOptions extends StatementSources {
 
 /** Pages of one node's proofs in one round at most. */
 const PAGES_A_ROUND = 8;
-/** Proofs that one node is asked for in one round at most. */
-const FILES_A_ROUND = 4;
+/** Accused nodes whose proofs one node is asked for in one round at most. */
+const ACCUSED_A_ROUND = 4;
 /** Envelopes beside decided ones that wait for a proof at most. */
 const MAX_RIVALS = 256;
 
@@ -79,20 +78,28 @@ export class ProofWatch {
   async #readFrom({ node }: AnsweringNode): Promise<void> {
     const { nodes } = this.#options;
     await nodes.ask(node, async () => {
+      const accused = new Set<NodeId>();
       let cursor: string | null = null;
-      let files = 0;
       for (let page = 0; page < PAGES_A_ROUND; page++) {
         const answer: Awaited<ReturnType<typeof node.equivocations>> = await node.equivocations(cursor);
-        for (const { node: accused, batch, stands } of answer.equivocations) {
-          const isNew = stands && !this.#shelf.isFull({ misdeed: 'two-envelopes', accused, batch });
-          if (!isNew || files++ >= FILES_A_ROUND) continue;
-          const proof = await node.misdeedProof(accused, batch).catch(nullWhereNone);
-          if (proof !== null) await this.#take(proof);
+        for (const { node: who, batch, stands } of answer.equivocations) {
+          if (stands && !this.#shelf.isFull({ misdeed: 'two-envelopes', accused: who, batch })) accused.add(who);
         }
         cursor = answer.nextCursor;
-        if (cursor === null) return;
+        if (cursor === null) break;
       }
+      for (const who of [...accused].slice(0, ACCUSED_A_ROUND)) await this.#readProofs(node, who);
     });
+  }
+
+  async #readProofs(node: AnsweringNode['node'], accused: NodeId): Promise<void> {
+    let cursor: string | null = null;
+    for (let page = 0; page < PAGES_A_ROUND; page++) {
+      const answer: Awaited<ReturnType<typeof node.misdeedProofs>> = await node.misdeedProofs(accused, cursor);
+      for (const proof of answer.proofs) await this.#take(proof);
+      cursor = answer.nextCursor;
+      if (cursor === null) return;
+    }
   }
 
   async #proveEnvelopes({ node, batch, decided, rival }: ShownRival): Promise<void> {
@@ -185,12 +192,6 @@ export class ProofWatch {
     }
     return found;
   }
-}
-
-/** Null where the node has no such proof yet. */
-function nullWhereNone(error: unknown): null {
-  if (error instanceof PublicNodeError && error.code === 'not-found') return null;
-  throw error;
 }
 
 function readName(text: string) {

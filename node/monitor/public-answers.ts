@@ -1,13 +1,11 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { EQUIVOCATIONS_PAGE } from '../../protocol/api/equivocations.ts';
+import { EQUIVOCATIONS_PAGE, MISDEED_PROOFS_PAGE } from '../../protocol/api/equivocations.ts';
 import { PUBLIC_PAGE_ENTRIES } from '../../protocol/api/public-record.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, type JsonValue } from '../../protocol/json/value.ts';
-import { SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
-import type { MisdeedProof } from '../../protocol/proof/misdeed.ts';
-import { parseProofText } from '../../protocol/proof/parse-proof.ts';
+import { MisdeedProofShape } from '../../protocol/proof/misdeed.ts';
 import { CountShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { TopicPointShape } from '../topic/topic-point.ts';
@@ -45,7 +43,8 @@ export const signingKeysAnswer = form(
 export const rostersAnswer = form(
   'rosters',
   Type.Object({
-    rosters: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+    rosters: Type.Array(Type.String(), { maxItems: PUBLIC_PAGE_ENTRIES }),
+    named: Type.Array(Type.String(), { maxItems: 1 }),
     nextFrom: OrNull(OrdinalShape),
   }),
 );
@@ -65,6 +64,12 @@ export const equivocationsAnswer = form(
     }),
     nextCursor: Cursor,
   }),
+);
+
+/** `GET /v1/equivocations/:node`. */
+export const misdeedProofsAnswer = form(
+  'proofs of misbehaviour',
+  Type.Object({ proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + 1 }), nextCursor: Cursor }),
 );
 
 const compiledNode = Compile(NodeIdShape);
@@ -103,15 +108,6 @@ export function readFederationView(text: string): FederationView {
     underived: compiledLog.Check(log) ? log.underived : [],
     heads: compiledMembers.Check(members) ? members.map(({ node: of, head }) => ({ node: of, batch: head.batch })) : [],
   };
-}
-
-/** Reads `GET /v1/equivocations/:node/:batch`. Throws `AnswerError`. */
-export function readMisdeedProof(text: string): MisdeedProof {
-  try {
-    return parseProofText(text);
-  } catch (error) {
-    throw new AnswerError(`the proof of misbehaviour: ${error instanceof Error ? error.message : 'unreadable'}`);
-  }
 }
 
 function form<Shape extends TSchema>(name: string, shape: Shape): (text: string) => Static<Shape> {

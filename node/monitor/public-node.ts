@@ -1,7 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { type TileName, writeTilePath } from '../../protocol/log/tile-path.ts';
-import type { MisdeedProof } from '../../protocol/proof/misdeed.ts';
 import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
 import {
   AnswerError,
@@ -9,8 +8,8 @@ import {
   checkpointsAnswer,
   equivocationsAnswer,
   type FederationView,
+  misdeedProofsAnswer,
   readFederationView,
-  readMisdeedProof,
   rostersAnswer,
   signingKeysAnswer,
 } from './public-answers.ts';
@@ -100,9 +99,9 @@ export class PublicNode {
     return this.#read(`/v1/equivocations${queryOf(cursor)}`, equivocationsAnswer);
   }
 
-  /** The file that proves that a node told two stories of a batch. */
-  misdeedProof(node: NodeId, batch: number): Promise<MisdeedProof> {
-    return this.#read(`/v1/equivocations/${node}/${batch}`, readMisdeedProof);
+  /** Files that prove what a node did. */
+  misdeedProofs(accused: NodeId, cursor: string | null): Promise<ReturnType<typeof misdeedProofsAnswer>> {
+    return this.#read(`/v1/equivocations/${accused}${queryOf(cursor)}`, misdeedProofsAnswer);
   }
 
   async #read<Value>(path: string, read: (text: string) => Value): Promise<Value> {

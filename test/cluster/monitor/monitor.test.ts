@@ -144,7 +144,7 @@ test('another root that a member signs is proven, and the file proves it alone',
   const proof = watched.events.find(({ kind }) => kind === 'proof');
   if (proof?.kind !== 'proof') throw new Error(`no proof: ${codes(watched.events).join(', ')}`);
   const surroundings = { out: () => undefined, home: directory, now: Date.now };
-  assert.is(await verifyCommand([proof.file, '--roster', hashText(nativeSuite, rosters[0]?.statement ?? '')], surroundings), 0);
+  assert.is(await verifyCommand([proof.file, '--roster', hashText(nativeSuite, rosters.genesis.statement)], surroundings), 0);
   assert.is(await verifyCommand([proof.file], surroundings), 3);
 });
 

@@ -28,8 +28,7 @@ export class HonestLog {
   }
 
   static async open(federation: TestFederation): Promise<HonestLog> {
-    const genesis = federation.rosters[0]?.statement ?? '';
-    return new HonestLog(federation, await FederationLog.open(new MemoryRows(), genesis));
+    return new HonestLog(federation, await FederationLog.open(new MemoryRows(), federation.genesis.statement));
   }
 
   get size(): number {
@@ -99,7 +98,7 @@ export class HonestLog {
 
   async #follow(messages: readonly Anchor[]): Promise<void> {
     const unread = messages.filter(({ sequence }) => Number(sequence) > this.#log.state.sequence);
-    const rosters = this.#federation.rosters.map(({ statement }) => [hashText(nobleSuite, statement), statement] as const);
+    const rosters = this.#federation.rosters.map((text) => [hashText(nobleSuite, text), text] as const);
     const texts = new Map(rosters);
     const topic = unread.map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
       return { sequence: Number(sequence), consensusTimestamp, payer, message: utf8(message), runningHash };

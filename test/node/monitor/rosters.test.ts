@@ -8,10 +8,10 @@ const LATE_MS = 61_000;
 const FOUR = ['eu', 'us', 'jp', 'ca'];
 
 /** A roster without `ca`, in force by the ledger. */
-async function withoutLast(world: WatchedWorld): Promise<string> {
+function withoutLast(world: WatchedWorld): string {
   const [genesis] = world.federation.chain.rosters;
   const members = genesis?.members.filter(({ node }) => node !== 'ca') ?? [];
-  const { statement: text } = await world.federation.addRoster({ members }, ['eu', 'us', 'jp']);
+  const text = world.federation.addRoster({ members });
   world.name({ type: 'roster', text }, ['eu', 'us', 'jp']);
   return text;
 }
@@ -22,7 +22,7 @@ test('a roster is in force where a majority named it; who is removed is missed n
   await using watched = await world.watch();
   const { monitor, events } = watched;
   await monitor.round();
-  const text = await withoutLast(world);
+  const text = withoutLast(world);
   world.silent.set('ca', 5);
   await world.seal('eu');
   await monitor.round();
@@ -47,7 +47,7 @@ test('a removed member counts no more for what others record', async () => {
   await using watched = await world.watch();
   const { monitor } = watched;
   await monitor.round();
-  await withoutLast(world);
+  withoutLast(world);
   world.silent.set('us', 1);
   await world.seal('eu');
   world.ahead += LATE_MS;
@@ -62,7 +62,7 @@ test('the text of a roster in force is asked of every node; where none shows it 
   for (const node of FOUR) {
     world.changes.set(node, (path, body) => (path.startsWith('/v1/rosters') ? { ...body, rosters: [] } : body));
   }
-  const text = await withoutLast(world);
+  const text = withoutLast(world);
   await world.seal('eu');
   await using watched = await world.watch();
   const { monitor } = watched;
@@ -82,7 +82,7 @@ test('the text of a roster in force is asked of every node; where none shows it 
 test('a node that goes by another roster than the ledger is told', async () => {
   await using world = await WatchedWorld.create(FOUR);
   await world.seal('eu');
-  await withoutLast(world);
+  withoutLast(world);
   const genesis = world.federation.chain.genesis;
   world.changes.set('us', (path, body) => (path === '/v1/federation' ? { ...body, roster: { hash: genesis } } : body));
   await using watched = await world.watch();

@@ -58,7 +58,7 @@ test('a store of another federation is refused', async () => {
   await watched.monitor.round();
   await watched[Symbol.asyncDispose]();
   const other = await TestFederation.create({ nodes: ['eu', 'us'], seed: 'another' });
-  await world.watch({ stateDirectory, rosters: other.rosters }).then(
+  await world.watch({ stateDirectory, rosters: other.given }).then(
     () => assert.unreachable('the log of another federation was taken'),
     (error: unknown) => assert.instance(error, LogDamagedError),
   );

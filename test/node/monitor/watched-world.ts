@@ -103,7 +103,7 @@ export class WatchedWorld implements AsyncDisposable {
   async watch(options: Partial<MonitorOptions> = {}): Promise<Watched> {
     const events: MonitorEvent[] = [];
     const monitor = await Monitor.open({
-      rosters: this.federation.rosters.slice(0, 1),
+      rosters: { genesis: this.federation.genesis, later: [] },
       nodes: this.federation.members.map(({ node }) => this.url(node)),
       mirrors: [this.url('mirror-1'), this.url('mirror-2')],
       stateDirectory: null,
@@ -154,7 +154,8 @@ export class WatchedWorld implements AsyncDisposable {
       return { success: true, certificates, revocations, nextCursor: null };
     }
     if (path === '/v1/rosters') {
-      return { success: true, rosters: federation.rosters.slice(from - 1), rivals: [], nextFrom: null };
+      const { signatures } = federation.genesis;
+      return { success: true, signatures, rosters: federation.rosters.slice(from - 1), named: [], nextFrom: null };
     }
     return { success: true, equivocations: [], nextCursor: null };
   }
