@@ -133,6 +133,8 @@ export class ProofWatch {
   async #proveCheckpoint({ checkpoint, signed }: KnownCheckpoint): Promise<void> {
     const { book } = this.#options;
     const { node, size, keyId } = checkpoint;
+    // The tree as it was then is kept no more.
+    if (size < this.#options.kept.from) return;
     const own = book.of(node).find((known) => known.checkpoint.size >= size);
     if (own !== undefined && !this.#shelf.isFull({ misdeed: 'two-checkpoints', accused: node, batch: null })) {
       const difference = await this.#differenceAt(size, own.checkpoint.size);
@@ -161,11 +163,11 @@ export class ProofWatch {
 
   /** Keeps a proof that holds by what is known here; what falls short of that is no lie of whoever shows it. */
   async #take(proof: MisdeedProof): Promise<void> {
-    const { log, onProof } = this.#options;
+    const { log, kept, onProof } = this.#options;
     const messages = await this.#messagesOf(proof.misdeed);
     const verdict = judgeProof(nativeSuite, proof, {
       pin: log.state.federation,
-      log: await logViewOf(this.#options, sizesOf(proof)),
+      log: await logViewOf(this.#options, sizesOf(proof).filter((size) => size >= kept.from)),
       messageAt: (sequence) => messages.get(sequence),
     });
     const { accused, batch, misdeed } = verdict;

@@ -55,6 +55,31 @@ test('two mirrors agree as far as both tell the same; one alone makes nothing fi
   assert.equal(agreement.nextFinal(100), []);
 });
 
+test('to a reader from outside two mirrors are enough, and so are one and a majority of members', () => {
+  const outside = (sources: readonly string[]) =>
+    new Agreement({ topicId: TOPIC, head: INITIAL_HEAD, sources, self: null, members: FIVE });
+  const two = outside(['a', 'b']);
+  for (const source of ['a', 'b']) read(two, source, TRUTH.slice(0, 6));
+  assert.equal(two.final(), pointAt(TRUTH, 6), 'though members keep silent');
+
+  const one = outside(['a']);
+  read(one, 'a', forkOf(TRUTH, 9, 'made up'));
+  for (const [member, sequence] of [[SELF, 4], [US, 7]] as const) one.noteTold(member, pointAt(TRUTH, sequence));
+  assert.is(one.final().sequence, 0, 'two of five');
+  one.noteTold(AP, pointAt(TRUTH, 6));
+  assert.equal(one.final(), pointAt(TRUTH, 4), 'as far as the third goes');
+  for (const member of [SELF, US, AP, SA, AF]) one.noteTold(member, pointAt(TRUTH, 12));
+  assert.equal(deliver(one), upTo(4), 'what the mirror made up from 9 on is told by none');
+
+  const torn = outside(['a', 'b']);
+  read(torn, 'a', forkOf(TRUTH, 3, 'made up'));
+  read(torn, 'b', TRUTH.slice(0, 8));
+  assert.is(torn.final().sequence, 2, 'two mirrors that part, and nobody else');
+  for (const member of [SELF, US, AP]) torn.noteTold(member, pointAt(TRUTH, 8));
+  assert.equal(torn.final(), pointAt(TRUTH, 8));
+  assert.is(torn.contradictionOf('a')?.kind, 'final');
+});
+
 test('the receipt of a message confirms every message before it, and none past it', () => {
   const agreement = agreementOf(['a']);
   read(agreement, 'a', TRUTH.slice(0, 9));
