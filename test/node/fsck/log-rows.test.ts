@@ -5,7 +5,7 @@ import type { FsckResult } from '../../../node/fsck/fsck.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { type Damage, del, fsckAfter, problemsOf, put, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
-import { copyTo, drop, edit, flip, FIRST, move, resign, swap } from './mutations.ts';
+import { copyTo, drop, edit, flip, FIRST, move, resign, swap, text } from './mutations.ts';
 
 const LOG_TABLES = [
   'log-entry',
@@ -126,7 +126,12 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('log-state/', 0, (s) => s.replace(/"federation":"sha256:(.)/, (c) => c.slice(0, -1) + digit(c.slice(-1)))),
     found: ['log-state', /of another federation/],
   },
-  { what: 'a roster text is dropped', mutate: drop('log-roster/', 0), found: ['log-roster', /is missing/] },
+  {
+    what: 'the text of a roster in force is dropped',
+    mutate: async (rows) =>
+      (await rows.under('log-roster/')).filter(([, value]) => text(value).includes('"second"')).map(([key]) => del(key)),
+    found: ['log-roster', /is missing/],
+  },
   { what: 'two roster texts are swapped', mutate: swap('log-roster/', 0, 1), found: ['log-roster', /not the hash/] },
   {
     what: 'a roster text is no roster',
