@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { PublicNode, PublicNodeError } from '../../../node/monitor/public-node.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { fc } from '../../fixtures/properties.ts';
+import { until } from '../../fixtures/until.ts';
 import { type Change, codes, WatchedWorld } from './watched-world.ts';
 
 /** Stands in for ten seconds. */
@@ -111,7 +112,6 @@ test('a node that is slow in every answer takes no more of a round than there is
   world.changes.set('eu', () => null);
   const options = { now: () => world.now, signal: new AbortController().signal };
   const node = new PublicNode(world.url('eu'), { ...options, timeoutMs: TIMEOUT_MS, budgetMs: BUDGET_MS });
-  const began = performance.now();
   const failures: string[] = [];
   for (let asked = 0; asked < 10; asked++) {
     await node.federation().catch((error: unknown) => {
@@ -119,12 +119,13 @@ test('a node that is slow in every answer takes no more of a round than there is
       if (error instanceof PublicNodeError) failures.push(error.code);
     });
   }
-  const took = performance.now() - began;
-  assert.equal([failures[0], failures.at(-1)], ['unreachable', 'slow']);
-  assert.ok(took < BUDGET_MS + 1_000, `${took} ms`);
-  node.beginRound();
+  const most = Math.ceil(BUDGET_MS / TIMEOUT_MS);
+  assert.equal([failures[0], failures.slice(most).every((code) => code === 'slow')], ['unreachable', true]);
   world.changes.delete('eu');
-  assert.is((await node.federation()).node, 'eu');
+  await until('it answers in a later round', async () => {
+    node.beginRound();
+    return (await node.federation().catch(() => null))?.node === 'eu';
+  });
 });
 
 test('a hostile mirror without end stops nothing either', async () => {
