@@ -163,10 +163,9 @@ export class ChainAssembler {
   #takeGroup(signed: SignedStatement): void {
     const envelope = this.#requireEnvelope();
     if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
-    const group = openStatement(this.#keys, groupStatement, signed, ({ node, keyId, signedAt: at, first }) => ({
+    const group = openStatement(this.#keys, groupStatement, signed, ({ node, keyId, first }) => ({
       node,
       keyId,
-      at,
       first,
     }));
     if (group.node !== this.#node || group.first !== this.wanted.seq) {

@@ -193,10 +193,5 @@ export function openEnvelope(
   keys: Pick<FederationKeys, 'rosters' | 'directory'>,
   signed: Equivocation['first'],
 ): Envelope {
-  return openStatement(keys, envelopeStatement, signed, ({ node, keyId, sealedAt: at, first }) => ({
-    node,
-    keyId,
-    at,
-    first,
-  }));
+  return openStatement(keys, envelopeStatement, signed, ({ node, keyId, first }) => ({ node, keyId, first }));
 }

@@ -2,7 +2,6 @@ import { keyCovers } from '../../protocol/keys/key-directory.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../../protocol/statement/statement.ts';
-import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
@@ -10,7 +9,6 @@ import { PeerStatementError } from './peer-statement-error.ts';
 interface Signatory {
   readonly node: NodeId;
   readonly keyId: Sha256Hash;
-  readonly at: Timestamp;
   /** First record that the statement covers; 0 where it covers none of the signatory's own. */
   readonly first: number;
 }
@@ -28,11 +26,11 @@ export function openStatement<Value>(
   } catch (error) {
     throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable statement');
   }
-  const { node, keyId, at, first } = signatoryOf(value);
+  const { node, keyId, first } = signatoryOf(value);
   if (keys.rosters.member(node) === undefined) throw new PeerStatementError('unknown-member', `${node} is no member`);
   const key = keys.directory.get(node, keyId);
   if (key === undefined) throw new PeerStatementError('unknown-key', `no certificate of ${node} for ${keyId}`);
-  if (!keyCovers(key, node, at, first === 0 ? Number.MAX_SAFE_INTEGER : first)) {
+  if (!keyCovers(key, node, first === 0 ? Number.MAX_SAFE_INTEGER : first)) {
     throw new PeerStatementError('forged', `the ${kind.name} of ${node} is by a key not certified for it`);
   }
   if (!signatureHolds(nativeSuite, kind, signed, key.publicKey)) {

@@ -113,9 +113,8 @@ async function statementsOf(check: Check, { rosters, directory }: ProvenKeys): P
   for (const { statement } of rosters.signed.slice(1)) add('roster', statement);
   const rivals = readRows({ ...check, report: new Report() }, rivalRosterTable);
   for await (const { value } of rivals) if (value !== undefined) add('roster', value.statement);
-  for (const { certificate } of directory.all()) {
-    const revoked = directory.revocation(certificate.node, certificate.keyId);
-    if (revoked !== undefined) add('revocation', revoked.signed.statement);
+  for (const { signed } of rosters.nodes.flatMap((node) => directory.revocationsOf(node))) {
+    add('revocation', signed.statement);
   }
   return found;
 }

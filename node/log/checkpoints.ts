@@ -97,11 +97,9 @@ export class Checkpoints implements AsyncDisposable {
   #open({ text, signature }: SignedCheckpoint): KnownCheckpoint {
     const signed: SignedStatement = { statement: text, signature };
     const { federation, keys } = this.#options;
-    // No time is in a checkpoint: the certificate's `validFrom` informs, and says nothing here.
     const checkpoint = openStatement(keys, checkpointStatement, signed, ({ node, keyId }) => ({
       node,
       keyId,
-      at: keys.directory.get(node, keyId)?.certificate.validFrom ?? keys.rosters.current.issuedAt,
       first: 0,
     }));
     if (checkpoint.federation !== federation) {

@@ -119,6 +119,7 @@ export class LogFollower implements AsyncDisposable {
   static async open(options: LogFollowerOptions): Promise<LogFollower> {
     const { store, keys, config } = options;
     const federationLog = await FederationLog.open(store, keys.rosters.signed[0]?.statement ?? '');
+    keys.followLog(() => federationLog.state);
     const book = await CheckpointBook.open(store, federationLog);
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
     return new LogFollower(options, federationLog, book, consensus);

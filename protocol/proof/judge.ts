@@ -102,11 +102,11 @@ function requireSigned<Value>(
   { suite, directory }: Authorities,
   kind: StatementKind<Value>,
   signed: SignedStatement,
-  { node, keyId, at, first }: Signatory,
+  { node, keyId, first }: Signatory,
 ): void {
   const key = directory.get(node, keyId);
   if (key === undefined) throw new UnknownKeyError(`no certificate of ${node} for ${keyId}`);
-  if (!keyCovers(key, node, at, first)) {
+  if (!keyCovers(key, node, first)) {
     throw new ProofError(`the ${kind.name} of ${node} is by a key not certified for it`);
   }
   if (!signatureHolds(suite, kind, signed, key.publicKey)) {
