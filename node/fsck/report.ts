@@ -38,6 +38,7 @@ const NO_COUNTS = {
   logRosters: 0,
   checkpoints: 0,
   falseCheckpoints: 0,
+  replacedCheckpoints: 0,
   outboxOpen: 0,
   outboxConfirmed: 0,
   statementsOpen: 0,

@@ -18,7 +18,9 @@ import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { checkpointStands } from './checkpoint-standing.ts';
 import { type Advance, FederationLog, type LoggedDecision } from './federation-log.ts';
+import { LogRosters } from './log-rosters.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
@@ -120,7 +122,11 @@ export class LogFollower implements AsyncDisposable {
     const { store, keys, config } = options;
     const federationLog = await FederationLog.open(store, keys.rosters.signed[0]?.statement ?? '');
     keys.followLog(() => federationLog.state);
-    const book = await CheckpointBook.open(store, federationLog);
+    const rosters = new LogRosters(federationLog);
+    const book = await CheckpointBook.open(store, federationLog, {
+      rosters: () => rosters.all(),
+      stands: (checkpoint) => checkpointStands(keys, federationLog.state, checkpoint),
+    });
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
     return new LogFollower(options, federationLog, book, consensus);
   }

@@ -4,6 +4,7 @@ import type { FederationKeys } from '../../../node/federation/federation-keys.ts
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
+import { LogRosters } from '../../../node/log/log-rosters.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { type Sha256Hash, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
@@ -66,7 +67,8 @@ function headOf(messages: readonly LinkedMessage[]): TopicHead {
 }
 
 async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
-  const book = await CheckpointBook.open(store, log);
+  const rosters = new LogRosters(log);
+  const book = await CheckpointBook.open(store, log, { rosters: () => rosters.all(), stands: () => true });
   for (const [node, { signer }] of members) {
     const size = node === 'eu' ? log.size : log.size - 5;
     const root = node === 'ca' ? hashOf('another tree') : await log.rootAt(size);
