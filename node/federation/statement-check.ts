@@ -1,4 +1,3 @@
-import { keyCovers } from '../../protocol/keys/key-directory.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../../protocol/statement/statement.ts';
@@ -9,11 +8,14 @@ import { PeerStatementError } from './peer-statement-error.ts';
 interface Signatory {
   readonly node: NodeId;
   readonly keyId: Sha256Hash;
-  /** First record that the statement covers; 0 where it covers none of the signatory's own. */
-  readonly first: number;
+  /** First record that the statement covers; null where it covers none of the signatory's own. */
+  readonly first: number | null;
 }
 
-/** Reads a peer's statement and checks that a key certified for its signatory signed it. Throws `PeerStatementError`. */
+/**
+ * Reads a peer's statement and checks that a key certified for its signatory signed it, whatever was revoked since: what a
+ * revocation fells is the verdict's to say (TRUST §5). No time is looked at. Throws `PeerStatementError`.
+ */
 export function openStatement<Value>(
   keys: Pick<FederationKeys, 'rosters' | 'directory'>,
   kind: StatementKind<Value>,
@@ -30,7 +32,7 @@ export function openStatement<Value>(
   if (keys.rosters.member(node) === undefined) throw new PeerStatementError('unknown-member', `${node} is no member`);
   const key = keys.directory.get(node, keyId);
   if (key === undefined) throw new PeerStatementError('unknown-key', `no certificate of ${node} for ${keyId}`);
-  if (!keyCovers(key, node, first === 0 ? Number.MAX_SAFE_INTEGER : first)) {
+  if (first !== null && key.certificate.seqFrom > first) {
     throw new PeerStatementError('forged', `the ${kind.name} of ${node} is by a key not certified for it`);
   }
   if (!signatureHolds(nativeSuite, kind, signed, key.publicKey)) {

@@ -113,7 +113,7 @@ function open(check: Check, table: CheckpointTable, key: string, { text, signatu
   return checkSigned(check, table, key, checkpointStatement, signed, ({ node, keyId }) => ({
     node,
     keyId,
-    first: 0,
+    first: null,
   }));
 }
 

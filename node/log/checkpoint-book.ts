@@ -114,7 +114,7 @@ export class CheckpointBook {
 
   /** All that count: of each member the newest of each of its last keys, and one for each roster of it that was replaced. */
   kept(): readonly KnownCheckpoint[] {
-    const replaced = [...this.#replaced.values()].flatMap((ofMember) => [...ofMember.values()]);
+    const replaced = [...this.#replaced.values()].flatMap((ofMember) => ofMember.values().toArray());
     const all = [...[...this.#counted.values()].flat(), ...replaced];
     return [...new Map(all.map((known) => [known.signed.text, known])).values()];
   }

@@ -36,7 +36,7 @@ export interface RosterInForce {
 }
 
 /** A revocation in force, and the text of its decision. */
-export interface RevocationInForce extends KnownRevocation {
+export interface RevocationInForce extends Pick<KnownRevocation, 'revocation' | 'signed'> {
   readonly decision: string;
 }
 

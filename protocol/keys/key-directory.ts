@@ -83,8 +83,3 @@ export class KeyDirectory {
     return this.#revocations.ofNode(node);
   }
 }
-
-/** Whether a key may sign a statement of this node about records from `seq` on. */
-export function keyCovers({ certificate }: CertifiedKey, node: NodeId, seq: number): boolean {
-  return certificate.node === node && certificate.seqFrom <= seq;
-}
