@@ -34,6 +34,7 @@ import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { dropTree } from './log/reread.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
@@ -120,6 +121,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
+  await dropTree(store, config.id);
   const purges = opening.use(new DuePurges(store, log));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;
@@ -199,8 +201,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         group: (records) => rowsOfOwn(records, counters, governance),
         batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       },
-      onHalt: () => {
-        intake.halt();
+      onHalt: (reason) => {
+        intake.halt(reason === 'closed' ? 'closed' : 'halted');
         sealer.halt();
       },
     }),
@@ -220,6 +222,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         namer.name();
       },
       onCounted: () => confirmationWatch.noteCounted(),
+      onContradicted: () => federation.noteEnd('contradicted'),
       random,
     }),
   );
@@ -240,7 +243,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onVouched: () => follower.noteVouched(),
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteOwnFork();
+        if (node === self) federation.noteEnd('closed');
       },
     }),
   );
@@ -317,6 +320,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring: () => anchoring.state(),
     log: () => logState(follower, vouching),
     topic: () => topicState(follower),
+    contradicted: () => follower.contradictedBy.length > 0,
   });
   const opened = opening.move();
   return {

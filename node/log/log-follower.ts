@@ -19,6 +19,7 @@ import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { checkpointStands } from './checkpoint-standing.ts';
+import { contradictingMajority } from './contradiction.ts';
 import { type Advance, FederationLog, type LoggedDecision } from './federation-log.ts';
 import { LogRosters } from './log-rosters.ts';
 import { MemberClocks } from './member-clocks.ts';
@@ -43,6 +44,8 @@ export interface LogFollowerOptions {
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
   readonly onRivals?: (rivals: readonly Rival[]) => void;
+  /** Told once where a majority of the roster in force contradicts this node's own tree. Must not throw. */
+  readonly onContradicted?: (by: readonly NodeId[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -70,6 +73,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #exchange: LogExchange;
   readonly #stopListening: () => void;
   #needsRoster: Sha256Hash | null = null;
+  #contradictedBy: readonly NodeId[] = [];
 
   private constructor(
     options: LogFollowerOptions,
@@ -102,6 +106,8 @@ export class LogFollower implements AsyncDisposable {
       book,
       tree: federationLog,
       publish: (signed) => this.#exchange.publish(signed),
+      onFalse: () => this.#judgeOwnTree(),
+      isContradicted: () => this.#contradictedBy.length > 0,
     });
     this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
@@ -132,6 +138,7 @@ export class LogFollower implements AsyncDisposable {
   }
 
   start(): void {
+    this.#judgeOwnTree();
     this.#reading.start();
     this.#exchange.start();
   }
@@ -182,6 +189,16 @@ export class LogFollower implements AsyncDisposable {
     return this.#needsRoster;
   }
 
+  /** The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more. */
+  get contradictedBy(): readonly NodeId[] {
+    return this.#contradictedBy;
+  }
+
+  /** Resolves once the topic was read to what was its end at the call, or later. Rejects when the signal ends. */
+  readToEnd(signal: AbortSignal): Promise<void> {
+    return this.#reading.readToEnd(signal);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     await this.#receipts[Symbol.asyncDispose]();
@@ -201,6 +218,21 @@ export class LogFollower implements AsyncDisposable {
       textOf: (hash) => keys.book.textOf(hash),
       onAdvance: (advance) => this.#noteAdvance(advance),
     });
+  }
+
+  #judgeOwnTree(): void {
+    const { self, keys, onContradicted, log } = this.#options;
+    if (this.#contradictedBy.length > 0) return;
+    const by = contradictingMajority({
+      self,
+      book: this.book,
+      roster: keys.rosters.current,
+      stands: ({ checkpoint }) => checkpointStands(keys, this.federationLog.state, checkpoint),
+    });
+    if (by.length === 0) return;
+    this.#contradictedBy = by;
+    log.fatal({ by }, 'most members have another log than this node: stop it and start it once with --reread-ledger');
+    onContradicted?.(by);
   }
 
   async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
