@@ -7,19 +7,16 @@ import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { KeyError } from '../../protocol/keys/key-error.ts';
 import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { isRevocationNamed } from '../../protocol/log/in-force.ts';
 import type { Revocation } from '../../protocol/log/revocation.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { DECISION_STATE_ROW, decisionStateTable } from '../log/log-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { Table } from '../store/table.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
-import { RosterBook } from './roster-book.ts';
+import { RosterBook, type RosterSource } from './roster-book.ts';
 
 /** (node, key id, hash of the identity key that signed it) → key certificate. */
 export const certificateTable = new Table('certificate', statementCodec);
@@ -42,28 +39,27 @@ export function revocationParts({ revocation: { node, keyId }, hash }: KnownRevo
  */
 export class FederationKeys {
   readonly #store: Store;
+  readonly #log: Pick<RosterSource, 'state'>;
   readonly book: RosterBook;
   readonly directory: KeyDirectory;
-  #log: () => DecisionState | undefined;
   /** Of members whose statements have not changed since. */
   readonly #digests = new Map<NodeId, Sha256Hash>();
   readonly #certificateListeners = new Set<(node: NodeId) => void>();
   readonly #revocationListeners = new Set<(revocation: Revocation) => void>();
 
-  private constructor(store: Store, book: RosterBook, state: DecisionState | undefined) {
+  private constructor(store: Store, log: Pick<RosterSource, 'state'>, book: RosterBook) {
     this.#store = store;
+    this.#log = log;
     this.book = book;
-    this.#log = () => state;
     this.directory = new KeyDirectory(nativeSuite, () => book.chain, (known) => this.#isNamed(known));
   }
 
   /**
-   * Opens with the rosters in the store and of the node's configuration, and all certificates kept. Throws `RosterError`
-   * or `KeyError` where a stored one does not hold, `RangeError` where the two are of different federations.
+   * Opens with the rosters of the log and those that the node was given, and all certificates kept. Throws `KeyError` where
+   * a stored one does not hold, `LogDamagedError` where the text of a roster is missing.
    */
-  static async open(store: Store, configured: readonly SignedRoster[]): Promise<FederationKeys> {
-    const book = await RosterBook.open(store, configured);
-    const keys = new FederationKeys(store, book, await decisionStateTable.get(store, DECISION_STATE_ROW));
+  static async open(store: Store, log: RosterSource, given: RosterChain): Promise<FederationKeys> {
+    const keys = new FederationKeys(store, log, await RosterBook.open(log, given));
     for await (const [, signed] of certificateTable.under(store, [])) {
       ofMember(() => keys.directory.addCertificate(signed));
     }
@@ -73,11 +69,7 @@ export class FederationKeys {
     return keys;
   }
 
-  /** From now on, what the log names is asked of its newest state. */
-  followLog(state: () => DecisionState): void {
-    this.#log = state;
-  }
-
+  /** The newest rosters that this node knows. */
   get rosters(): RosterChain {
     return this.book.chain;
   }
@@ -169,14 +161,13 @@ export class FederationKeys {
 
   /** Whether a revocation of the node is in force whose text is not here. */
   lacksRevocation(node: NodeId): boolean {
-    const revoked = this.#log()?.revoked[node] ?? {};
+    const revoked = this.#log.state.revoked[node] ?? {};
     const known = new Set(this.directory.revocationsOf(node).map(({ hash }) => hash));
     return Object.values(revoked).some((decided) => decided.some(({ statement }) => !known.has(statement)));
   }
 
   #isNamed({ revocation: { node, keyId }, hash: statement }: KnownRevocation): boolean {
-    const state = this.#log();
-    return state !== undefined && isRevocationNamed(state, { node, keyId, statement });
+    return isRevocationNamed(this.#log.state, { node, keyId, statement });
   }
 
   /** The key as it is kept, where this is the certificate that it is kept by. */
@@ -186,7 +177,7 @@ export class FederationKeys {
   }
 }
 
-/** Passes over what a node said that only a roster named which gave way to another. */
+/** Passes over what a node said that only a roster named which the log did not come to. */
 function ofMember(add: () => unknown): void {
   try {
     add();

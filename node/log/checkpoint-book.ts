@@ -39,12 +39,12 @@ export interface OwnTree {
 /** What the log decided of who signs checkpoints, and by which keys. */
 export interface Signatories {
   /** From the genesis to the roster in force. */
-  rosters(): Promise<readonly LogRoster[]>;
+  rosters(): readonly LogRoster[];
   /** Whether no revocation that is in force takes the checkpoint along. */
   stands(checkpoint: Checkpoint): boolean;
 }
 
-const UNCHANGED: Signatories = { rosters: async () => [], stands: () => true };
+const UNCHANGED: Signatories = { rosters: () => [], stands: () => true };
 
 export interface KnownCheckpoint {
   readonly checkpoint: Checkpoint;
@@ -162,7 +162,7 @@ export class CheckpointBook {
     const { node, keyId, size, root } = known.checkpoint;
     const held = this.#counted.get(node) ?? [];
     const same = held.find(({ checkpoint }) => checkpoint.keyId === keyId);
-    const versions = await this.#lacking(known);
+    const versions = this.#lacking(known);
     const saysNothing = same !== undefined && !saysMore(known.checkpoint, same.checkpoint);
     if (saysNothing && versions.length === 0) return 'known';
     if (size > this.#tree.size) {
@@ -194,9 +194,9 @@ export class CheckpointBook {
   }
 
   /** Versions of the rosters that were replaced for which nothing as good is kept of a checkpoint's member. */
-  async #lacking(known: KnownCheckpoint): Promise<readonly number[]> {
+  #lacking(known: KnownCheckpoint): readonly number[] {
     const { node, size } = known.checkpoint;
-    const rosters = await this.#signatories.rosters();
+    const rosters = this.#signatories.rosters();
     const kept = this.#replaced.get(node);
     const stands = (of: KnownCheckpoint) => this.#signatories.stands(of.checkpoint);
     return rosters.flatMap(({ roster, until }) => {
@@ -209,7 +209,7 @@ export class CheckpointBook {
   /** A roster was replaced, or a key revoked: what is kept of the member may serve. */
   async #keepForReplaced(node: NodeId): Promise<void> {
     for (const known of this.of(node)) {
-      const versions = await this.#lacking(known);
+      const versions = this.#lacking(known);
       if (versions.length === 0) continue;
       await this.#store.write(versions.map((version) => replacedCheckpointTable.put([version, node], known.signed)));
       this.#noteReplaced(versions, known);

@@ -1,8 +1,6 @@
-import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { type Roster, rosterStatement } from '../../protocol/log/roster.ts';
-import { type FederationLog, LogDamagedError } from './federation-log.ts';
+import type { Roster } from '../../protocol/log/roster.ts';
 
 /** A roster that the log put in force, and the decisions between which it was. */
 export interface LogRoster {
@@ -13,37 +11,14 @@ export interface LogRoster {
   readonly until: number | null;
 }
 
-/** The rosters that the log put in force, read once each. */
-export class LogRosters {
-  readonly #log: Pick<FederationLog, 'rosterText' | 'state'>;
-  readonly #read = new Map<Sha256Hash, Roster>();
-  #known: { readonly of: DecisionState['rosters']; readonly rosters: readonly LogRoster[] } | undefined;
-
-  constructor(log: Pick<FederationLog, 'rosterText' | 'state'>) {
-    this.#log = log;
-  }
-
-  /** From the genesis to the one in force. Throws `LogDamagedError`. */
-  async all(): Promise<readonly LogRoster[]> {
-    const of = this.#log.state.rosters;
-    if (this.#known?.of === of) return this.#known.rosters;
-    const read = await Promise.all(of.map(({ hash }) => this.#roster(hash)));
-    const rosters = read.map((roster, i): LogRoster => {
-      return { roster, from: of[i]?.index ?? null, until: of[i + 1]?.index ?? null };
-    });
-    this.#known = { of, rosters };
-    return rosters;
-  }
-
-  async #roster(hash: Sha256Hash): Promise<Roster> {
-    const known = this.#read.get(hash);
-    if (known !== undefined) return known;
-    const text = await this.#log.rosterText(hash);
-    if (text === undefined) throw new LogDamagedError(`roster ${hash} of the log is missing`);
-    const roster = rosterStatement.parse(text);
-    this.#read.set(hash, roster);
-    return roster;
-  }
+/** The rosters that the log put in force, from the genesis on; `rosters` may lack the last ones. */
+export function logRosters(
+  state: Pick<DecisionState, 'rosters'>,
+  { rosters }: { readonly rosters: readonly Roster[] },
+): readonly LogRoster[] {
+  return rosters.map((roster, i) => {
+    return { roster, from: state.rosters[i]?.index ?? null, until: state.rosters[i + 1]?.index ?? null };
+  });
 }
 
 export function hasMember({ members }: Pick<Roster, 'members'>, node: NodeId): boolean {

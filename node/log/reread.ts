@@ -15,6 +15,7 @@ import { jsonCodec, Table } from '../store/table.ts';
 import { chainSourceTable, chainStateTable, ownVouchedTable } from './chain-tables.ts';
 import { checkpointTable, falseCheckpointTable, replacedCheckpointTable } from './checkpoint-book.ts';
 import type { LogFollower } from './log-follower.ts';
+import { rivalNameTable } from './rival-name.ts';
 import { decidedBatchTable, decisionStateTable, logEntryTable, logTileTable } from './log-tables.ts';
 
 const RereadShape = Closed({
@@ -39,6 +40,7 @@ const READ_TABLES = [
   logTileTable,
   decidedBatchTable,
   decisionStateTable,
+  rivalNameTable,
   checkpointTable,
   falseCheckpointTable,
   replacedCheckpointTable,

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
-import { DECISION_STATE_ROW, decisionStateTable } from '../../../node/log/log-tables.ts';
+import { DECISION_STATE_ROW, decisionStateTable, rosterTextTable } from '../../../node/log/log-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { MAX_REVOCATIONS_OF_KEY } from '../../../protocol/log/decision-state.ts';
@@ -14,6 +13,7 @@ import { encodeSignature, type SignedStatement } from '../../../protocol/stateme
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { consensusOf } from '../../fixtures/federation-topic.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { temporaryDirectory } from '../intake/intake-room.ts';
 
@@ -26,7 +26,7 @@ test('the certificates of a key by two identity keys are both kept, in whichever
   const members = federation.members.map((each) =>
     each.node === node ? { ...member, identityKey: encodeSignature(fresh.publicKey) } : each.member,
   );
-  await federation.addRoster({ members }, ['us', 'jp']);
+  federation.addRoster({ members });
   const terms = { validFrom: timestampOf(0), seqFrom: 1 };
   const [old, later] = [await certifyKey(node, identity, key.signer, terms), await certifyKey(node, fresh, key.signer, terms)];
   for (const order of [
@@ -35,10 +35,10 @@ test('the certificates of a key by two identity keys are both kept, in whichever
   ]) {
     await using directory = await temporaryDirectory();
     await using store = await Store.open(join(directory.path, 'store'));
-    const keys = await FederationKeys.open(store, federation.rosters);
+    const keys = await openKeys(store, federation.given);
     for (const { signed } of order) assert.ok(await keys.learnCertificate(signed));
     for (const { signed } of order) assert.not.ok(await keys.learnCertificate(signed));
-    const reopened = await FederationKeys.open(store, federation.rosters);
+    const reopened = await openKeys(store, federation.given);
     for (const { directory: known } of [keys, reopened]) {
       for (const signer of [identity, fresh]) {
         const by = encodeSignature(signer.publicKey);
@@ -59,12 +59,12 @@ test('a revocation that was decided is served for ever, whatever others of the s
     Array.from({ length: MAX_REVOCATIONS_OF_KEY + 1 }, (_, hour) => revoked(federation, timestampOf(hour * HOUR_MS))),
   );
   await decide(store, federation, decided);
-  const keys = await FederationKeys.open(store, federation.rosters);
+  const keys = await openKeys(store, federation.given);
   assert.ok(keys.lacksRevocation(node));
   assert.ok(await keys.learnRevocation(decided));
   assert.not.ok(keys.lacksRevocation(node));
   for (const signed of further.toReversed()) assert.ok(await keys.learnRevocation(signed));
-  const reopened = await FederationKeys.open(store, federation.rosters);
+  const reopened = await openKeys(store, federation.given);
   for (const { directory: known, statements } of [keys, reopened].map((of) => ({
     directory: of.directory,
     statements: of.statements([node]),
@@ -80,7 +80,7 @@ test('one that was refused for want of room is taken once the log has decided it
   const federation = await fast();
   await using directory = await temporaryDirectory();
   await using store = await Store.open(join(directory.path, 'store'));
-  const keys = await FederationKeys.open(store, federation.rosters);
+  const keys = await openKeys(store, federation.given);
   const rotated = await federation.revokeKey('eu', { reason: 'rotated', compromisedSince: null });
   for (let hour = 0; hour < MAX_REVOCATIONS_OF_KEY; hour++) {
     await keys.learnRevocation(await revoked(federation, timestampOf(hour * HOUR_MS)));
@@ -91,9 +91,9 @@ test('one that was refused for want of room is taken once the log has decided it
   } catch (error) {
     assert.ok(error instanceof PeerStatementError && error.fault === 'too-many');
   }
-  const state = await decide(store, federation, rotated);
-  keys.followLog(() => state);
-  assert.ok(await keys.learnRevocation(rotated));
+  await decide(store, federation, rotated);
+  const reopened = await openKeys(store, federation.given);
+  assert.ok(await reopened.learnRevocation(rotated));
 });
 
 function fast(): Promise<TestFederation> {
@@ -105,13 +105,15 @@ function revoked(federation: TestFederation, compromisedSince: Timestamp): Promi
 }
 
 /** The store's log has the revocation in force. */
-async function decide(store: Store, federation: TestFederation, { statement: text }: SignedStatement) {
+async function decide(store: Store, federation: TestFederation, { statement: text }: SignedStatement): Promise<void> {
   const { node, keyId } = revocationStatement.parse(text);
   const statement = hashText(nativeSuite, text);
-  const genesis = initialState(nativeSuite, federation.rosters[0]?.statement ?? '');
+  const genesis = initialState(nativeSuite, federation.genesis.statement);
   const state = withRevocation(genesis, { node, keyId, statement }, 0, consensusOf(federation.now));
-  await store.write([decisionStateTable.put([DECISION_STATE_ROW], state)]);
-  return state;
+  await store.write([
+    decisionStateTable.put([DECISION_STATE_ROW], state),
+    rosterTextTable.put([state.federation], federation.genesis.statement),
+  ]);
 }
 
 test.run();

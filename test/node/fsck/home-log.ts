@@ -4,12 +4,13 @@ import type { FederationKeys } from '../../../node/federation/federation-keys.ts
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
-import { LogRosters } from '../../../node/log/log-rosters.ts';
+import { logRosters } from '../../../node/log/log-rosters.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { type Sha256Hash, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import type { Signer } from '../../../protocol/suite/suite.ts';
 import { accountOf } from '../../fixtures/federation-member.ts';
@@ -23,6 +24,8 @@ const DECIDED_AHEAD = 260;
 export interface LogOfHome {
   readonly store: Store;
   readonly keys: FederationKeys;
+  /** Text of the second roster. */
+  readonly next: string;
   readonly topic: TestTopic;
   readonly members: ReadonlyMap<NodeId, NodeKeys>;
   /** Of the topic, so far. */
@@ -32,12 +35,11 @@ export interface LogOfHome {
 
 /**
  * The log that the topic makes: batches of all three, of `ca` many that are not here; the revocation; the second roster,
- * which two name; checkpoints of two members at different sizes, and a false one of the third.
+ * which two name; a name of `ca` beside one that was decided; checkpoints of two members at different sizes, and a false one of the third.
  */
-export async function addLog({ store, keys, topic, members, messages, now }: LogOfHome): Promise<void> {
-  const { rosters, signed } = keys.rosters;
-  const federation = keys.rosters.genesis;
-  const federationLog = await FederationLog.open(store, signed[0]?.statement ?? '');
+export async function addLog({ store, keys, next, topic, members, messages, now }: LogOfHome): Promise<void> {
+  const { genesis: federation, hash: previous, signedGenesis } = keys.rosters;
+  const federationLog = await FederationLog.open(store, signedGenesis.statement);
   const said = (node: NodeId, message: LedgerMessage) =>
     readBack(topic.submit(writeLedgerMessage(message), now(), accountOf(node)));
   const ca = nodeId('ca');
@@ -45,17 +47,16 @@ export async function addLog({ store, keys, topic, members, messages, now }: Log
     const batch = i + 1;
     return { v: 2, type: 'batch', federation, node: ca, batch, envelope: hashOf(`ca-${batch}`), keyId: hashOf('key of ca') };
   });
-  const second = signed[1]?.statement ?? '';
-  const previous = keys.rosters.upTo(1).hash;
-  const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(second) };
-  const more = [...ahead.map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
+  const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(next) };
+  const rival: LedgerMessage = { v: 2, type: 'batch', federation, node: ca, batch: 5, envelope: hashOf('a rival'), keyId: hashOf('key of ca') };
+  const more = [...[...ahead, rival].map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
   const { head, linked } = linkMessages(headOf(messages), topic.topicId, more);
   await federationLog.take(
     [...messages, ...linked].map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
       return { sequence, consensusTimestamp, payer, message, runningHash: writeSha384(runningHash) };
     }),
   );
-  if (federationLog.state.rosters.length !== rosters.length) throw new Error('the second roster is not in force');
+  if (federationLog.state.rosters.length !== 2) throw new Error('the second roster is not in force');
   await store.write([topicHeadTable.put([topic.network, topic.topicId], head)]);
   await addCheckpoints(store, federationLog, members);
 }
@@ -67,8 +68,9 @@ function headOf(messages: readonly LinkedMessage[]): TopicHead {
 }
 
 async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
-  const rosters = new LogRosters(log);
-  const book = await CheckpointBook.open(store, log, { rosters: () => rosters.all(), stands: () => true });
+  const texts = await Promise.all(log.state.rosters.map(({ hash }) => log.rosterText(hash)));
+  const rosters = texts.map((text) => rosterStatement.parse(text ?? ''));
+  const book = await CheckpointBook.open(store, log, { rosters: () => logRosters(log.state, { rosters }), stands: () => true });
   for (const [node, { signer }] of members) {
     const size = node === 'eu' ? log.size : log.size - 5;
     const root = node === 'ca' ? hashOf('another tree') : await log.rootAt(size);

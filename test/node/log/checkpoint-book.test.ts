@@ -156,7 +156,7 @@ test('for a roster that was replaced one checkpoint of each of its members that 
   await using home = await LogStore.open();
   const stolen = new Set<string>();
   const signatories: Signatories = {
-    rosters: async () => [rosterOf(1, [EU, US], null, 4), rosterOf(2, [EU], 4, null)],
+    rosters: () => [rosterOf(1, [EU, US], null, 4), rosterOf(2, [EU], 4, null)],
     stands: ({ keyId }) => !stolen.has(keyId),
   };
   const book = await CheckpointBook.open(home.store, new GrowingTree(20), signatories);
@@ -185,7 +185,7 @@ test('for a roster that was replaced one checkpoint of each of its members that 
 test('what is kept of a member serves for a roster as soon as that is replaced', async () => {
   await using home = await LogStore.open();
   let rosters = [rosterOf(1, [EU], null, null)];
-  const book = await CheckpointBook.open(home.store, new GrowingTree(20), { rosters: async () => rosters, stands: () => true });
+  const book = await CheckpointBook.open(home.store, new GrowingTree(20), { rosters: () => rosters, stands: () => true });
   await book.learn(known(9));
   rosters = [rosterOf(1, [EU], null, 8), rosterOf(2, [EU], 8, null)];
   await book.reconsider();

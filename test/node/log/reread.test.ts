@@ -88,7 +88,7 @@ test('dropping goes on where a crash left it, keeps the own chain, and happens o
     assert.equal(isOf('chain-state'), ['chain-state/eu']);
     assert.ok(isOf('chain-source').length > 0 && isOf('chain-source').every((key) => key.startsWith('chain-source/eu/')));
     assert.ok(isOf('log-roster').length > 0);
-    const genesis = parseRosterFile(await readFile(eu.config.rosterFile, 'utf8'))[0]?.statement ?? '';
+    const genesis = parseRosterFile(await readFile(eu.config.rosterFile, 'utf8')).genesis.statement;
     await FederationLog.open(store, genesis);
     await dropTree(store, EU);
     const state = (await Array.fromAsync(store.range({ gte: 'log-state/', lt: 'log-state0' }))).length;
@@ -112,7 +112,7 @@ async function confirmed(node: TestNode): Promise<string> {
 /** The node's store, as if its sources had all told the same lie: the second message names another envelope. */
 async function fool(node: TestNode): Promise<void> {
   await using store = await openNodeStore(join(node.config.home, 'store'));
-  const genesis = parseRosterFile(await readFile(node.config.rosterFile, 'utf8'))[0]?.statement ?? '';
+  const genesis = parseRosterFile(await readFile(node.config.rosterFile, 'utf8')).genesis.statement;
   const truth = await FederationLog.open(store, genesis);
   const decisions = (await truth.entries(0, truth.size)).map(decisionText.parse);
   const { sequence: end, runningHash } = truth.state;

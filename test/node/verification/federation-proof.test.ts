@@ -1,15 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { RosterSource } from '../../../node/federation/roster-book.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { CheckpointBook, readCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { checkpointStands } from '../../../node/log/checkpoint-standing.ts';
-import { LogRosters } from '../../../node/log/log-rosters.ts';
+import { logRosters } from '../../../node/log/log-rosters.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { completeBundle } from '../../../node/verification/bundles.ts';
 import { LogKnowledge, type LogSources } from '../../../node/verification/log-knowledge.ts';
 import { openRecord } from '../../../protocol/chain/record.ts';
 import { hashBytes, hashText } from '../../../protocol/hash.ts';
+import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import type { DecisionState } from '../../../protocol/log/decision-state.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
 import { initialState, withRevocation, withRoster } from '../../../protocol/log/in-force.ts';
@@ -126,26 +128,25 @@ test('a revocation that was decided first is carried by its own text, though oth
 });
 
 async function openOn(store: Store, log: FederationLog): Promise<Knowledge> {
-  const { text, roster } = log.roster(1);
+  const { text, roster: genesis } = log.roster(1);
   const signatures = await Promise.all(
-    roster.members.map(async ({ node }) => {
-      const { signature } = await signStatement(rosterStatement, roster, log.member(node).identity);
+    genesis.members.map(async ({ node }) => {
+      const { signature } = await signStatement(rosterStatement, genesis, log.member(node).identity);
       return { node, signature };
     }),
   );
-  const keys = await FederationKeys.open(store, [{ statement: text, signatures }]);
-  keys.followLog(() => stateOf(log));
   const view = viewOf(log);
-  const rosters = new LogRosters(view);
+  const given = RosterChain.open(nativeSuite, { genesis: { statement: text, signatures }, later: [] });
+  const keys = await FederationKeys.open(store, view, given);
   const book = await CheckpointBook.open(store, view, {
-    rosters: () => rosters.all(),
+    rosters: () => logRosters(stateOf(log), { rosters: log.rosters.map(({ roster }) => roster) }),
     stands: (checkpoint) => checkpointStands(keys, stateOf(log), checkpoint),
   });
   return { keys, book };
 }
 
 /** The log of the federation, in the form that a node asks its own in. */
-function viewOf(log: FederationLog): LogSources['federationLog'] {
+function viewOf(log: FederationLog): LogSources['federationLog'] & RosterSource {
   return {
     get size() {
       return log.size;
@@ -158,6 +159,7 @@ function viewOf(log: FederationLog): LogSources['federationLog'] {
     pathAt: async (index, size) => (log.decisionProof(index, [size]).paths[0]?.path ?? []).map(hashBytes),
     rosterText: async (hash) => log.rosters.find((roster) => roster.hash === hash)?.text,
     decisionOf: async () => undefined,
+    keepRoster: async () => log.genesis,
   };
 }
 

@@ -117,7 +117,7 @@ test('a statement by any identity key that a roster names for the node is the no
   const members = moving.members.map(({ member }) =>
     member.node === old.node ? { ...member, identityKey: encodeSignature(fresh.publicKey) } : member,
   );
-  await moving.addRoster({ members }, ['us']);
+  moving.addRoster({ members });
   const { chain } = moving;
   const keys = new KeyDirectory(nativeSuite, () => chain);
   const again = await certifyKey(old.node, fresh, old.key.signer, { validFrom: timestampOf(0), seqFrom: 7 });
