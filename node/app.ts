@@ -8,6 +8,7 @@ import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { listen } from './http/server.ts';
+import { endReread } from './log/reread.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
@@ -36,6 +37,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
     await using _face = await recoveringFace(context, monitor);
     await context.resumeChain(signal);
   }
+  await endReread({ ...context, self: config.id, signal });
   context.follower.startSigning();
   context.namer.start();
   await context.lists.start();

@@ -35,6 +35,7 @@ import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import { FederationLog, type LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { dropTree } from './log/reread.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
@@ -121,6 +122,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
+  await dropTree(store, config.id);
   const purges = opening.use(new DuePurges(store, log));
   const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const federationLog = await FederationLog.open(store, given.signedGenesis.statement);
@@ -201,8 +203,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         group: (records) => rowsOfOwn(records, counters, governance),
         batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       },
-      onHalt: () => {
-        intake.halt();
+      onHalt: (reason) => {
+        intake.halt(reason === 'closed' ? 'closed' : 'halted');
         sealer.halt();
       },
     }),
@@ -229,6 +231,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         });
       },
       onCounted: () => confirmationWatch.noteCounted(),
+      onContradicted: () => federation.noteEnd('contradicted'),
       random,
     }),
   );
@@ -257,7 +260,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onVouched: () => follower.noteVouched(),
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteOwnFork();
+        if (node === self) federation.noteEnd('closed');
       },
     }),
   );
@@ -334,6 +337,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring: () => anchoring.state(),
     log: () => logState(follower, vouching),
     topic: () => topicState(follower),
+    contradicted: () => follower.contradictedBy.length > 0,
   });
   const opened = opening.move();
   return {

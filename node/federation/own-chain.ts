@@ -19,8 +19,12 @@ const LOOK_MS = 20;
 /** Pause between two attempts to get what peers have proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
 
-/** `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. */
-export type HaltReason = 'behind' | 'forked' | 'removed';
+/**
+ * `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. `closed`: the
+ * log decided another batch than the one that it holds, so its chain cannot go on. `contradicted`: most members have another
+ * log than its own.
+ */
+export type HaltReason = 'behind' | 'closed' | 'contradicted' | 'forked' | 'removed';
 
 /**
  * Whether a node whose peers prove no more than it holds knows enough to sign. `heard`: peers that have answered; one that
@@ -40,7 +44,7 @@ export interface OwnChainOptions {
   readonly quorum: () => number;
   readonly waitMs: number;
   readonly log: Logger;
-  /** The node must sign nothing more. Called once. */
+  /** The node must sign nothing more. Called again where `closed` takes the place of another reason. */
   readonly onHalt: (reason: HaltReason) => void;
 }
 
@@ -90,6 +94,11 @@ export class OwnChain {
   /** This node's own signature stands under two stories. */
   noteFork(): void {
     this.#halt('forked');
+  }
+
+  /** This node's own tree, or its chain, is not what the others have. */
+  noteEnd(reason: 'closed' | 'contradicted'): void {
+    this.#halt(reason);
   }
 
   /**
@@ -188,7 +197,8 @@ export class OwnChain {
   }
 
   #halt(reason: HaltReason): void {
-    if (this.#halted !== null) return;
+    // A fork that nothing can mend any more closes the chain.
+    if (this.#halted !== null && (reason !== 'closed' || this.#halted === 'closed')) return;
     this.#halted = reason;
     this.#options.log.fatal({ reason }, 'this node signs nothing more');
     this.#options.onHalt(reason);

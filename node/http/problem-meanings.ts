@@ -103,6 +103,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'A sanctions list that the answer needs is missing, too old, or being loaded; `lists` says which. Nothing is charged, and the payment stays good.',
   'model-unavailable':
     'The node has no model, or it cannot be reached, or gave no completion in time. Nothing is charged, and the same payment is still good.',
+  'chain-closed':
+    'The ledger decided a batch of this node that nobody can go on from. It serves what it has and records nothing any more: use another member.',
   'clock-off':
     'The clock of the node differs from those of most members, or lies before its last batch. Nothing was recorded; try again, here or at another member.',
   'queue-full': 'More records wait to be signed than the node takes on. Try again in a moment.',

@@ -39,6 +39,10 @@ export interface CheckpointsOptions {
   readonly publish: (signed: SignedCheckpoint) => Promise<void>;
   /** Told of each checkpoint that counts from now on. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
+  /** Told of each checkpoint that the own tree contradicts. */
+  readonly onFalse?: () => void;
+  /** Whether most members contradict the own tree: then nothing is signed of it. */
+  readonly isContradicted?: () => boolean;
   readonly log: Logger;
 }
 
@@ -114,10 +118,12 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   #note(known: KnownCheckpoint, outcome: CheckpointOutcome): void {
-    const { log, onCounted } = this.#options;
+    const { log, onCounted, onFalse } = this.#options;
     const { node, size } = known.checkpoint;
     if (outcome === 'counted') onCounted?.(known);
-    if (outcome === 'false') log.error({ node, size }, 'a checkpoint contradicts the own tree');
+    if (outcome !== 'false') return;
+    log.error({ node, size }, 'a checkpoint contradicts the own tree');
+    onFalse?.();
   }
 
   #arm(): void {
@@ -148,6 +154,7 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   async #sign(): Promise<void> {
+    if (this.#options.isContradicted?.() === true) return;
     const { self, federation, book, tree, vouched, publish, keys } = this.#options;
     const signer = this.#options.signer();
     const { keyId } = signer;

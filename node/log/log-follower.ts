@@ -17,7 +17,10 @@ import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { checkpointStands } from './checkpoint-standing.ts';
+import { contradictingMajority } from './contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
+import { logRosters } from './log-rosters.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
@@ -44,6 +47,8 @@ export interface LogFollowerOptions {
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
   readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
+  /** Told once where a majority of the roster in force contradicts this node's own tree. Must not throw. */
+  readonly onContradicted?: (by: readonly NodeId[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -71,6 +76,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #exchange: LogExchange;
   readonly #stopListening: () => void;
   #needsRoster: Sha256Hash | null = null;
+  #contradictedBy: readonly NodeId[] = [];
 
   private constructor(
     options: LogFollowerOptions,
@@ -103,6 +109,8 @@ export class LogFollower implements AsyncDisposable {
       book,
       tree: federationLog,
       publish: (signed) => this.#exchange.publish(signed),
+      onFalse: () => this.#judgeOwnTree(),
+      isContradicted: () => this.#contradictedBy.length > 0,
     });
     this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
@@ -120,13 +128,17 @@ export class LogFollower implements AsyncDisposable {
 
   /** Reads the store only: nothing is asked before `start`. Throws `LogDamagedError`. */
   static async open(options: LogFollowerOptions): Promise<LogFollower> {
-    const { store, config, federationLog } = options;
-    const book = await CheckpointBook.open(store, federationLog);
+    const { store, config, keys, federationLog } = options;
+    const book = await CheckpointBook.open(store, federationLog, {
+      rosters: () => logRosters(federationLog.state, keys.book.inForce),
+      stands: (checkpoint) => checkpointStands(keys, federationLog.state, checkpoint),
+    });
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
     return new LogFollower(options, book, consensus);
   }
 
   start(): void {
+    this.#judgeOwnTree();
     this.#reading.start();
     this.#exchange.start();
   }
@@ -177,6 +189,16 @@ export class LogFollower implements AsyncDisposable {
     return this.#needsRoster;
   }
 
+  /** The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more. */
+  get contradictedBy(): readonly NodeId[] {
+    return this.#contradictedBy;
+  }
+
+  /** Resolves once the topic was read to what was its end at the call, or later. Rejects when the signal ends. */
+  readToEnd(signal: AbortSignal): Promise<void> {
+    return this.#reading.readToEnd(signal);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     await this.#receipts[Symbol.asyncDispose]();
@@ -196,6 +218,21 @@ export class LogFollower implements AsyncDisposable {
       textOf: findRoster,
       onAdvance: (advance) => this.#noteAdvance(advance),
     });
+  }
+
+  #judgeOwnTree(): void {
+    const { self, keys, onContradicted, log } = this.#options;
+    if (this.#contradictedBy.length > 0) return;
+    const by = contradictingMajority({
+      self,
+      book: this.book,
+      roster: keys.rosters.current,
+      stands: ({ checkpoint }) => checkpointStands(keys, this.federationLog.state, checkpoint),
+    });
+    if (by.length === 0) return;
+    this.#contradictedBy = by;
+    log.fatal({ by }, 'most members have another log than this node: stop it and start it once with --reread-ledger');
+    onContradicted?.(by);
   }
 
   async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {

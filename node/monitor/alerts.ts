@@ -13,6 +13,8 @@ export const CONDITIONS = [
   'quorum-missing',
   /** Nodes hold a decided batch and do not derive it: the rules of its chain are broken there. */
   'chain-not-derived',
+  /** Members say that a chain cannot go on: the ledger decided a batch that nobody can derive. */
+  'chain-closed',
   /** A node's own account named another envelope for a batch that was decided. */
   'rival-named',
   /** The ledger put a revocation or roster in force that no node shows. */

@@ -195,7 +195,7 @@ export class ChainWatch {
       throw new FalseAnswerError(`batch ${envelope.node}/${envelope.batch} in the place of ${node}/${batch}`);
     }
     // It may be signed anew by a key that is certified for later records.
-    const key = this.#options.statements.signingKey(node, envelope.keyId, 0);
+    const key = this.#options.statements.signingKey(node, envelope.keyId);
     if (key === undefined) return null;
     if (signatureHolds(nativeSuite, envelopeStatement, signed, key.publicKey)) return envelope;
     throw new FalseAnswerError(`the signature of the envelope of ${node}/${batch} does not hold`);

@@ -1,11 +1,12 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
-import { majorityOf, neededWitnesses } from '../../protocol/log/roster.ts';
+import { neededWitnesses } from '../../protocol/log/roster.ts';
 import { signatureHolds, StatementError } from '../../protocol/statement/statement.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { type CheckpointBook, type KnownCheckpoint, readCheckpoint } from '../log/checkpoint-book.ts';
+import { contradictingMajority } from '../log/contradiction.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import type { Alerts } from './alerts.ts';
 import type { KeptLog } from './kept-log.ts';
@@ -88,7 +89,8 @@ export class CheckpointWatch {
 
   /** The newest checkpoint of a member that counts: it agrees with the own tree, by a key that counts there. */
   counted(node: NodeId): KnownCheckpoint | undefined {
-    return this.#options.book.of(node).find(({ checkpoint }) => this.#countsBy(checkpoint));
+    const { book, statements } = this.#options;
+    return book.of(node).find(({ checkpoint }) => statements.stands(checkpoint));
   }
 
   /** Says which members contradict, lag behind, or are ahead of the ledger as it was read. */
@@ -98,11 +100,11 @@ export class CheckpointWatch {
       const { node, size, root } = checkpoint;
       alerts.see('checkpoint-false', node, `signed ${root} for ${size} decisions, which have another root`, now());
     }
-    const { members } = statements.roster;
-    const against = members.filter(({ node }) => book.contradicted.some(({ checkpoint }) => checkpoint.node === node));
-    if (members.length > 1 && against.length >= majorityOf({ members })) {
-      alerts.see('log-contradicted', 'log', `${against.length} of ${members.length} members contradict it`, now());
-    }
+    const { roster } = statements;
+    const { members } = roster;
+    const stands = ({ checkpoint }: KnownCheckpoint): boolean => statements.stands(checkpoint);
+    const against = contradictingMajority({ self: null, book, roster, stands });
+    if (against.length > 0) alerts.see('log-contradicted', 'log', `by ${against.join(', ')}`, now());
     for (const { node, earlier, later } of this.#retractions.values()) {
       const [before, after] = [readCheckpoint(earlier).checkpoint, readCheckpoint(later).checkpoint];
       alerts.see('vouched-less', node, `less at ${after.size} decisions than at ${before.size}`, now());
@@ -164,7 +166,7 @@ export class CheckpointWatch {
     const known = readShown(signed);
     const { node, keyId, federation } = known.checkpoint;
     if (federation !== log.state.federation) throw new FalseAnswerError('a checkpoint of another federation');
-    const key = statements.signingKey(node, keyId, 0);
+    const key = statements.signingKey(node, keyId);
     if (key === undefined) return null;
     const { text: statement, signature } = signed;
     if (signatureHolds(nativeSuite, checkpointStatement, { statement, signature }, key.publicKey)) return known;
@@ -173,27 +175,17 @@ export class CheckpointWatch {
 
   /** A member never covers more of the log and vouches for less. By which keys does not matter, but for stolen ones. */
   #compareWithEarlier(known: KnownCheckpoint): void {
-    const { node } = known.checkpoint;
-    if (this.#retractions.has(node) || this.#isCompromised(known.checkpoint)) return;
-    for (const other of this.#options.book.of(node)) {
-      if (this.#isCompromised(other.checkpoint)) continue;
+    const { book, statements } = this.#options;
+    const { node, keyId } = known.checkpoint;
+    if (this.#retractions.has(node) || statements.isCompromised(node, keyId)) return;
+    for (const other of book.of(node)) {
+      if (statements.isCompromised(node, other.checkpoint.keyId)) continue;
       const [earlier, later] = other.checkpoint.size <= known.checkpoint.size ? [other, known] : [known, other];
       const isLess = vouchesLess(later.checkpoint, earlier.checkpoint);
       const isSameSize = earlier.checkpoint.size === later.checkpoint.size;
       if (!isLess || (isSameSize && !vouchesLess(earlier.checkpoint, later.checkpoint))) continue;
       this.#retractions.set(node, { node: nodeId(node), earlier: earlier.signed, later: later.signed });
     }
-  }
-
-  #isCompromised({ node, keyId }: Checkpoint): boolean {
-    const revocations = this.#options.statements.revocationsOf(node, keyId);
-    return revocations.some(({ shown }) => shown?.value.reason !== 'rotated');
-  }
-
-  /** One by a rotated key counts up to its revocation; one by a compromised key, or whose reason is not known, does not. */
-  #countsBy({ node, keyId, size }: Checkpoint): boolean {
-    const revocations = this.#options.statements.revocationsOf(node, keyId);
-    return revocations.every(({ shown, index }) => shown?.value.reason === 'rotated' && size <= index);
   }
 }
 

@@ -46,6 +46,7 @@ export async function seeChains(watched: Watched): Promise<void> {
     seeUndecided(watched, node);
     await seeUnshown(watched, node);
     await seeUnconfirmed(watched, node);
+    seeClosed(watched, node);
   }
   for (const { node: by, view } of nodes.answering) {
     for (const { node, batch } of view.heads) {
@@ -71,7 +72,7 @@ export async function seeRivals({ rows, alerts, now }: Pick<Watched, 'alerts' | 
 export function seeRevocations({ statements, kept, alerts, now, patience }: Watched): Promise<void[]> {
   return Promise.all(
     statements.revocationsInForce().map(async ({ node, keyId, statement, index, shown }) => {
-      if (shown !== null || !(await isOlder(kept, index, now - patience.bodyMs))) return;
+      if (shown !== undefined || !(await isOlder(kept, index, now - patience.bodyMs))) return;
       alerts.see('statement-withheld', statement, `the ledger revoked ${keyId} of ${node}; no node shows the text`, now);
     }),
   );
@@ -109,6 +110,11 @@ async function seeUnconfirmed(watched: Watched, node: NodeId): Promise<void> {
     return found === undefined ? [] : [`${view.node}: ${found.code}`];
   });
   if (underived.length > 0) alerts.see('chain-not-derived', `${node}/${first}`, underived.join(', '), now);
+}
+
+function seeClosed({ nodes, alerts, now }: Watched, node: NodeId): void {
+  const by = nodes.answering.filter(({ view }) => view.closed.includes(node)).map(({ view }) => view.node);
+  if (by.length > 0) alerts.see('chain-closed', node, `say ${by.toSorted().join(', ')}`, now);
 }
 
 async function isOlder(kept: KeptLog, index: number, than: number): Promise<boolean> {

@@ -10,7 +10,7 @@ const MAX_PAGES = 16;
  * by an unknown key, or the log put a revocation in force whose text is not known.
  */
 export async function learnStatements(statements: StatementWatch, nodes: WatchedNodes): Promise<void> {
-  const lacksText = statements.revocationsInForce().some(({ shown }) => shown === null);
+  const lacksText = statements.revocationsInForce().some(({ shown }) => shown === undefined);
   const lacks = statements.takeLackOfKeys() || lacksText;
   for (const { node } of lacks ? nodes.answering : nodes.answering.slice(0, 1)) await learnFrom(statements, nodes, node);
 }

@@ -120,8 +120,8 @@ export class Monitor implements AsyncDisposable {
       const state = await store.state();
       const log = await FederationLog.open(rows, signedGenesis.statement);
       for (const text of texts) await log.keepRoster(text);
-      const book = await CheckpointBook.open(rows, log);
       const statements = await StatementWatch.open(log);
+      const book = await CheckpointBook.open(rows, log, statements);
       const kept = new KeptLog({ rows, log, trimmed: state.trimmed });
       await kept.trim();
       return new Monitor(options, { store, state, log, book, statements, kept });

@@ -2,17 +2,20 @@ import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { checkpointStatement } from '../../protocol/log/checkpoint.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { ReadMessage } from '../../protocol/proof/charge.ts';
 import { judgeProof } from '../../protocol/proof/judge-proof.ts';
 import { type Difference, type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
+import type { CheckpointBook, KnownCheckpoint } from '../log/checkpoint-book.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import { proveFederation } from '../verification/federation-proof.ts';
+import { LogKnowledge, logViewOf } from '../verification/log-knowledge.ts';
+import { Misdeeds, type MisdeedSources } from '../verification/misdeeds.ts';
 import type { ShownRival } from './chain-watch.ts';
-import { federationStatements, logViewOf, type StatementSources } from './federation-statements.ts';
 import type { KeptLog } from './kept-log.ts';
 import { type Accusation, ProofShelf } from './proof-shelf.ts';
+import type { StatementWatch } from './statement-watch.ts';
 import type { AnsweringNode, WatchedNodes } from './watched-nodes.ts';
 
 /** A proof that was written. */
@@ -23,7 +26,10 @@ export interface WrittenProof {
   readonly file: string;
 }
 
-export interface ProofWatchOptions extends StatementSources {
+export interface ProofWatchOptions {
+  readonly log: FederationLog;
+  readonly book: CheckpointBook;
+  readonly statements: StatementWatch;
   readonly kept: KeptLog;
   readonly nodes: WatchedNodes;
   readonly directory: string;
@@ -45,12 +51,19 @@ const MAX_RIVALS = 256;
  */
 export class ProofWatch {
   readonly #options: ProofWatchOptions;
+  readonly #sources: MisdeedSources;
+  readonly #knowledge: LogKnowledge;
+  readonly #misdeeds: Misdeeds;
   readonly #shelf: ProofShelf;
   /** By node and batch. */
   readonly #rivals = new Map<string, ShownRival>();
 
   constructor(options: ProofWatchOptions) {
     this.#options = options;
+    const sources = { federationLog: options.log, checkpointBook: options.book, keys: options.statements };
+    this.#knowledge = new LogKnowledge(sources);
+    this.#sources = { ...sources, knowledge: this.#knowledge };
+    this.#misdeeds = new Misdeeds(this.#sources);
     this.#shelf = new ProofShelf(options.directory, options.known);
   }
 
@@ -103,20 +116,11 @@ export class ProofWatch {
   }
 
   async #proveEnvelopes({ node, batch, decided, rival }: ShownRival): Promise<void> {
-    const accusation: Accusation = { misdeed: 'two-envelopes', accused: node, batch };
-    const named = await this.#options.log.rivalOf(node, batch);
-    const name = named && parseLedgerMessage(named.message);
-    const isNamed = name?.type === 'batch' && name.envelope === hashText(nativeSuite, rival.statement);
-    if (named === undefined || !isNamed || this.#shelf.isFull(accusation)) return;
+    if (this.#shelf.isFull({ misdeed: 'two-envelopes', accused: node, batch })) return;
+    if ((await this.#options.log.rivalOf(node, batch)) === undefined) return;
     const first = await this.#fetchEnvelope(node, batch, decided.envelope);
-    if (first === null) return;
-    const { keyId } = envelopeStatement.parse(rival.statement);
-    const misdeed: MisdeedProof['misdeed'] = {
-      type: 'two-envelopes',
-      first: { ...first, sequence: decided.decision.sequence },
-      second: { ...rival, sequence: named.sequence },
-    };
-    await this.#make(misdeed, [decided.keyId, keyId]);
+    const proof = first === null ? null : await this.#misdeeds.proofOf({ first, second: rival });
+    if (proof !== null) await this.#take(proof);
   }
 
   /** The decided envelope as it was signed, from any node. */
@@ -132,22 +136,19 @@ export class ProofWatch {
   /** By the member's own later checkpoint where there is one, else by those of a majority. */
   async #proveCheckpoint({ checkpoint, signed }: KnownCheckpoint): Promise<void> {
     const { book } = this.#options;
-    const { node, size, keyId } = checkpoint;
+    const { node, size } = checkpoint;
     // The tree as it was then is kept no more.
     if (size < this.#options.kept.from) return;
     const own = book.of(node).find((known) => known.checkpoint.size >= size);
     if (own !== undefined && !this.#shelf.isFull({ misdeed: 'two-checkpoints', accused: node, batch: null })) {
+      const keys = [checkpoint, own.checkpoint];
+      const { statements } = await proveFederation(this.#sources, null, keys);
       const difference = await this.#differenceAt(size, own.checkpoint.size);
-      const keyIds = [keyId, own.checkpoint.keyId];
-      await this.#make({ type: 'two-checkpoints', first: signed, second: own.signed, difference }, keyIds);
+      const misdeed = { type: 'two-checkpoints' as const, first: signed, second: own.signed, difference };
+      await this.#take({ format: PROOF_FORMAT, misdeed, ...statements });
     }
     if (this.#shelf.isFull({ misdeed: 'false-checkpoint', accused: node, batch: null })) return;
-    const heads = new Map(book.kept().map((known) => [known.checkpoint.size, known.checkpoint.root]));
-    const against = [...heads].filter(([larger]) => larger >= size);
-    const differences = await Promise.all(
-      against.map(async ([larger, root]) => ({ size: larger, root, difference: await this.#differenceAt(size, larger) })),
-    );
-    await this.#make({ type: 'false-checkpoint', checkpoint: signed, against: differences }, [keyId]);
+    await this.#take(await this.#misdeeds.falseCheckpoint({ checkpoint, signed }));
   }
 
   /** The root that the true tree had at a size, and that the larger one begins with it. */
@@ -157,17 +158,14 @@ export class ProofWatch {
     return { type: 'beginning', root: await log.rootAt(size), path: path.map(writeSha256) };
   }
 
-  async #make(misdeed: MisdeedProof['misdeed'], keyIds: readonly Sha256Hash[]): Promise<void> {
-    await this.#take({ format: PROOF_FORMAT, misdeed, ...(await federationStatements(this.#options, keyIds)) });
-  }
-
   /** Keeps a proof that holds by what is known here; what falls short of that is no lie of whoever shows it. */
   async #take(proof: MisdeedProof): Promise<void> {
     const { log, kept, onProof } = this.#options;
     const messages = await this.#messagesOf(proof.misdeed);
+    const sizes = sizesOf(proof).filter((size) => size >= kept.from);
     const verdict = judgeProof(nativeSuite, proof, {
       pin: log.state.federation,
-      log: await logViewOf(this.#options, sizesOf(proof).filter((size) => size >= kept.from)),
+      log: logViewOf(await this.#knowledge.ask({ places: [], sizes, batches: [] })),
       messageAt: (sequence) => messages.get(sequence),
     });
     const { accused, batch, misdeed } = verdict;

@@ -76,6 +76,7 @@ const compiledNode = Compile(NodeIdShape);
 const compiledTopic = Compile(Type.Object({ agreed: TopicPointShape }));
 const UnderivedShape = Type.Object({ node: NodeIdShape, batch: OrdinalShape, code: Type.String({ maxLength: 64 }) });
 const compiledLog = Compile(Type.Object({ underived: Type.Array(UnderivedShape, { maxItems: MAX_NODES }) }));
+const compiledClosed = Compile(Type.Object({ closed: Type.Array(NodeIdShape, { maxItems: MAX_NODES }) }));
 const compiledRoster = Compile(Type.Object({ hash: Sha256Shape }));
 const MemberShape = Type.Object({ node: NodeIdShape, head: Type.Object({ batch: CountShape }) });
 const compiledMembers = Compile(Type.Array(MemberShape, { maxItems: MAX_NODES }));
@@ -89,6 +90,8 @@ export interface FederationView {
   readonly agreed: Static<typeof TopicPointShape> | null;
   /** Decided batches that it holds and did not derive. */
   readonly underived: readonly Static<typeof UnderivedShape>[];
+  /** Nodes whose chain cannot go on, as it says. */
+  readonly closed: readonly Static<typeof NodeIdShape>[];
   /** Last batch of each chain that it holds. */
   readonly heads: readonly { readonly node: Static<typeof NodeIdShape>; readonly batch: number }[];
 }
@@ -106,6 +109,7 @@ export function readFederationView(text: string): FederationView {
     roster: compiledRoster.Check(roster) ? roster.hash : null,
     agreed: compiledTopic.Check(topic) ? { sequence: topic.agreed.sequence, runningHash: topic.agreed.runningHash } : null,
     underived: compiledLog.Check(log) ? log.underived : [],
+    closed: compiledClosed.Check(log) ? log.closed : [],
     heads: compiledMembers.Check(members) ? members.map(({ node: of, head }) => ({ node: of, batch: head.batch })) : [],
   };
 }

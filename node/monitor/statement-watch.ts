@@ -1,15 +1,19 @@
-import { decodeBase64url } from '../../protocol/bytes.ts';
-import { CertificateError, type CertifiedKey, CertifiedKeys } from '../../protocol/chain/certified-keys.ts';
-import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
+import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
+import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
-import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
+import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
+import { KeyError } from '../../protocol/keys/key-error.ts';
+import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import { rosterInForce } from '../../protocol/log/decision-state.ts';
-import { type Revocation, revocationStatement } from '../../protocol/log/revocation.ts';
+import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import { type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
-import { signatureHolds, type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import type { Signatories } from '../log/checkpoint-book.ts';
+import { checkpointStands } from '../log/checkpoint-standing.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
+import { type LogRoster, logRosters } from '../log/log-rosters.ts';
 
 /** A revocation that the log put in force. */
 export interface RevocationInForce {
@@ -18,27 +22,27 @@ export interface RevocationInForce {
   readonly statement: Sha256Hash;
   /** Place of its decision. */
   readonly index: number;
-  /** Null until a node shows its text. */
-  readonly shown: { readonly value: Revocation; readonly signed: SignedStatement } | null;
+  /** Undefined until a node shows its text. */
+  readonly shown: KnownRevocation | undefined;
 }
-
-/** Revocations kept that the log has not put in force. */
-const MAX_PENDING = 1_024;
 
 /**
  * Who belongs to the federation by the log's own decisions, and which keys speak for whom: certificates and revocations
  * as nodes show them, each judged by the identity keys of the rosters that came into force.
  */
-export class StatementWatch {
+export class StatementWatch implements Signatories {
+  readonly directory: KeyDirectory;
   readonly #log: FederationLog;
-  readonly #certified = new CertifiedKeys(nativeSuite);
-  readonly #revocations = new Map<Sha256Hash, { readonly value: Revocation; readonly signed: SignedStatement }>();
-  /** By hash, of the rosters in force so far. */
+  /** By hash, of the rosters in force so far, from the genesis on. */
   readonly #rosters = new Map<Sha256Hash, Roster>();
   #lacksKeys = true;
 
   private constructor(log: FederationLog) {
     this.#log = log;
+    const isNamed = ({ revocation: { node, keyId }, hash }: KnownRevocation): boolean =>
+      log.state.revoked[node]?.[keyId]?.some(({ statement }) => statement === hash) === true;
+    const rosters = { identityKeys: (node: NodeId) => this.identityKeys(node) };
+    this.directory = new KeyDirectory(nativeSuite, () => rosters, isNamed);
   }
 
   /** Throws `LogDamagedError` where the text of a roster in force is missing. */
@@ -55,12 +59,19 @@ export class StatementWatch {
     return roster;
   }
 
-  get rosters(): readonly Roster[] {
-    return [...this.#rosters.values()];
+  /** Every roster that was in force, with its place in the log. */
+  rosters(): readonly LogRoster[] {
+    return logRosters(this.#log.state, { rosters: [...this.#rosters.values()] });
   }
 
-  get certificates(): CertifiedKeys {
-    return this.#certified;
+  /** Whether no revocation in force takes the checkpoint along. */
+  stands(checkpoint: Checkpoint): boolean {
+    return checkpointStands(this, this.#log.state, checkpoint);
+  }
+
+  /** Whether somebody else may have held a key: a revocation in force says so, or its text is not known. */
+  isCompromised(node: NodeId, keyId: Sha256Hash): boolean {
+    return this.#revocationsOf(node, keyId).some(({ shown }) => shown?.revocation.reason !== 'rotated');
   }
 
   /** Whether a signature was by a key that no certificate is known of; asking resets it. */
@@ -86,82 +97,51 @@ export class StatementWatch {
 
   /** Identity keys that any roster in force so far named for a node, the newest first. */
   identityKeys(node: NodeId): readonly Base64url[] {
-    const named = this.rosters.flatMap(({ members }) => members.filter((member) => member.node === node));
+    const named = [...this.#rosters.values()].flatMap(({ members }) => members.filter((member) => member.node === node));
     return [...new Set(named.map(({ identityKey }) => identityKey))].toReversed();
   }
 
   /** Whether the certificate may hold: those of nodes that no roster in force named so far are passed over. */
   learnCertificate(signed: SignedStatement): boolean {
-    try {
-      this.#certified.add(signed, (node) => this.identityKeys(node));
-      return true;
-    } catch (error) {
-      if (!(error instanceof CertificateError)) throw error;
-      return error.code === 'too-many' || this.#isOfStranger(signed);
-    }
+    return mayHold(() => this.directory.addCertificate(signed));
   }
 
   /** Whether the revocation may hold, likewise. */
   learnRevocation(signed: SignedStatement): boolean {
-    const hash = hashText(nativeSuite, signed.statement);
-    if (this.#revocations.has(hash)) return true;
-    const value = readRevocation(signed.statement);
-    if (value === null) return false;
-    if (this.identityKeys(value.node).length === 0) return true;
-    const holds = this.identityKeys(value.node).some((key) =>
-      signatureHolds(nativeSuite, revocationStatement, signed, decodeBase64url(key)),
-    );
-    const isKept = this.#inForce(value.node, value.keyId, hash) || this.#revocations.size < MAX_PENDING;
-    if (holds && isKept) this.#revocations.set(hash, { value, signed });
-    return holds;
+    return mayHold(() => this.directory.addRevocation(signed));
   }
 
   /** Every revocation in force, in order of node and key. */
   revocationsInForce(): readonly RevocationInForce[] {
     return Object.entries(this.#log.state.revoked).flatMap(([node, keys]) =>
       Object.keys(keys).flatMap((keyId) =>
-        isNodeId(node) && isSha256Hash(keyId) ? this.revocationsOf(node, keyId) : [],
+        isNodeId(node) && isSha256Hash(keyId) ? this.#revocationsOf(node, keyId) : [],
       ),
     );
   }
 
-  /** Those of one key. */
-  revocationsOf(node: NodeId, keyId: Sha256Hash): readonly RevocationInForce[] {
-    return (this.#log.state.revoked[node]?.[keyId] ?? []).map(({ statement, index }) => {
-      return { node, keyId, statement, index, shown: this.#revocations.get(statement) ?? null };
-    });
-  }
-
-  /**
-   * The key of that id by which a node signs, certified for the record `first` or for any (0); undefined where no
-   * certificate of it is known here.
-   */
-  signingKey(node: NodeId, keyId: Sha256Hash, first: number): CertifiedKey | undefined {
-    const seq = first === 0 ? Number.MAX_SAFE_INTEGER : first;
-    const key = this.#certified.covering(node, keyId, seq, this.identityKeys(node));
+  /** The key of that id by which a node signs; undefined where no certificate of it is known here. */
+  signingKey(node: NodeId, keyId: Sha256Hash): CertifiedKey | undefined {
+    const key = this.directory.get(node, keyId);
     if (key === undefined) this.#lacksKeys = true;
     return key;
   }
 
-  #isOfStranger({ statement }: SignedStatement): boolean {
-    try {
-      return this.identityKeys(keyCertificateStatement.parse(statement).node).length === 0;
-    } catch (error) {
-      if (error instanceof StatementError) return false;
-      throw error;
-    }
-  }
-
-  #inForce(node: NodeId, keyId: Sha256Hash, statement: Sha256Hash): boolean {
-    return this.#log.state.revoked[node]?.[keyId]?.some((one) => one.statement === statement) === true;
+  #revocationsOf(node: NodeId, keyId: Sha256Hash): readonly RevocationInForce[] {
+    const texts = this.directory.revocations(node, keyId);
+    return (this.#log.state.revoked[node]?.[keyId] ?? []).map(({ statement, index }) => {
+      return { node, keyId, statement, index, shown: texts.find(({ hash }) => hash === statement) };
+    });
   }
 }
 
-function readRevocation(text: string): Revocation | null {
+/** Not where it is malformed or not signed by its node. One of a stranger, or one too many, is let be. */
+function mayHold(learn: () => unknown): boolean {
   try {
-    return revocationStatement.parse(text);
+    learn();
+    return true;
   } catch (error) {
-    if (error instanceof StatementError) return null;
-    throw error;
+    if (!(error instanceof KeyError)) throw error;
+    return error.code === 'unknown-member' || error.code === 'too-many';
   }
 }

@@ -8,11 +8,11 @@ import {
   type LinkedProof,
   type PublicProof,
 } from '../../protocol/verdict/bundle.ts';
+import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
 import { placeDecision } from './decision-paths.ts';
 import type { Evidence } from './evidence.ts';
 import { type FederationProofSources, proveFederation } from './federation-proof.ts';
-import type { LogSources } from './log-knowledge.ts';
 import { certificatesOf, keysSigning } from './signing-keys.ts';
 
 /** What a bundle may hold beside the proof of its record. */
@@ -70,7 +70,7 @@ export async function publicProof(sources: FederationProofSources, evidence: Evi
  * What one node tells another of a record that is too young to have come round: what its own node signed, and nothing of
  * the log, which every node reads itself.
  */
-export function youngBundle({ keys }: Pick<LogSources, 'keys'>, { proof }: Evidence): Bundle {
+export function youngBundle({ keys }: { readonly keys: Pick<FederationKeys, 'directory' | 'rosters'> }, { proof }: Evidence): Bundle {
   const { statement } = keys.rosters.signedGenesis;
   return {
     format: BUNDLE_FORMAT,

@@ -156,16 +156,16 @@ test('a chain that is held and not derived says so beside its missing quorum', a
     world.lies.set(node, () => ({ vouched: { eu: 1 } }));
     world.changes.set(node, (path, body) => {
       if (path !== '/v1/federation') return body;
-      return { ...body, log: { underived: [{ node: 'eu', batch: 2, code: 'source-skipped' }] } };
+      return { ...body, log: { underived: [{ node: 'eu', batch: 2, code: 'source-skipped' }], closed: ['eu'] } };
     });
   }
   await using watched = await world.watch();
   const { monitor } = watched;
   await monitor.round();
-  assert.equal(standing(monitor), []);
+  assert.equal(standing(monitor), ['chain-closed eu']);
   world.ahead += LATE_MS;
   await monitor.round();
-  assert.equal(standing(monitor), ['chain-not-derived eu/2', 'quorum-missing eu/2']);
+  assert.equal(standing(monitor), ['chain-closed eu', 'chain-not-derived eu/2', 'quorum-missing eu/2']);
   assert.match(monitor.alerts.find(({ code }) => code === 'chain-not-derived')?.detail ?? '', 'source-skipped');
 });
 

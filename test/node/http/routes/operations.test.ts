@@ -48,6 +48,7 @@ test('health tells who is asked and that records are accepted, ledger or no ledg
     waitingFor: 'nothing',
     contradictions: [],
     falseCheckpoints: [],
+    contradictedBy: [],
   });
 });
 
@@ -83,6 +84,7 @@ test('the federation page tells members, heads and witnesses', async () => {
     needsRoster: null,
     vouched: {},
     underived: [],
+    closed: [],
     checkpoints: [],
     falseCheckpoints: [],
   });
