@@ -1,7 +1,8 @@
 import { type DecisionState, rosterInForce } from '../../protocol/log/decision-state.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { decisionText } from '../../protocol/log/decision.ts';
 import type { Roster } from '../../protocol/log/roster.ts';
-import type { ConsensusTimestamp } from '../../protocol/time.ts';
+import { type ConsensusTimestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { Advance, FederationLog } from '../log/federation-log.ts';
 import { RosterLackingError, takeFinal } from '../log/take-final.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -29,6 +30,8 @@ export interface LogWatchOptions {
 
 /** Pages of one node's rosters in one round at most. */
 const MAX_PAGES = 16;
+/** From the decision on a roster until every node goes by it. In milliseconds. */
+const ROSTER_PATIENCE_MS = 60_000;
 
 /**
  * Builds the federation's log from the ledger: what mirrors tell goes through `decide`, and nodes are asked for nothing but
@@ -92,17 +95,31 @@ export class LogWatch {
   }
 
   /** Says what is wrong with the ledger as it is told. */
-  see(): void {
+  async see(): Promise<void> {
     this.#mirrors.see();
-    const { alerts, now, nodes, statements } = this.#options;
+    const { alerts, now } = this.#options;
     if (this.#needsRoster !== null) {
       alerts.see('statement-withheld', this.#needsRoster, 'the ledger put this roster in force; no node shows it', now());
     }
+    if (this.isWhole && (await this.#isRosterOld())) this.#seeRosters();
+  }
+
+  #seeRosters(): void {
+    const { alerts, now, nodes, statements } = this.#options;
+    const inForce = rosterInForce(this.state);
     for (const [member, { node, view }] of nodes.byMember(statements.roster.members)) {
-      const inForce = rosterInForce(this.state);
-      if (view.roster === null || view.roster === inForce || !this.isWhole) continue;
+      if (view.roster === null || view.roster === inForce) continue;
       alerts.see('roster-differs', node.url, `${member} goes by roster ${view.roster}, the ledger by ${inForce}`, now());
     }
+  }
+
+  /** Whether nodes had the time to read which roster is in force. */
+  async #isRosterOld(): Promise<boolean> {
+    const { log, now } = this.#options;
+    const index = this.state.rosters.at(-1)?.index ?? null;
+    const text = index === null ? undefined : await log.entry(index);
+    if (text === undefined) return true;
+    return now() - Date.parse(timestampOfConsensus(decisionText.parse(text).consensusTimestamp)) > ROSTER_PATIENCE_MS;
   }
 
   async #take(messages: readonly FinalMessage[]): Promise<void> {

@@ -239,7 +239,7 @@ export class Monitor implements AsyncDisposable {
       atEnd: this.#log.atEnd,
     };
     this.#nodes.end();
-    this.#log.see();
+    await this.#log.see();
     this.#names.see(this.#alerts, now, this.#patience.anchorMs);
     await this.#checkpoints.see(this.#patience.checkpointMs);
     await seeChains(watched);

@@ -87,6 +87,9 @@ test('a node that goes by another roster than the ledger is told', async () => {
   world.changes.set('us', (path, body) => (path === '/v1/federation' ? { ...body, roster: { hash: genesis } } : body));
   await using watched = await world.watch();
   await watched.monitor.round();
+  assert.equal(standing(watched.monitor), [], 'it may be reading');
+  world.ahead += LATE_MS;
+  await watched.monitor.round();
   assert.equal(standing(watched.monitor), [`roster-differs ${world.url('us')}`]);
 });
 
