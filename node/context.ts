@@ -221,6 +221,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       findRoster: (hash) => federation.findRoster(hash),
       clock: now,
       vouched: () => vouching.vouched(),
+      sealed: () => chains.head(self).batch,
       onDecided: (decided) => {
         noteDecided(decided, self, sealer, vouching, log);
         namer.name();

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import type { TransactionId } from '../anchoring/ledger-client.ts';
@@ -21,6 +22,7 @@ import { checkpointStands } from './checkpoint-standing.ts';
 import { contradictingMajority } from './contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
 import { logRosters } from './log-rosters.ts';
+import { isReleased, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
@@ -41,6 +43,8 @@ export interface LogFollowerOptions {
   readonly faults: PeerFaults;
   /** Of each node, the last batch up to which this member has derived everything. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
+  /** This node's last batch that it sealed; 0 for none. */
+  readonly sealed: () => number;
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
   readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
@@ -77,6 +81,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #stopListening: () => void;
   #needsRoster: Sha256Hash | null = null;
   #contradictedBy: readonly NodeId[] = [];
+  #isReleased = false;
 
   private constructor(
     options: LogFollowerOptions,
@@ -111,6 +116,11 @@ export class LogFollower implements AsyncDisposable {
       publish: (signed) => this.#exchange.publish(signed),
       onFalse: () => this.#judgeOwnTree(),
       isContradicted: () => this.#contradictedBy.length > 0,
+      removedAt: () => removalOf(logRosters(federationLog.state, keys.book.inForce), options.self),
+      onCounted: (known) => {
+        options.onCounted?.(known);
+        this.#judgeRelease();
+      },
     });
     this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
@@ -233,6 +243,18 @@ export class LogFollower implements AsyncDisposable {
     this.#contradictedBy = by;
     log.fatal({ by }, 'most members have another log than this node: stop it and start it once with --reread-ledger');
     onContradicted?.(by);
+  }
+
+  /** A removed member learns that it may be stopped. */
+  #judgeRelease(): void {
+    const { self, keys, sealed, log } = this.#options;
+    const { state } = this.federationLog;
+    const removedAt = removalOf(logRosters(state, keys.book.inForce), self);
+    if (removedAt === null || this.#isReleased) return;
+    const decided = knownNode(state, self)?.last?.batch ?? 0;
+    const { current: roster } = keys.book.inForce;
+    this.#isReleased = isReleased({ self, removedAt, book: this.book, roster, sealed: sealed(), decided });
+    if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
   }
 
   async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
