@@ -31,6 +31,7 @@ import type { Inference } from './inference/inference.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
+import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
@@ -162,6 +163,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
+      naming: {
+        standingOf: (node, batch, message) => standingOf(federationLog, node, batch, message),
+        mayName(message) {
+          const heldUpTo = federation.holdings.upTo;
+          return mayNameOwn(federationLog.state, { self, account: config.ledger.operatorId, heldUpTo }, message);
+        },
+        readToEnd: (signal) => follower.readToEnd(signal),
+      },
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
@@ -196,6 +205,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       transport,
       askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
       ownChainWaitMs: config.peerWaitMs,
+      isMember: (node) => federationLog.state.members[node] !== undefined,
+      onReplicated: () => anchoring.noteChange(),
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       onHeld: (node) => vouching.poke(node),
@@ -221,7 +232,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       vouched: () => vouching.vouched(),
       onDecided: (decided) => {
         noteDecided(decided, self, sealer, vouching, log);
+        anchoring.noteDecided(decided.map(({ decision }) => decision.message));
+        if (decided.some(({ named }) => named.type !== 'batch')) anchoring.noteChange();
         namer.name();
+      },
+      onUndecided(messages) {
+        const { operatorId } = config.ledger;
+        const paid = messages.filter(({ payer }) => payer === operatorId);
+        if (paid.length > 0) anchoring.noteUndecided(paid.map(({ message }) => Buffer.from(message).toString()));
       },
       onCounted: () => confirmationWatch.noteCounted(),
       random,

@@ -5,7 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
-import type { Timestamp } from '../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
@@ -18,10 +18,14 @@ import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
+import type { Naming } from './naming.ts';
+import { mayNameForOther, namedForOther, OTHERS_SPEND_LIMITS, OTHERS_SPEND_ROW } from './others-limits.ts';
 import {
   type BatchRow,
   outboxEntry,
   readOutbox,
+  rescueEntry,
+  rescueOutboxTable,
   statementOutboxClosedTable,
   statementOutboxEntry,
   statementOutboxTable,
@@ -41,6 +45,7 @@ export interface AnchoringOptions {
   /** Hash of the genesis roster. */
   readonly federation: Sha256Hash;
   readonly store: Store;
+  readonly naming: Naming;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Logger;
@@ -52,8 +57,8 @@ export interface AnchoringOptions {
   readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
-  /** The batch's message was read back from the topic and linked. */
-  readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The federation's log decided the batch, and its row is closed. */
+  readonly onConfirmed?: (batch: number) => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
   /** Messages that name statements, new on this node's reading of the topic. */
@@ -76,10 +81,25 @@ export interface Anchoring extends AsyncDisposable {
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
   readonly statementEntry: (statement: NamedStatement, at: Timestamp) => Operation;
-  /** Has a statement anchored that was kept without that row, unless it is on the ledger, or on its way there. */
+  /**
+   * Has a statement anchored that was kept without that row, unless it is on the ledger, or on its way there, or the day's
+   * limit of what is named for its node is reached.
+   */
   readonly ensureStatement: (statement: NamedStatement, at: Timestamp) => Promise<void>;
+  /** Has a batch of another node named by this one, unless it is on its way, or the day's limit for that node is reached. */
+  readonly ensureRescue: (batch: StoredBatch) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
+  /** Another member holds more of the own chain, or what is in force has changed: what waits may depart. */
+  readonly noteChange: () => void;
+  /** Texts of messages that decided something. */
+  readonly noteDecided: (messages: readonly string[]) => void;
+  /** Messages that this node paid for are final on the topic and decided nothing. */
+  readonly noteUndecided: (messages: readonly string[]) => void;
+  /** Lets go of own batches from a number on, which are replaced; resolves once nothing of them is sent any more. */
+  readonly withdraw: (from: number) => Promise<void>;
+  /** Takes them again. */
+  readonly resume: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
   readonly outboxOf: (batch: number) => Promise<BatchRow | undefined>;
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
@@ -99,6 +119,8 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   const mirror = new MirrorClient(config.mirrors);
   const ledger = options.ledger ?? new HederaClient(config);
   const guard = await SpendGuard.open(store, config.spend);
+  const { feeTinybars } = guard.limits;
+  const othersGuard = await SpendGuard.open(store, { ...OTHERS_SPEND_LIMITS, feeTinybars }, OTHERS_SPEND_ROW);
   const reader: TopicReader = await openReader(options, mirror, {
     onAnchor(anchors) {
       anchorer.noteAnchors(anchors);
@@ -109,8 +131,8 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       options.onStatement?.(statements);
     },
   });
-  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
-  const lanes = new Lanes<Sha256Hash>();
+  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard, othersGuard });
+  const lanes = new Lanes();
   const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
   const statementEntry: Anchoring['statementEntry'] = (named, at) => {
     const message = messageOf(named);
@@ -139,10 +161,37 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
         const named = (await statementOutboxClosedTable.get(store, message.statement))?.history.at(-1)?.at;
         const isRecent = named !== undefined && Date.parse(at) - Date.parse(named) < NAME_AGAIN_MS;
         if (isUnderWay || isRecent) return;
-        await store.write([statementOutboxClosedTable.del(message.statement), statementEntry(statement, at)]);
+        const isOfOther = message.type === 'revocation' && message.node !== options.node;
+        const now = Date.parse(at);
+        if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now))) return;
+        const counted = isOfOther ? [await namedForOther(store, 'revocation', message.node, now)] : [];
+        await store.write([
+          statementOutboxClosedTable.del(message.statement),
+          statementEntry(statement, at),
+          ...counted,
+        ]);
         anchorer.noteSealed();
       });
     },
+    ensureRescue({ envelope, signed }) {
+      const { node: rescued, batch } = envelope;
+      return lanes.exclusive(`rescue ${rescued}`, async () => {
+        if ((await rescueOutboxTable.get(store, rescued, batch)) !== undefined) return;
+        const now = options.now();
+        if (!(await mayNameForOther(store, 'rescue', rescued, now))) return;
+        const message = writeLedgerMessage(nameEnvelope(nativeSuite, federation, envelope, signed.statement));
+        await store.write([
+          rescueEntry(rescued, batch, message, timestampOf(now)),
+          await namedForOther(store, 'rescue', rescued, now),
+        ]);
+        anchorer.noteSealed();
+      });
+    },
+    noteChange: () => anchorer.noteChange(),
+    noteDecided: (messages) => anchorer.noteDecided(messages),
+    noteUndecided: (messages) => anchorer.noteUndecided(messages),
+    withdraw: (from) => anchorer.withdraw(from),
+    resume: () => anchorer.resume(),
     noteSealed: () => anchorer.noteSealed(),
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),

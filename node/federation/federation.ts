@@ -19,6 +19,7 @@ import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
+import { Holdings } from './holdings.ts';
 import { Lanes } from '../lanes.ts';
 import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain, type Sufficiency } from './own-chain.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
@@ -60,6 +61,10 @@ export interface FederationOptions {
   readonly onTold: (from: NodeId, point: TopicPoint) => void;
   /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
+  /** Whether the roster in force names this node. */
+  readonly isMember: (node: NodeId) => boolean;
+  /** Another member holds more of the own chain. Must not throw. */
+  readonly onReplicated: () => void;
   /** Batches of a node's chain are here, whole and checked. Must not throw. */
   readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
@@ -72,6 +77,8 @@ export interface FederationOptions {
 export class Federation implements AsyncDisposable {
   /** What peers were caught at since the start. */
   readonly faults: PeerFaults;
+  /** How far others hold the own chain. */
+  readonly holdings: Holdings;
   readonly #options: FederationOptions;
   readonly #gossip: Gossip;
   readonly #heads: HeadExchange;
@@ -129,6 +136,7 @@ export class Federation implements AsyncDisposable {
       besides: (node) => (node === self ? besidesOwn : undefined),
     });
     this.#pages = new PageServer(options);
+    this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
     this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
     this.#witness = new Witness({
       ...options,
@@ -170,7 +178,7 @@ export class Federation implements AsyncDisposable {
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
     });
-    transport.serve('batches', (request, from) => this.#pages.serve(this.#requestOf(request, from)));
+    transport.serve('batches', (request, from) => this.#servePages(this.#requestOf(request, from), nodeId(from)));
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
@@ -181,6 +189,7 @@ export class Federation implements AsyncDisposable {
     await this.#rosters.settle();
     this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));
     heads.start();
+    this.holdings.start();
   }
 
   /**
@@ -242,11 +251,17 @@ export class Federation implements AsyncDisposable {
     for (const stop of this.#stopListening) stop();
     this.#witness[Symbol.dispose]();
     await this.#reconsidering[Symbol.asyncDispose]();
+    await this.holdings[Symbol.asyncDispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();
     await this.#options.transport[Symbol.asyncDispose]();
+  }
+
+  async *#servePages(request: PageRequest, peer: NodeId): AsyncGenerator<Uint8Array> {
+    yield* this.#pages.serve(request);
+    if (request.want === 'chain' && request.node === this.#options.self) this.holdings.noteServed(peer, request.batch);
   }
 
   #requestOf(request: Uint8Array, from: string): PageRequest {
@@ -260,6 +275,7 @@ export class Federation implements AsyncDisposable {
 
   /** Batches of one chain are whole and checked. */
   async #onBatches(node: NodeId, batches: readonly StoredBatch[]): Promise<void> {
+    this.holdings.noteStored(node);
     this.#options.onHeld?.(node);
     if (node !== this.#options.self) return this.#witness.cosign(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);

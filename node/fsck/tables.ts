@@ -20,6 +20,7 @@ import { statementAnchorCheck } from './check-statement-anchors.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { rescueCheck } from './check-rescues.ts';
 import { regwatchCheck } from './check-regwatch.ts';
 import { restorationCheck } from './check-restorations.ts';
 import { settlementCheck } from './check-settlements.ts';
@@ -35,6 +36,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   logCheck,
   ownVouchedCheck,
   outboxCheck,
+  rescueCheck,
   statementAnchorCheck,
   formatCheck,
   guardCheck,

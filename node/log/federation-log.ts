@@ -34,6 +34,8 @@ export interface LoggedDecision {
 export interface Advance {
   readonly decided: readonly LoggedDecision[];
   readonly rivals: readonly Rival[];
+  /** Messages that were read and decided nothing. */
+  readonly undecided: readonly TopicMessage[];
   /** The roster whose text the next message cannot be read without; null where all messages were read. */
   readonly needs: Sha256Hash | null;
 }
@@ -175,6 +177,7 @@ export class FederationLog {
   async #take(messages: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
     const decided: LoggedDecision[] = [];
     const rivals: Rival[] = [];
+    const undecided: TopicMessage[] = [];
     const texts = new Map<Sha256Hash, string>();
     const slices = new Slices();
     let state = this.#state;
@@ -195,8 +198,9 @@ export class FederationLog {
       if (outcome.kind === 'decided') {
         const { decision, named } = outcome;
         decided.push({ decision, named, text: decisionText.write(decision) });
-      } else if (outcome.rival !== undefined) {
-        rivals.push(outcome.rival);
+      } else {
+        undecided.push(message);
+        if (outcome.rival !== undefined) rivals.push(outcome.rival);
       }
     }
     const { tree, tiles } = this.#tree.grow(decided.map(({ text }) => decisionLeaf(nativeSuite, text)));
@@ -208,7 +212,7 @@ export class FederationLog {
     ]);
     this.#state = state;
     this.#tree = tree;
-    return { decided, rivals, needs };
+    return { decided, rivals, undecided, needs };
   }
 
 }

@@ -96,6 +96,8 @@ export class MemberRooms implements AsyncDisposable {
       besidesOwn: NO_ROWS,
       onHalt: () => {},
       onTold: () => {},
+      isMember: () => true,
+      onReplicated: () => {},
       onCheckpoint: async () => {},
       ...options,
     });
