@@ -38,6 +38,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   }
   context.follower.startSigning();
   context.namer.start();
+  context.rescue.start();
   await context.lists.start();
   context.searches.start();
   intake.start();

@@ -36,6 +36,7 @@ import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
@@ -71,6 +72,8 @@ export interface Overrides {
   readonly gate?: CommitGate;
   /** Whether batches are sealed however far the ledger is behind. */
   readonly sealsAhead?: boolean;
+  /** How long a held batch of another node stays undecided before it is named, in milliseconds. */
+  readonly rescueAfterMs?: number;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -106,6 +109,7 @@ export interface NodeContext
   readonly follower: LogFollower;
   /** Names on the ledger what this member wants in force. */
   readonly namer: StatementNamer;
+  readonly rescue: Rescue;
   readonly federationLog: FederationLog;
   readonly checkpointBook: CheckpointBook;
   readonly vouching: Vouching;
@@ -234,6 +238,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         noteDecided(decided, self, sealer, vouching, log);
         anchoring.noteDecided(decided.map(({ decision }) => decision.message));
         if (decided.some(({ named }) => named.type !== 'batch')) anchoring.noteChange();
+        if (decided.some(({ named }) => named.type === 'roster')) {
+          rescue.noteRoster().catch((error: unknown) => log.error({ err: error }, 'what is held was not noted'));
+        }
         namer.name();
       },
       onUndecided(messages) {
@@ -252,6 +259,17 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       federationLog,
       ensure: (statement) => anchoring.ensureStatement(statement, timestampOf(now())),
+    }),
+  );
+  const rescue: Rescue = opening.use(
+    await Rescue.open({
+      ...rooms,
+      self,
+      federationLog,
+      readingState: () => follower.readingState(),
+      mayRescue: () => true,
+      ensure: (batch) => anchoring.ensureRescue(batch),
+      ...(overrides.rescueAfterMs === undefined ? {} : { afterMs: overrides.rescueAfterMs }),
     }),
   );
   const vouching: Vouching = opening.use(
@@ -363,6 +381,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federation,
     follower,
     namer,
+    rescue,
     federationLog: follower.federationLog,
     checkpointBook: follower.book,
     vouching,

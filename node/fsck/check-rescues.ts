@@ -1,6 +1,7 @@
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { namedForOtherTable } from '../anchoring/others-limits.ts';
 import { type RescueRow, rescueOutboxTable } from '../anchoring/outbox.ts';
+import { heldAtRemovalTable } from '../log/rescue.ts';
 import { stateFaults } from './check-outbox.ts';
 import type { TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
@@ -11,7 +12,7 @@ const COUNT_PARTS = 2;
 
 /** Batches of other nodes on their way to the ledger, each in a state that its lifecycle allows, and how many a day. */
 export const rescueCheck: TableCheck = {
-  tables: [rescueOutboxTable, namedForOtherTable],
+  tables: [rescueOutboxTable, namedForOtherTable, heldAtRemovalTable],
   async run(check) {
     for await (const { key, value } of readRows(check, rescueOutboxTable)) {
       if (value === undefined) continue;
@@ -24,6 +25,9 @@ export const rescueCheck: TableCheck = {
     for await (const { key, parts } of readRows(check, namedForOtherTable)) {
       const isKnown = parts.length === COUNT_PARTS && NAMED_KINDS.includes(parts[0] ?? '');
       if (!isKnown) check.report.problem(namedForOtherTable.name, key, 'is no key of this table');
+    }
+    for await (const { key, parts } of readRows(check, heldAtRemovalTable)) {
+      if (parts.length !== 1) check.report.problem(heldAtRemovalTable.name, key, 'is no key of this table');
     }
   },
 };
