@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { knownNode } from '../protocol/log/decision-state.ts';
-import { parseLedgerMessage } from '../protocol/log/message.ts';
 import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
@@ -15,7 +14,6 @@ import { Confirmations } from './attestation/confirmations.ts';
 import { ConfirmationWatch } from './attestation/confirmation-watch.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Chains } from './federation/chains.ts';
-import { Cosignatures } from './federation/cosignatures.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
@@ -34,6 +32,7 @@ import type { OwnKeys } from './keys/own-keys.ts';
 import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
+import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { Rescue } from './log/rescue.ts';
@@ -52,7 +51,6 @@ import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import type { StoredBatch } from './sealing/batch-tables.ts';
-import type { OwnDecision } from './sealing/sealed-chain.ts';
 import { Sealer } from './sealing/sealer.ts';
 import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
@@ -101,7 +99,6 @@ export interface NodeContext
   /** Public address of this node as the roster in force has it, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly transport: Transport;
   readonly federation: Federation;
@@ -135,7 +132,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
 
   const members = keys.rosters.current.members;
   const chains = await Chains.open(store, keys.rosters.nodes);
-  const cosignatures = await Cosignatures.open(store, keys);
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
@@ -159,7 +155,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...governance.counters,
     await EvidenceTally.open(store, self),
   ];
-  const ledgerless = { store, keys, chains, cosignatures, now, log };
+  const ledgerless = { store, keys, chains, now, log };
 
   const anchoring = opening.use(
     await openAnchoring({
@@ -178,7 +174,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
-      onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
         federation.noteLedgerRosters(rosters).catch((error: unknown) => {
@@ -187,7 +182,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
-  const equivocations = await Equivocations.open(store, keys, anchoring);
+  const equivocations = await Equivocations.open(store, keys);
   const rooms = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
@@ -206,6 +201,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       ...signing.terms(now),
       ledger: anchoring,
+      decided: decidedBy(() => follower.federationLog),
       transport,
       askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
       ownChainWaitMs: config.peerWaitMs,
@@ -290,7 +286,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       ...signing.terms(now),
       chainStart: () => chainStart(federationLog, self),
-      decisionOf: (batch) => ownDecision(federationLog, self, batch),
+      decisionOf: (batch) => decidedBatch(federationLog, self, batch),
       publicKeyOf: (keyId, first) => keys.publicKeyOf(self, keyId, first),
       ...(overrides.sealsAhead === true ? {} : { named: knownNode(federationLog.state, self)?.last?.batch ?? 0 }),
       intervalMs: config.batchIntervalMs,
@@ -332,7 +328,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     means: overrides.payments ?? (await openPaymentMeans(config, log)),
   });
   opening.use(money.till);
-  const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation }));
+  const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation, follower }));
   const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
@@ -375,7 +371,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring,
     baseUrl,
     chains,
-    cosignatures,
     equivocations,
     transport,
     federation,
@@ -431,12 +426,4 @@ function noteDecided(
     if (node === self) sealer.noteDecided(batch, { envelope, at });
     vouching.poke(node);
   }
-}
-
-/** What the log decided of an own batch. */
-async function ownDecision(log: FederationLog, self: NodeId, batch: number): Promise<OwnDecision | undefined> {
-  const decision = await log.decisionOf(self, batch);
-  const named = decision && parseLedgerMessage(decision.message);
-  if (decision === undefined || named?.type !== 'batch') return undefined;
-  return { envelope: named.envelope, at: timestampOfConsensus(decision.consensusTimestamp) };
 }

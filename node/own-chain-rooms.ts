@@ -17,7 +17,7 @@ export interface OwnChainRooms {
 interface OwnChainOptions extends Omit<RecoveryOptions, 'self' | 'operatorId'> {
   readonly config: Pick<NodeConfig, 'id' | 'ledger'>;
   readonly anchoring: Anchoring;
-  readonly federation: Pick<Federation, 'recoverOwnChain' | 'witnessBacklog' | 'halted'>;
+  readonly federation: Pick<Federation, 'recoverOwnChain' | 'halted'>;
   readonly intake: Pick<Intake, 'reload'>;
   readonly sealer: Pick<Sealer, 'reload'>;
   readonly ownKeys: Pick<OwnKeys, 'settle'>;
@@ -41,7 +41,6 @@ export async function openOwnChain(options: OwnChainOptions): Promise<OwnChainRo
       }
       if (federation.halted === null) await recovery?.settle();
       await ownKeys.settle();
-      await federation.witnessBacklog();
     },
   };
 }

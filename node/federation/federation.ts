@@ -5,7 +5,6 @@ import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { Signer } from '../../protocol/suite/suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -13,7 +12,7 @@ import type { TopicPoint } from '../topic/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
-import type { Cosignatures } from './cosignatures.ts';
+import type { Decided } from './decidable.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
@@ -29,23 +28,19 @@ import type { LedgerView } from './ledger-view.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
 import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
-import { Reconsidering } from './reconsidering.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Transport, Verdict } from './transport/contract.ts';
-import { Vouchers } from './vouchers.ts';
-import { Witness } from './witness.ts';
 
 export interface FederationOptions {
   readonly self: NodeId;
   readonly store: Store;
-  /** The key that signs at the moment. */
-  readonly signer: () => Signer;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   /** This node's own reading of the ledger. */
   readonly ledger: LedgerView;
+  /** What the log decided, by which copies of batches are taken. */
+  readonly decided: Decided;
   readonly transport: Transport;
   readonly askRosters: AskRosters;
   readonly now: () => number;
@@ -73,7 +68,7 @@ export interface FederationOptions {
   readonly onHalt: (reason: HaltReason) => void;
 }
 
-/** This node among its peers: announces its batches, holds everyone else's, and witnesses what it has checked. */
+/** This node among its peers: announces its batches, and holds everyone else's. */
 export class Federation implements AsyncDisposable {
   /** What peers were caught at since the start. */
   readonly faults: PeerFaults;
@@ -85,8 +80,6 @@ export class Federation implements AsyncDisposable {
   readonly #catchUp: CatchUp;
   readonly #pages: PageServer;
   readonly #rivals: RivalSearch;
-  readonly #witness: Witness;
-  readonly #reconsidering: Reconsidering;
   readonly #ownChain: OwnChain;
   readonly #rosters: RosterExchange;
   readonly #inquiry: RosterInquiry;
@@ -108,7 +101,6 @@ export class Federation implements AsyncDisposable {
       ...options,
       faults,
       onLead,
-      onGap: (peer, cosignature) => this.#heads.cosignaturePull.noteGap(peer, cosignature),
       onEquivocation: (proof) => this.#onEquivocation(proof),
       onUnknownKey,
       onNewRoster: onUnknownKey,
@@ -124,10 +116,8 @@ export class Federation implements AsyncDisposable {
       onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
-    const vouchers = new Vouchers({ ...options, lanes, signal: this.#closing.signal });
     this.#catchUp = new CatchUp({
       ...options,
-      vouchers,
       faults,
       lanes,
       onBatches: (node, batches) => this.#onBatches(node, batches),
@@ -138,16 +128,9 @@ export class Federation implements AsyncDisposable {
     this.#pages = new PageServer(options);
     this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
     this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
-    this.#witness = new Witness({
-      ...options,
-      watch: (signed) => this.#gossip.watch(signed),
-      onCosigned: (signed) => this.#publish({ type: 'cosignature', signed }),
-    });
-    this.#reconsidering = new Reconsidering({ ...options, cosign: (node) => this.#witness.cosign(node) });
     this.#ownChain = new OwnChain({
       ...options,
       rivals: this.#rivals,
-      vouchers,
       faults,
       catchUp: this.#catchUp,
       quorum: () => keys.rosters.current.quorum,
@@ -224,19 +207,9 @@ export class Federation implements AsyncDisposable {
     this.#inquiry.note(rosters);
   }
 
-  /** The ledger shows batches. */
-  noteAnchors(anchors: readonly { readonly node: NodeId; readonly batch: number }[]): void {
-    this.#reconsidering.noteAnchors(anchors);
-  }
-
   /** Tells the federation of a new key certificate or revocation of this node. */
   announceKey(type: 'certificate' | 'revocation', signed: SignedStatement): Promise<void> {
     return this.#publish({ type, signed });
-  }
-
-  /** Cosigns what was stored before this node's key was certified, or by a run that ended before it cosigned. */
-  witnessBacklog(): Promise<void> {
-    return this.#witness.cosignAll();
   }
 
   /** Tells the federation of a batch that this node has sealed. */
@@ -249,8 +222,6 @@ export class Federation implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     for (const stop of this.#stopListening) stop();
-    this.#witness[Symbol.dispose]();
-    await this.#reconsidering[Symbol.asyncDispose]();
     await this.holdings[Symbol.asyncDispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
@@ -277,7 +248,6 @@ export class Federation implements AsyncDisposable {
   async #onBatches(node: NodeId, batches: readonly StoredBatch[]): Promise<void> {
     this.holdings.noteStored(node);
     this.#options.onHeld?.(node);
-    if (node !== this.#options.self) return this.#witness.cosign(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);
   }
 

@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { neededWitnesses } from '../../protocol/log/roster.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Chains } from './chains.ts';
+import { type Decided, isDecidable } from './decidable.ts';
 import type { RivalSearch } from './rival-search.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
-import type { Vouchers } from './vouchers.ts';
 
 /** How long a starting node asks its peers how far its own chain goes. In milliseconds. */
 export const OWN_CHAIN_WAIT_MS = 5_000;
@@ -37,7 +33,7 @@ export interface OwnChainOptions {
   readonly chains: Chains;
   readonly transport: Pick<Transport, 'peers'>;
   readonly rivals: RivalSearch;
-  readonly vouchers: Pick<Vouchers, 'stands' | 'search' | 'vouch'>;
+  readonly decided: Decided;
   readonly faults: PeerFaults;
   readonly catchUp: Pick<CatchUp, 'lead' | 'settled' | 'forgive'>;
   /** Answers that end the wait. */
@@ -52,9 +48,8 @@ export interface OwnChainOptions {
  * Keeps this node from signing a second history. Its store may have been lost or rolled back, but its peers hold every
  * batch that it ever announced: before it accepts records it asks them, and takes back what it lacks.
  *
- * A peer's word is never enough: only an envelope under this node's own signature shows that its chain goes further.
- * One by a key that was revoked may be a thief's: it shows it where a later one that stands builds on it, or where a
- * quorum holds the same, which nobody would have taken since the revocation.
+ * A peer's word is never enough: only an envelope under this node's own signature, by any key that it certified, shows
+ * that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
  */
 export class OwnChain {
   readonly #options: OwnChainOptions;
@@ -63,8 +58,6 @@ export class OwnChain {
   readonly #claims = new Map<NodeId, number>();
   /** Peers whose claims could not be judged: they failed when they were asked. */
   readonly #unjudged = new Set<NodeId>();
-  /** Peers that hold a batch by a revoked key which nothing vouches for, by the text of its envelope. */
-  readonly #holders = new Map<string, Set<NodeId>>();
   /** Own batch that a peer has shown with our signature. */
   #proven = 0;
   #recovering = true;
@@ -168,11 +161,11 @@ export class OwnChain {
   }
 
   async #isProven(peer: NodeId, batch: number): Promise<boolean> {
-    const { self, rivals, faults, log } = this.#options;
+    const { self, rivals, decided, faults, log } = this.#options;
     this.#unjudged.delete(peer);
     try {
       const theirs = await rivals.envelope(peer, self, batch);
-      if (theirs !== undefined) return await this.#isOurs(peer, theirs);
+      if (theirs !== undefined) return await isDecidable(decided, theirs.envelope, theirs.signed.statement);
       faults.note(peer, 'withheld');
     } catch (error) {
       faults.noteError(peer, error);
@@ -183,20 +176,6 @@ export class OwnChain {
       }
     }
     this.#claims.delete(peer);
-    return false;
-  }
-
-  async #isOurs(peer: NodeId, { envelope, signed }: StoredBatch): Promise<boolean> {
-    const { self, vouchers, quorum, log } = this.#options;
-    if (await vouchers.stands(envelope, signed)) return true;
-    if (await vouchers.search(peer, self, this.#claims.get(peer) ?? 0)) return true;
-    const holders = this.#holders.get(signed.statement) ?? new Set<NodeId>();
-    this.#holders.set(signed.statement, holders.add(peer));
-    if (holders.size >= neededWitnesses({ quorum: quorum() })) {
-      vouchers.vouch(self, envelope.batch, hashText(nativeSuite, signed.statement));
-      return true;
-    }
-    log.warn({ peer, batch: envelope.batch }, 'a peer holds a batch of our chain by a revoked key, and few others do');
     return false;
   }
 

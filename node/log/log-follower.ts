@@ -147,6 +147,11 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints.noteGrowth();
   }
 
+  /** Another key signs from now on: its next checkpoint covers all that came before. */
+  noteKey(): void {
+    this.#checkpoints.noteGrowth();
+  }
+
   /** Asks all members for their clocks again: this node's own was not to be believed. */
   askClocks(): void {
     this.#exchange.askAll();

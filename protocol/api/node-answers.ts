@@ -53,8 +53,6 @@ const MemberShape = Closed({
   since: Type.Union([TimestampShape, Type.Null()]),
   rttMilliseconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
   head: Closed({ batch: CountShape, envelope: Type.Union([Sha256Shape, Type.Null()]), records: CountShape }),
-  /** By witness: the last batch up to which it cosigned this member's. */
-  cosigned: Type.Record(Type.String(), CountShape),
   trusted: Type.Boolean(),
 });
 
@@ -99,7 +97,6 @@ export const FEDERATION_EXAMPLE = {
       since: EXAMPLE_SUBMITTED_AT,
       rttMilliseconds: 88,
       head: { batch: 1204, envelope: EXAMPLE_HASH, records: 903_112 },
-      cosigned: { eu: 1204, ca: 1204, sg: 1203, jp: 1204 },
       trusted: true,
     },
   ],

@@ -138,6 +138,8 @@ test('a node whose store was lost goes on where its chain and its sources ended'
     await until('the new record', async () => (await verify(node, next)).verified === true);
   }
   // Payloads are in nobody else's store: they are gone for good, and said to be.
+  // Who vouches for it the node learns again from the others, a moment after its start.
+  await until('eu to know the checkpoints again', async () => (await verify(eu, last)).verified === true);
   const lost = await verify(eu, last);
   assert.equal([lost.verified, lost.payloadState, lost.status], [true, 'erased', 'confirmed']);
   await until('every batch’s anchor to be counted', async () => (await eu.context.anchoring.state()).backlog === 0);
