@@ -43,6 +43,8 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   context.searches.start();
   intake.start();
   sealer.start();
+  // A crash, or a revocation that was decided while this node was away, may have left something.
+  void sealer.signAnew();
   anchoring.start();
   context.purges.start();
   context.listUpdates?.start();

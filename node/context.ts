@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import { knownNode } from '../protocol/log/decision-state.ts';
-import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
+import { isRevoked, knownNode } from '../protocol/log/decision-state.ts';
+import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
@@ -26,6 +26,7 @@ import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
+import { noteDecided } from './decided.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
@@ -33,7 +34,7 @@ import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
-import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
+import type { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
@@ -207,6 +208,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ownChainWaitMs: config.peerWaitMs,
       isMember: (node) => federationLog.state.members[node] !== undefined,
       onReplicated: () => anchoring.noteChange(),
+      onReplaced: (node) => rescue.forget(node),
+      random,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       onHeld: (node) => vouching.poke(node),
@@ -231,13 +234,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       clock: now,
       vouched: () => vouching.vouched(),
       onDecided: (decided) => {
-        noteDecided(decided, self, sealer, vouching, log);
-        anchoring.noteDecided(decided.map(({ decision }) => decision.message));
-        if (decided.some(({ named }) => named.type !== 'batch')) anchoring.noteChange();
-        if (decided.some(({ named }) => named.type === 'roster')) {
-          rescue.noteRoster().catch((error: unknown) => log.error({ err: error }, 'what is held was not noted'));
-        }
-        namer.name();
+        const onRevoked = (node: NodeId) => federation.noteOutdone(node);
+        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, onRevoked, log }, decided);
       },
       onUndecided(messages) {
         const { operatorId } = config.ledger;
@@ -277,6 +275,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
         if (node === self) federation.noteOwnFork();
+        else federation.noteOutdone(node);
       },
     }),
   );
@@ -292,6 +291,15 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
+      resigning: {
+        isRevoked: (keyId) => isRevoked(federationLog.state, self, keyId),
+        withdraw: (from) => anchoring.withdraw(from),
+        resume: () => anchoring.resume(),
+        onSigned(batches) {
+          log.warn({ batches: batches.map(({ envelope }) => envelope.batch) }, 'undecided batches by a revoked key are signed anew');
+          federation.noteSignedAnew(batches);
+        },
+      },
       onSealed: (batch) => onSealed(batch, metrics, anchoring, federation, log),
       onRefused(refusal) {
         log.fatal({ err: refusal, code: refusal.code, seq: refusal.seq }, 'the own records make no batch: nothing more is signed');
@@ -408,22 +416,3 @@ function onSealed(
   federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
 }
 
-/** Batches were decided: they may be vouched for, and own ones may be gone on from. */
-function noteDecided(
-  decided: readonly LoggedDecision[],
-  self: NodeId,
-  sealer: Sealer,
-  vouching: Vouching,
-  log: Logger,
-): void {
-  for (const { decision, named } of decided) {
-    if (named.type === 'roster') {
-      sealer.begin().catch((error: unknown) => log.error({ err: error }, 'the own chain could not begin'));
-    }
-    if (named.type !== 'batch') continue;
-    const { node, batch, envelope } = named;
-    const at = timestampOfConsensus(decision.consensusTimestamp);
-    if (node === self) sealer.noteDecided(batch, { envelope, at });
-    vouching.poke(node);
-  }
-}

@@ -132,7 +132,7 @@ export class Equivocations {
 
   #stands({ node, keyIds }: Kept): boolean {
     const { directory } = this.#keys;
-    return keyIds.every((keyId) => directory.compromisedSince(node, keyId) === null);
+    return keyIds.every((keyId) => directory.revocation(node, keyId) === undefined);
   }
 
   #isFull(node: NodeId): boolean {

@@ -28,6 +28,7 @@ import type { LedgerView } from './ledger-view.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
 import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
+import { Replacement } from './replacement.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Transport, Verdict } from './transport/contract.ts';
 
@@ -60,6 +61,10 @@ export interface FederationOptions {
   readonly isMember: (node: NodeId) => boolean;
   /** Another member holds more of the own chain. Must not throw. */
   readonly onReplicated: () => void;
+  /** A held envelope of another node gave way to the other, of the same number, as the log has it. Must not throw. */
+  readonly onReplaced?: (node: NodeId, held: SignedStatement, other: SignedStatement) => void;
+  /** In [0, 1), for the jitter of back-offs. */
+  readonly random: () => number;
   /** Batches of a node's chain are here, whole and checked. Must not throw. */
   readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
@@ -80,6 +85,7 @@ export class Federation implements AsyncDisposable {
   readonly #catchUp: CatchUp;
   readonly #pages: PageServer;
   readonly #rivals: RivalSearch;
+  readonly #replacement: Replacement;
   readonly #ownChain: OwnChain;
   readonly #rosters: RosterExchange;
   readonly #inquiry: RosterInquiry;
@@ -124,10 +130,18 @@ export class Federation implements AsyncDisposable {
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
+      isOutdone: (node) => this.#replacement.isDue(node),
     });
     this.#pages = new PageServer(options);
     this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
     this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
+    this.#replacement = new Replacement({
+      ...options,
+      rivals: this.#rivals,
+      catchUp: this.#catchUp,
+      faults,
+      onReplaced: (node, held, other) => options.onReplaced?.(node, held, other),
+    });
     this.#ownChain = new OwnChain({
       ...options,
       rivals: this.#rivals,
@@ -173,6 +187,8 @@ export class Federation implements AsyncDisposable {
     this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));
     heads.start();
     this.holdings.start();
+    // A start goes on with what an earlier run left.
+    for (const node of this.#options.chains.all().keys()) this.#replacement.poke(node);
   }
 
   /**
@@ -193,6 +209,11 @@ export class Federation implements AsyncDisposable {
   /** The ledger decided another batch of this node than the one it sealed: nothing can go on from that. */
   noteOwnFork(): void {
     this.#ownChain.noteFork();
+  }
+
+  /** What is held of another node may not be what the log decided, or be by a key that is revoked from now on. */
+  noteOutdone(node: NodeId): void {
+    this.#replacement.poke(node);
   }
 
   /** Takes the next roster, from an operator, with rows beside it. Throws `PeerStatementError` where it does not hold. */
@@ -219,10 +240,21 @@ export class Federation implements AsyncDisposable {
     await this.#publish({ type: 'envelope', signed: batch.signed });
   }
 
+  /** Undecided own batches, in order, are signed by another key now: what others hold of them is not to be named. */
+  noteSignedAnew(batches: readonly StoredBatch[]): void {
+    const [first] = batches;
+    const last = batches.at(-1);
+    if (first === undefined || last === undefined) return;
+    this.#options.chains.advance(last);
+    this.holdings.forget(first.envelope.batch);
+    this.#options.onHeld?.(last.envelope.node);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     for (const stop of this.#stopListening) stop();
     await this.holdings[Symbol.asyncDispose]();
+    await this.#replacement[Symbol.asyncDispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
@@ -254,6 +286,7 @@ export class Federation implements AsyncDisposable {
   /** A node's signatures do not fit together: find the two envelopes that prove it to anyone. */
   async #onContradiction(node: NodeId, peer: NodeId, error: ChainContradictionError): Promise<void> {
     if (node === this.#options.self) this.#ownChain.noteFork();
+    this.#replacement.poke(node);
     for (const signed of error.signed) {
       // Only envelopes can be rivals; a contradicting group is kept in the log alone.
       if (signed.statement.includes('"type":"batch"')) await this.#gossip.watch(signed);
@@ -264,6 +297,7 @@ export class Federation implements AsyncDisposable {
 
   /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
+    this.#replacement.poke(node);
     const answered = await this.#lookForRival(node, peer, batch);
     if (answered && !this.#options.equivocations.knows(node, batch)) this.faults.note(peer, 'withheld');
   }

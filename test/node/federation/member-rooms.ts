@@ -94,6 +94,7 @@ export class MemberRooms implements AsyncDisposable {
       onTold: () => {},
       isMember: () => true,
       onReplicated: () => {},
+      random: Math.random,
       onCheckpoint: async () => {},
       ...options,
     });
