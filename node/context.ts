@@ -36,7 +36,7 @@ import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import type { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
-import { Rescue } from './log/rescue.ts';
+import { Rescue, type RescueOptions } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
@@ -71,8 +71,8 @@ export interface Overrides {
   readonly gate?: CommitGate;
   /** Whether batches are sealed however far the ledger is behind. */
   readonly sealsAhead?: boolean;
-  /** How long a held batch of another node stays undecided before it is named, in milliseconds. */
-  readonly rescueAfterMs?: number;
+  /** When batches of other nodes are named. */
+  readonly rescue?: Partial<Pick<RescueOptions, 'afterMs' | 'mayRescue'>>;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -263,7 +263,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       readingState: () => follower.readingState(),
       mayRescue: () => true,
       ensure: (batch) => anchoring.ensureRescue(batch),
-      ...(overrides.rescueAfterMs === undefined ? {} : { afterMs: overrides.rescueAfterMs }),
+      ...overrides.rescue,
     }),
   );
   const vouching: Vouching = opening.use(
