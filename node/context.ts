@@ -183,7 +183,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
-  const equivocations = await Equivocations.open(store, keys);
+  const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
   const rooms = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
@@ -241,6 +241,11 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         const { operatorId } = config.ledger;
         const paid = messages.filter(({ payer }) => payer === operatorId);
         if (paid.length > 0) anchoring.noteUndecided(paid.map(({ message }) => Buffer.from(message).toString()));
+      },
+      onRivals(rivals) {
+        federation.noteRivals(rivals).catch((error: unknown) => {
+          log.error({ err: error }, 'what the ledger says of rivals could not be taken');
+        });
       },
       onCounted: () => confirmationWatch.noteCounted(),
       random,

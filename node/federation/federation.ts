@@ -5,7 +5,8 @@ import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
+import type { LoggedRival } from '../log/rival-name.ts';
+import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
@@ -61,8 +62,8 @@ export interface FederationOptions {
   readonly isMember: (node: NodeId) => boolean;
   /** Another member holds more of the own chain. Must not throw. */
   readonly onReplicated: () => void;
-  /** A held envelope of another node gave way to the other, of the same number, as the log has it. Must not throw. */
-  readonly onReplaced?: (node: NodeId, held: SignedStatement, other: SignedStatement) => void;
+  /** What was held of another node's chain gave way to another one. Must not throw. */
+  readonly onReplaced: (node: NodeId) => void;
   /** In [0, 1), for the jitter of back-offs. */
   readonly random: () => number;
   /** Batches of a node's chain are here, whole and checked. Must not throw. */
@@ -140,7 +141,7 @@ export class Federation implements AsyncDisposable {
       rivals: this.#rivals,
       catchUp: this.#catchUp,
       faults,
-      onReplaced: (node, held, other) => options.onReplaced?.(node, held, other),
+      onReplaced: (node, held, other) => this.#noteReplaced(node, held, other),
     });
     this.#ownChain = new OwnChain({
       ...options,
@@ -170,7 +171,7 @@ export class Federation implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { transport } = this.#options;
+    const { transport, keys } = this.#options;
     const heads = this.#heads;
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
@@ -182,6 +183,8 @@ export class Federation implements AsyncDisposable {
         heads.meet(nodeId(peer));
       }),
     );
+    this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
+    await this.#options.equivocations.reconsider();
     await transport.start();
     await this.#rosters.settle();
     this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));
@@ -197,7 +200,7 @@ export class Federation implements AsyncDisposable {
    */
   async recoverOwnChain(signal: AbortSignal, suffices?: Sufficiency): Promise<number> {
     const { self, equivocations } = this.#options;
-    if (equivocations.taints(self, Number.MAX_SAFE_INTEGER)) this.#ownChain.noteFork();
+    if (equivocations.isForked(self)) this.#ownChain.noteFork();
     return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]), suffices);
   }
 
@@ -226,6 +229,28 @@ export class Federation implements AsyncDisposable {
     await this.#rosters.settle();
     if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
     this.#inquiry.note(rosters);
+  }
+
+  /** Takes two envelopes of one number that this node has come to hold. Throws `PeerStatementError` on others. */
+  learnEquivocation(proof: Equivocation): Promise<void> {
+    return this.#gossip.learn(proof);
+  }
+
+  /**
+   * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those that
+   * are connected were asked.
+   */
+  async noteRivals(rivals: readonly LoggedRival[]): Promise<void> {
+    const { equivocations, transport, log } = this.#options;
+    await equivocations.noteRivals(rivals);
+    for (const { node, batch, name } of rivals) {
+      log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
+      for (const peer of transport.peers()) {
+        if (equivocations.knows(node, batch) || this.#closing.signal.aborted) break;
+        if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
+      }
+      if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
+    }
   }
 
   /** Tells the federation of a new key certificate or revocation of this node. */
@@ -298,21 +323,39 @@ export class Federation implements AsyncDisposable {
   /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
     this.#replacement.poke(node);
-    const answered = await this.#lookForRival(node, peer, batch);
-    if (answered && !this.#options.equivocations.knows(node, batch)) this.faults.note(peer, 'withheld');
+    const theirs = await this.#lookForRival(node, peer, batch);
+    if (theirs === 'unanswered') return;
+    const ours = await readBatch(this.#options.store, node, batch);
+    if (theirs === null || theirs.statement === ours?.signed.statement) this.faults.note(peer, 'withheld');
   }
 
-  /** Takes a look at the envelope that a peer holds in the place of ours. Returns whether the peer answered. */
-  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<boolean> {
+  /** Takes a look at the envelope that a peer holds in the place of ours; null where it shows none. */
+  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<SignedStatement | 'unanswered' | null> {
     try {
       const theirs = await this.#rivals.envelope(peer, node, batch);
-      if (theirs !== undefined) await this.#gossip.watch(theirs.signed);
-      return true;
+      if (theirs === undefined) return null;
+      await this.#gossip.watch(theirs.signed);
+      return theirs.signed;
     } catch (error) {
       this.faults.noteError(peer, error);
       this.#options.log.warn({ err: error, node, peer, batch }, 'a peer does not show the envelope that it speaks of');
-      return false;
+      return 'unanswered';
     }
+  }
+
+  /** A key of the node was revoked: what it signed may accuse it no more. */
+  #reconsider(node: NodeId): void {
+    this.#options.equivocations.reconsider(node).catch((error: unknown) => {
+      this.#options.log.error({ err: error, node }, 'the equivocations of a node could not be judged again');
+    });
+  }
+
+  /** Both envelopes may be two stories of their node. */
+  #noteReplaced(node: NodeId, first: SignedStatement, second: SignedStatement): void {
+    this.#options.onReplaced(node);
+    this.#gossip.learn({ first, second }).catch((error: unknown) => {
+      this.#options.log.error({ err: error, node }, 'the envelope that was held in place of another was not kept');
+    });
   }
 
   #onEquivocation(proof: Equivocation): void {
@@ -320,7 +363,7 @@ export class Federation implements AsyncDisposable {
     log.error({ proof }, 'a node signed two envelopes for one batch');
     const { node, batch } = envelopeStatement.parse(proof.first.statement);
     if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
-    if (node === self && equivocations.proves(node, batch)) this.#ownChain.noteFork();
+    if (node === self && equivocations.isForked(self)) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
   }
 

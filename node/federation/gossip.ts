@@ -5,9 +5,7 @@ import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import type { Store } from '../store/store.ts';
-import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { Chains } from './chains.ts';
-import type { Decided } from './decidable.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
@@ -23,7 +21,6 @@ const MISDATED_MS = 120_000;
 export interface GossipOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
-  readonly decided: Pick<Decided, 'isRevoked'>;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
   readonly faults: PeerFaults;
@@ -73,16 +70,13 @@ export class Gossip {
 
   /** Looks for a rival of an envelope among those stored and announced; keeps and reports the proof. */
   async watch(signed: SignedStatement): Promise<void> {
-    const { keys, store, decided } = this.#options;
-    const { node, batch, keyId } = openEnvelope(keys, signed);
+    const { keys, store } = this.#options;
+    const { node, batch } = openEnvelope(keys, signed);
     const announced = this.#announced.get(node) ?? new Map<number, SignedStatement>();
     this.#announced.set(node, announced);
     const stored = await readBatch(store, node, batch);
     for (const rival of [stored?.signed, announced.get(batch)]) {
       if (rival === undefined || rival.statement === signed.statement) continue;
-      // What its node had to sign anew contradicts nothing.
-      const isAnew = [keyId, envelopeStatement.parse(rival.statement).keyId].some((id) => decided.isRevoked(node, id));
-      if (isAnew) continue;
       await this.learn({ first: rival, second: signed });
     }
     if (!announced.has(batch)) announced.set(batch, signed);

@@ -101,7 +101,7 @@ export class HeadExchange implements AsyncDisposable {
       ),
       keys: keys.digests(),
       equivocations: equivocations
-        .all()
+        .pairs()
         .slice(0, STATUS_EQUIVOCATIONS)
         .map(({ node, batch }) => ({ node, batch })),
       roster: keys.rosters.current.version,
@@ -134,7 +134,7 @@ export class HeadExchange implements AsyncDisposable {
       return;
     }
     const held = batch === head.batch ? head.hash : hashOf(await readBatch(store, node, batch));
-    if (held !== envelope && !equivocations.proves(node, batch)) await onRival(node, peer, batch);
+    if (held !== envelope && !equivocations.knows(node, batch)) await onRival(node, peer, batch);
   }
 
   async #ask(peer: NodeId): Promise<Status> {

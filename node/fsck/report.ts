@@ -33,6 +33,7 @@ const NO_COUNTS = {
   decisionsStored: 0,
   logTiles: 0,
   logRosters: 0,
+  rivals: 0,
   checkpoints: 0,
   falseCheckpoints: 0,
   outboxOpen: 0,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
-import type { Rival, TopicMessage } from '../../protocol/log/decide.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import type { TransactionId } from '../anchoring/ledger-client.ts';
@@ -22,6 +22,7 @@ import { type Advance, FederationLog, type LoggedDecision } from './federation-l
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
+import type { LoggedRival } from './rival-name.ts';
 import { takeFinal } from './take-final.ts';
 
 const HOURS_A_DAY = 24;
@@ -40,7 +41,7 @@ export interface LogFollowerOptions {
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
-  readonly onRivals?: (rivals: readonly Rival[]) => void;
+  readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
   /** Told of final messages that decided nothing. Must not throw. */
   readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */

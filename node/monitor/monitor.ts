@@ -1,4 +1,4 @@
-import type { EquivocationsAnswer } from '../../protocol/api/public-record.ts';
+import type { EquivocationsAnswer } from '../../protocol/api/equivocations.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import { judgedOrNull, judgeEnvelopes } from '../../protocol/proof/judge.ts';
@@ -189,7 +189,9 @@ export class Monitor implements Disposable {
         let cursor: string | null = null;
         for (let asked = 0; asked < PROOF_PAGES_A_ROUND; asked++) {
           const page: EquivocationsAnswer = await face.equivocations(cursor);
-          for (const { first, second } of page.equivocations) {
+          for (const { envelopes } of page.equivocations) {
+            const [first, second] = envelopes.flatMap(({ signed }) => signed ?? []);
+            if (first === undefined || second === undefined) continue;
             const finding = judgedOrNull(() => judgeEnvelopes(this.#authority, first, second));
             if (finding === null) this.#faces.lies(face, 'an equivocation that proves nothing');
             else await this.#prove({ finding, statements: [first, second] });

@@ -29,7 +29,9 @@ export async function completeBundle(
   { disclosed, linked }: BundleExtras = {},
 ): Promise<Bundle> {
   const all = [evidence, ...(linked ?? [])];
-  const federation = await proveFederation(sources, evidence, keysSigning(all.map(({ proof }) => proof)));
+  const { record, batch, decision: of } = evidence;
+  const subject = batch && of && { node: record.node, batch: batch.envelope.batch, decision: of };
+  const federation = await proveFederation(sources, subject ?? null, keysSigning(all.map(({ proof }) => proof)));
   const decisions = new Map<string, DecisionProof>();
   for (const { proof, decision } of all) {
     if (proof.batch === null || decision === null || decisions.has(proof.batch.envelope)) continue;

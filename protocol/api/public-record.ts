@@ -51,16 +51,6 @@ export const RostersAnswerShape = Closed({
 });
 export type RostersAnswer = Static<typeof RostersAnswerShape>;
 
-/** `GET /v1/equivocations`. */
-export const EquivocationsAnswerShape = Closed({
-  success: Type.Literal(true),
-  equivocations: Type.Array(Closed({ first: SignedStatementShape, second: SignedStatementShape }), {
-    maxItems: PUBLIC_PAGE_ENTRIES,
-  }),
-  nextCursor: Cursor,
-});
-export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
-
 const SIGNED = { statement: '{"batch":1204,"envelope":"sha256:9f86…","type":"…"}', signature: 'mZ3kF1qW8t' };
 
 export const CHAIN_EXAMPLE = {
@@ -76,9 +66,4 @@ export const ROSTERS_EXAMPLE = {
   rosters: [{ statement: SIGNED.statement, signatures: [{ node: 'eu', signature: SIGNED.signature }] }],
   rivals: [],
   nextFrom: null,
-};
-export const EQUIVOCATIONS_EXAMPLE = {
-  success: true,
-  equivocations: [{ first: SIGNED, second: SIGNED }],
-  nextCursor: null,
 };

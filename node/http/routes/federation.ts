@@ -74,6 +74,6 @@ function memberBody(
     since: since === null ? null : timestampOf(since),
     rttMilliseconds: peer?.rtt ?? null,
     head: { batch, envelope: hash, records: next - 1 },
-    trusted: !equivocations.taints(node, Number.MAX_SAFE_INTEGER),
+    trusted: !equivocations.accuses(node),
   };
 }

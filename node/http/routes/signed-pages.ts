@@ -1,8 +1,5 @@
 import {
   CursorQueryShape,
-  EQUIVOCATIONS_EXAMPLE,
-  type EquivocationsAnswer,
-  EquivocationsAnswerShape,
   FromQueryShape,
   PUBLIC_PAGE_CHARACTERS,
   ROSTERS_EXAMPLE,
@@ -13,7 +10,6 @@ import {
   SigningKeysAnswerShape,
 } from '../../../protocol/api/public-record.ts';
 import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
-import { equivocationTable } from '../../federation/equivocations.ts';
 import { certificateTable, type FederationKeys, revocationTable } from '../../federation/federation-keys.ts';
 import { rivalRosterTable } from '../../federation/roster-book.ts';
 import type { Store } from '../../store/store.ts';
@@ -32,8 +28,6 @@ export interface SignedPageRooms {
 const PAGE_KEYS = 32;
 /** Rosters and rivals of one page, each of which may name and be signed by 256 members. */
 const PAGE_ROSTERS = 16;
-/** Proofs of one page: two envelopes each. */
-const PAGE_PROOFS = 32;
 const HEADERS = { 'Cache-Control': 'no-store' };
 const CURSOR_PARAMETER = {
   description: '`nextCursor` of the page before.',
@@ -64,28 +58,6 @@ export function signingKeysRoute({ store }: SignedPageRooms): FreeRoute {
       }
       const certificates = rows.map(([, certificate]) => certificate);
       const body: SigningKeysAnswer = { success: true, certificates, revocations, nextCursor };
-      return { body, headers: HEADERS };
-    },
-  };
-}
-
-/** `GET /v1/equivocations`: the proofs that a member signed two envelopes for one batch. */
-export function equivocationsRoute({ store }: SignedPageRooms): FreeRoute {
-  const readQuery = queryReader(CursorQueryShape);
-  return {
-    method: 'GET',
-    path: '/v1/equivocations',
-    access: 'free',
-    documentation: {
-      summary: 'Proofs that a member signed two envelopes for one batch',
-      description: 'Both envelopes as they were signed: a proof for anyone, whoever shows it.',
-      query: { cursor: CURSOR_PARAMETER },
-      answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
-      problems: ['invalid-field'],
-    },
-    async answer({ query }) {
-      const { rows, nextCursor } = await pageOf(store, equivocationTable, readQuery(query).cursor, PAGE_PROOFS);
-      const body: EquivocationsAnswer = { success: true, equivocations: rows.map(([, proof]) => proof), nextCursor };
       return { body, headers: HEADERS };
     },
   };

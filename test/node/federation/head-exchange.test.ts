@@ -80,7 +80,7 @@ test('two halves that were told two stories find out when they meet', async () =
   await network.rooms('jp').hold(Object.assign(Object.create(batch), { envelope: second, signed }));
   network.wire.heal('us', 'jp');
   for (const name of ['us', 'jp', 'ca']) {
-    await until(`${name} to know`, () => network.rooms(name).equivocations.taints(network.id('eu'), 1));
+    await until(`${name} to know`, () => network.rooms(name).equivocations.accuses(network.id('eu')));
   }
 });
 
@@ -96,7 +96,7 @@ test('a fork below the head is found when the longer half is pulled', async () =
   await network.rooms('jp').hold(first);
   await network.rooms('jp').hold(await network.batch('eu'));
   network.wire.heal('us');
-  await until('us to know', () => network.rooms('us').equivocations.taints(network.id('eu'), 1));
+  await until('us to know', () => network.rooms('us').equivocations.accuses(network.id('eu')));
   assert.is(network.rooms('us').chains.head(network.id('eu')).batch, 1);
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Chains } from '../../../node/federation/chains.ts';
 import type { ChainBesides } from '../../../node/federation/chain-assembler.ts';
-import { Equivocations } from '../../../node/federation/equivocations.ts';
+import { Equivocations, type JudgePair } from '../../../node/federation/equivocations.ts';
 import { Federation, type FederationOptions } from '../../../node/federation/federation.ts';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
@@ -14,6 +14,7 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
 import { Store } from '../../../node/store/store.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
@@ -33,6 +34,8 @@ export type RoomOptions = Partial<FederationOptions> & {
   readonly network?: FakeNetwork;
   /** Whether the certificates of all members are known from the start. Default: yes. */
   readonly certified?: boolean;
+  /** What two envelopes come to. Default: as where the ledger names both. */
+  readonly judge?: JudgePair;
 };
 
 /** One member's store and the federation rooms over it, on a folder of its own. */
@@ -63,7 +66,7 @@ export class MemberRooms implements AsyncDisposable {
     home: string,
     test: TestFederation,
     name: string,
-    { network, certified = true, ...options }: RoomOptions = {},
+    { network, certified = true, judge, ...options }: RoomOptions = {},
   ): Promise<MemberRooms> {
     const { node } = test.member(name);
     const store = await Store.open(join(home, name));
@@ -75,7 +78,7 @@ export class MemberRooms implements AsyncDisposable {
       store,
       keys,
       chains: await Chains.open(store, names),
-      equivocations: await Equivocations.open(store, keys),
+      equivocations: await Equivocations.open(store, keys, judge ?? namedByAll(keys)),
     };
     if (network === undefined) return new MemberRooms(parts, undefined);
     const transport = network.transport(node, names, (_topic, data, from) => federation.receive(data, from));
@@ -94,6 +97,7 @@ export class MemberRooms implements AsyncDisposable {
       onTold: () => {},
       isMember: () => true,
       onReplicated: () => {},
+      onReplaced: () => {},
       random: Math.random,
       onCheckpoint: async () => {},
       ...options,
@@ -130,6 +134,15 @@ export async function storeBatch(store: Store, { groups, envelope, signed, recor
   const tree = new TileTree(nativeSuite);
   for (const { leaf } of records) tree.append(leaf);
   await store.write(batchOperations({ envelope, signed }, tree.tiles()));
+}
+
+/** What two envelopes come to where their node's own account named both. */
+function namedByAll({ directory }: FederationKeys): JudgePair {
+  return async ({ first, second }) => {
+    const keys = [first, second].map(({ statement }) => envelopeStatement.parse(statement));
+    const isCompromised = keys.some(({ node, keyId }) => directory.compromisedSince(node, keyId) !== null);
+    return isCompromised ? 'key-revoked' : 'proven';
+  };
 }
 
 export type TemporaryHome = AsyncDisposable & { readonly path: string };

@@ -31,7 +31,7 @@ export interface LogOfHome {
 
 /**
  * The log that the topic makes: batches of all three, of `ca` many that are not here; the revocation; the second roster,
- * which two name; checkpoints of two members at different sizes, and a false one of the third.
+ * which two name; a name of `ca` beside one that was decided; checkpoints of two members at different sizes, and a false one of the third.
  */
 export async function addLog({ store, keys, topic, members, messages, now }: LogOfHome): Promise<void> {
   const { rosters, signed } = keys.rosters;
@@ -47,7 +47,8 @@ export async function addLog({ store, keys, topic, members, messages, now }: Log
   const second = signed[1]?.statement ?? '';
   const previous = keys.rosters.upTo(1).hash;
   const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(second) };
-  const more = [...ahead.map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
+  const rival: LedgerMessage = { v: 2, type: 'batch', federation, node: ca, batch: 5, envelope: hashOf('a rival'), keyId: hashOf('key of ca') };
+  const more = [...[...ahead, rival].map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
   const { head, linked } = linkMessages(headOf(messages), topic.topicId, more);
   await federationLog.take(
     [...messages, ...linked].map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {

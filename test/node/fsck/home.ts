@@ -9,7 +9,7 @@ import { restorationTable } from '../../../node/backup/restoration-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
-import { Equivocations } from '../../../node/federation/equivocations.ts';
+import { Equivocations, type JudgePair } from '../../../node/federation/equivocations.ts';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { decodeItem } from '../../../node/federation/page-forms.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
@@ -194,8 +194,10 @@ function draft(i: number): Draft {
   };
 }
 
+const TWO_SIGNED: JudgePair = async () => 'two-signed';
+
 async function pullChain(from: Store, to: Store, keys: FederationKeys): Promise<StoredBatch[]> {
-  const equivocations = await Equivocations.open(from, keys);
+  const equivocations = await Equivocations.open(from, keys, TWO_SIGNED);
   const server = new PageServer({ store: from, equivocations, keys });
   const chains = await Chains.open(to, [US]);
   const assembler = await ChainAssembler.recover({
@@ -241,7 +243,7 @@ async function addOddities(
   if (last === undefined) throw new RangeError('no batch of us');
   const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
-  await (await Equivocations.open(store, keys)).learn({ first: last.signed, second });
+  await (await Equivocations.open(store, keys, TWO_SIGNED)).learn({ first: last.signed, second });
   await addRestoration(store);
 }
 
