@@ -17,6 +17,7 @@ import { Chains } from './federation/chains.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
+import { openGivenRosters } from './federation/given-rosters.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
 import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
@@ -34,7 +35,7 @@ import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
-import type { FederationLog } from './log/federation-log.ts';
+import { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { Rescue, type RescueOptions } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
@@ -127,7 +128,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
   const purges = opening.use(new DuePurges(store, log));
-  const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
+  const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
+  const federationLog = await FederationLog.open(store, given.signedGenesis.statement);
+  const keys = await FederationKeys.open(store, federationLog, given);
   const self = config.id;
   const signing = openSigningKey(config, own, keys);
 
@@ -175,11 +178,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
+      onStatementNamed: () => namer.name(),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
-        federation.noteLedgerRosters(rosters).catch((error: unknown) => {
-          log.error({ err: error }, 'what the ledger says of rosters could not be taken');
-        });
+        federation.noteLedgerRosters(rosters);
       },
     }),
   );
@@ -202,9 +204,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       ...signing.terms(now),
       ledger: anchoring,
-      decided: decidedBy(() => follower.federationLog),
+      decided: decidedBy(() => federationLog),
       transport,
-      askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
+      askRosters: (url, from, signal) => new PublicFace(url, { now, signal }).rosters(from),
       ownChainWaitMs: config.peerWaitMs,
       isMember: (node) => federationLog.state.members[node] !== undefined,
       onReplicated: () => anchoring.noteChange(),
@@ -229,8 +231,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       ...signing.terms(now),
       config: rosterLedger(config, keys.rosters.current),
+      federationLog,
       transport,
       faults: federation.faults,
+      findRoster: (hash) => federation.findRoster(hash),
       clock: now,
       vouched: () => vouching.vouched(),
       onDecided: (decided) => {
@@ -251,13 +255,21 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
     }),
   );
-  const { federationLog } = follower;
+  const rosterVotes = new RosterVotes({
+    self,
+    store,
+    federationLog,
+    identity: own.identity,
+    now: () => timestampOf(now()),
+    onVote: () => namer.name(),
+  });
   const namer: StatementNamer = opening.use(
     new StatementNamer({
       ...rooms,
       self,
+      votes: rosterVotes,
       federationLog,
-      ensure: (statement) => anchoring.ensureStatement(statement, timestampOf(now())),
+      ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
   const rescue: Rescue = opening.use(
@@ -390,10 +402,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     follower,
     namer,
     rescue,
-    federationLog: follower.federationLog,
+    federationLog,
     checkpointBook: follower.book,
     vouching,
-    rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
+    rosterVotes,
     ownKeys,
     ...ownChain,
     confirmations,

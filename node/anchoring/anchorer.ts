@@ -51,6 +51,8 @@ export interface AnchorerOptions {
   readonly onTransaction?: (id: TransactionId) => void;
   /** The federation's log decided the batch, and its row is closed. */
   readonly onConfirmed?: (batch: number) => void;
+  /** The name of a statement was read back from the topic. */
+  readonly onStatementNamed?: () => void;
 }
 
 /** Batches carried at once. More would only queue up at the ledger. */
@@ -84,7 +86,7 @@ export class Anchorer implements AsyncDisposable {
   /** Own batches from this one on are not taken. */
   #withdrawnFrom = Number.POSITIVE_INFINITY;
   readonly #takenRescues = new Set<string>();
-  /** Never given back: a row that was read as open may have been closed meanwhile. */
+  /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
   #carriedStatements = 0;
   #loop: Promise<void> | undefined;
@@ -208,8 +210,9 @@ export class Anchorer implements AsyncDisposable {
   async #takeStatements(): Promise<void> {
     for (const row of await readOpenStatements(this.#options.store)) {
       if (this.#carriedStatements >= MAX_STATEMENTS_IN_FLIGHT) return;
-      if (this.#takenStatements.has(row.statement)) continue;
-      this.#takenStatements.add(row.statement);
+      const name = `${row.statement} ${row.history[0]?.at}`;
+      if (this.#takenStatements.has(name)) continue;
+      this.#takenStatements.add(name);
       this.#depart(row);
     }
   }
@@ -247,7 +250,7 @@ export class Anchorer implements AsyncDisposable {
 
   #port(signal: AbortSignal): TripPort {
     const { node, store, ledger, mirror, naming, reader, now, random, log } = this.#options;
-    const { onSubmitted, onTransaction, onConfirmed } = this.#options;
+    const { onSubmitted, onTransaction, onConfirmed, onStatementNamed } = this.#options;
     return {
       node,
       store,
@@ -272,6 +275,7 @@ export class Anchorer implements AsyncDisposable {
       onConfirmed: (row) => {
         this.noteChange();
         if (isBatchRow(row)) onConfirmed?.(row.batch);
+        else if (!isRescueRow(row)) onStatementNamed?.();
       },
     };
   }

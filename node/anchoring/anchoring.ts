@@ -26,6 +26,7 @@ import {
   readOutbox,
   rescueEntry,
   rescueOutboxTable,
+  type StatementRow,
   statementOutboxClosedTable,
   statementOutboxEntry,
   statementOutboxTable,
@@ -33,8 +34,6 @@ import {
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
-/** A statement that this node named and that is not in force is named again no sooner. In milliseconds. */
-const NAME_AGAIN_MS = 10 * 60 * 1000;
 /** How often `readTopic` looks whether the end was reached. In milliseconds. */
 const LOOK_MS = 50;
 
@@ -59,12 +58,22 @@ export interface AnchoringOptions {
   readonly onTransaction?: (id: TransactionId) => void;
   /** The federation's log decided the batch, and its row is closed. */
   readonly onConfirmed?: (batch: number) => void;
+  /** The name of a statement was read back from the topic. */
+  readonly onStatementNamed?: () => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
   /** Messages that name statements, new on this node's reading of the topic. */
   readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
   /** Anchors for batches that another message had anchored before. */
   readonly onRival?: (rivals: readonly AnchorRow[]) => void;
+}
+
+/** When a statement that this node has named is named once more. */
+export interface NamingTerms {
+  /** What was named before counts no more; null for never. */
+  readonly since: Timestamp | null;
+  /** What was named after that is named again no sooner. In milliseconds. */
+  readonly everyMs: number;
 }
 
 /** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
@@ -82,10 +91,10 @@ export interface Anchoring extends AsyncDisposable {
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
   readonly statementEntry: (statement: NamedStatement, at: Timestamp) => Operation;
   /**
-   * Has a statement anchored that was kept without that row, unless it is on the ledger, or on its way there, or the day's
-   * limit of what is named for its node is reached.
+   * Has a statement named that was kept without that row, unless its name is on its way or counts still, or the day's limit
+   * of what is named for its node is reached.
    */
-  readonly ensureStatement: (statement: NamedStatement, at: Timestamp) => Promise<void>;
+  readonly ensureStatement: (statement: NamedStatement, at: Timestamp, terms: NamingTerms) => Promise<void>;
   /** Has a batch of another node named by this one, unless it is on its way, or the day's limit for that node is reached. */
   readonly ensureRescue: (batch: StoredBatch) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
@@ -154,15 +163,16 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
     },
     statementEntry,
-    ensureStatement(statement, at) {
+    ensureStatement(statement, at, { since, everyMs }) {
       const message = messageOf(statement);
       return lanes.exclusive(message.statement, async () => {
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
-        const named = (await statementOutboxClosedTable.get(store, message.statement))?.history.at(-1)?.at;
-        const isRecent = named !== undefined && Date.parse(at) - Date.parse(named) < NAME_AGAIN_MS;
-        if (isUnderWay || isRecent) return;
-        const isOfOther = message.type === 'revocation' && message.node !== options.node;
+        const named = sentAt(await statementOutboxClosedTable.get(store, message.statement));
         const now = Date.parse(at);
+        const isRecent = named !== undefined && now - Date.parse(named) < everyMs;
+        const counts = isRecent && (since === null || named >= since);
+        if (isUnderWay || counts) return;
+        const isOfOther = message.type === 'revocation' && message.node !== options.node;
         if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now))) return;
         const counted = isOfOther ? [await namedForOther(store, 'revocation', message.node, now)] : [];
         await store.write([
@@ -209,6 +219,11 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       await ledger[Symbol.asyncDispose]();
     },
   };
+}
+
+/** When the transaction was made that named a statement last. */
+function sentAt(closed: StatementRow | undefined): Timestamp | undefined {
+  return closed?.history.findLast(({ status }) => status === 'prepared')?.at;
 }
 
 function openReader(

@@ -2,12 +2,10 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { LoggedRival } from '../log/rival-name.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
-import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
@@ -26,10 +24,10 @@ import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
 import type { LedgerView } from './ledger-view.ts';
-import type { RosterOutcome } from './roster-book.ts';
-import { RosterExchange } from './roster-exchange.ts';
+import { RosterChanges } from './roster-changes.ts';
 import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
 import { Replacement } from './replacement.ts';
+import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Transport, Verdict } from './transport/contract.ts';
 
@@ -49,7 +47,7 @@ export interface FederationOptions {
   readonly headExchangeMs?: number;
   /** How long a member that a roster drops stays connected, in milliseconds. */
   readonly leaveMs?: number;
-  /** How long peers have to bring a roster that the ledger names, in milliseconds. */
+  /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
   /** How long a start waits to hear of the own chain, in milliseconds. */
   readonly ownChainWaitMs?: number;
@@ -88,7 +86,8 @@ export class Federation implements AsyncDisposable {
   readonly #rivals: RivalSearch;
   readonly #replacement: Replacement;
   readonly #ownChain: OwnChain;
-  readonly #rosters: RosterExchange;
+  readonly #rosters: RosterChanges;
+  readonly #rosterTexts: RosterTexts;
   readonly #inquiry: RosterInquiry;
   readonly #closing = new AbortController();
   readonly #stopListening: (() => void)[] = [];
@@ -110,7 +109,6 @@ export class Federation implements AsyncDisposable {
       onLead,
       onEquivocation: (proof) => this.#onEquivocation(proof),
       onUnknownKey,
-      onNewRoster: onUnknownKey,
     });
     this.#heads = new HeadExchange({
       ...options,
@@ -119,7 +117,6 @@ export class Federation implements AsyncDisposable {
       onLead,
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
-      onSignedRoster: (roster) => this.#rosters.learn(roster),
       onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
@@ -151,14 +148,20 @@ export class Federation implements AsyncDisposable {
       quorum: () => keys.rosters.current.quorum,
       waitMs: options.ownChainWaitMs ?? OWN_CHAIN_WAIT_MS,
     });
-    this.#rosters = new RosterExchange({
+    const onRemoved = () => this.#ownChain.noteRemoval();
+    this.#rosters = new RosterChanges({
       ...options,
       book: keys.book,
-      announce: (hash) => this.#publish({ type: 'roster', hash }),
       exchangeAll: () => this.#heads.exchangeAll(),
-      onRemoved: () => this.#ownChain.noteRemoval(),
+      onRemoved,
     });
-    this.#inquiry = new RosterInquiry({ ...options, book: keys.book, learn: (roster) => this.#rosters.learn(roster) });
+    this.#rosterTexts = new RosterTexts({ ...options, faults, book: keys.book });
+    this.#inquiry = new RosterInquiry({
+      ...options,
+      book: keys.book,
+      hasMet: () => options.transport.peers().some(({ connected }) => connected),
+      onRemoved,
+    });
   }
 
   /** Takes what the transport hears on a topic. */
@@ -186,8 +189,7 @@ export class Federation implements AsyncDisposable {
     this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
     await this.#options.equivocations.reconsider();
     await transport.start();
-    await this.#rosters.settle();
-    this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));
+    this.#inquiry.note();
     heads.start();
     this.holdings.start();
     // A start goes on with what an earlier run left.
@@ -219,16 +221,15 @@ export class Federation implements AsyncDisposable {
     this.#replacement.poke(node);
   }
 
-  /** Takes the next roster, from an operator, with rows beside it. Throws `PeerStatementError` where it does not hold. */
-  learnRoster(signed: SignedRoster, besides: readonly Operation[] = []): Promise<RosterOutcome> {
-    return this.#rosters.learn(signed, besides);
+  /** Looks for the text of a roster that a majority has named; undefined where nobody shows it now. */
+  findRoster(hash: Sha256Hash): Promise<string | undefined> {
+    return this.#rosterTexts.find(hash);
   }
 
-  /** The ledger names rosters: it may decide between two, or speak of one that is not known here. */
-  async noteLedgerRosters(rosters: readonly Sha256Hash[]): Promise<void> {
-    await this.#rosters.settle();
-    if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
-    this.#inquiry.note(rosters);
+  /** The ledger names rosters: where nobody is connected, one of them may have dropped this node. */
+  noteLedgerRosters(rosters: readonly Sha256Hash[]): void {
+    const { hashes } = this.#options.keys.rosters;
+    if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
   /** Takes two envelopes of one number that this node has come to hold. Throws `PeerStatementError` on others. */
@@ -280,6 +281,7 @@ export class Federation implements AsyncDisposable {
     for (const stop of this.#stopListening) stop();
     await this.holdings[Symbol.asyncDispose]();
     await this.#replacement[Symbol.asyncDispose]();
+    this.#rosterTexts[Symbol.dispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();

@@ -21,7 +21,6 @@ const NO_COUNTS = {
   payloadsErased: 0,
   payloadsAbsent: 0,
   rosters: 0,
-  rivalRosters: 0,
   certificates: 0,
   revocations: 0,
   equivocations: 0,

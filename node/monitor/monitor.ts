@@ -6,7 +6,7 @@ import { judgeRosters } from '../../protocol/proof/verify.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import { PROMISE_MS } from '../attestation/anchoring-promise.ts';
 import { type Alert, Alerts, type NoticeCode } from './alerts.ts';
-import { AuthorityWatch } from './authority-watch.ts';
+import { AuthorityWatch, signedOf } from './authority-watch.ts';
 import { ChainReading, headOf } from './chain-reading.ts';
 import { ChainWatch, type Proven } from './chain-watch.ts';
 import { type Patience, seeAuthorities, seeChain } from './conditions.ts';
@@ -206,7 +206,7 @@ export class Monitor implements Disposable {
   async #proveRosters(): Promise<void> {
     const { rosters, rivals } = this.#authority;
     for (const rival of rivals) {
-      for (const signed of rosters.signed) {
+      for (const signed of signedOf(rosters)) {
         const finding = judgedOrNull(() => judgeRosters(this.#authority, signed, rival));
         if (finding !== null) await this.#prove({ finding, statements: [] }, [signed, rival]);
       }

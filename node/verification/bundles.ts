@@ -71,7 +71,7 @@ export async function publicProof(sources: FederationProofSources, evidence: Evi
  * the log, which every node reads itself.
  */
 export function youngBundle({ keys }: Pick<LogSources, 'keys'>, { proof }: Evidence): Bundle {
-  const [genesis] = keys.rosters.signed;
+  const { statement } = keys.rosters.signedGenesis;
   return {
     format: BUNDLE_FORMAT,
     ...proof,
@@ -79,7 +79,7 @@ export function youngBundle({ keys }: Pick<LogSources, 'keys'>, { proof }: Evide
     checkpoints: [],
     keys: certificatesOf(keys, keysSigning([proof])),
     revocations: [],
-    rosters: genesis === undefined ? [] : [{ text: genesis.statement, decision: null }],
+    rosters: [{ text: statement, decision: null }],
   };
 }
 

@@ -43,10 +43,12 @@ export type SigningKeysAnswer = Static<typeof SigningKeysAnswerShape>;
 /** `GET /v1/rosters`. */
 export const RostersAnswerShape = Closed({
   success: Type.Literal(true),
-  /** In order of versions. */
-  rosters: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
-  /** Signed by a quorum beside those in force, of the versions from `from` on; some of them, where there are many. */
-  rivals: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  /** Of the genesis roster, by all its members; empty where the page does not begin with it. */
+  signatures: SignedRosterShape.properties.signatures,
+  /** Texts of the rosters in force, in order of versions. */
+  rosters: Type.Array(Type.String(), { maxItems: PUBLIC_PAGE_ENTRIES }),
+  /** Text of the roster that the answering node has named to follow the one in force, if it has. */
+  named: Type.Array(Type.String(), { maxItems: 1 }),
   nextFrom: OrNull(OrdinalShape),
 });
 export type RostersAnswer = Static<typeof RostersAnswerShape>;
@@ -63,7 +65,8 @@ export const CHAIN_EXAMPLE = {
 export const SIGNING_KEYS_EXAMPLE = { success: true, certificates: [SIGNED], revocations: [], nextCursor: null };
 export const ROSTERS_EXAMPLE = {
   success: true,
-  rosters: [{ statement: SIGNED.statement, signatures: [{ node: 'eu', signature: SIGNED.signature }] }],
-  rivals: [],
+  signatures: [{ node: 'eu', signature: SIGNED.signature }],
+  rosters: ['{"issuedAt":"2026-01-01T00:00:00.000Z","ledger":{"network":"…"}}'],
+  named: [],
   nextFrom: null,
 };

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { MemberNetwork } from './member-network.ts';
 import { until } from '../../fixtures/until.ts';
@@ -63,7 +63,7 @@ test('of two certificates for one key every member keeps the earlier, in memory 
   assert.ok(await us.keys.learnCertificate(key.signed));
   assert.not.ok(await us.keys.learnCertificate(late.signed));
   assert.equal(us.keys.directory.get(node, key.signer.keyId)?.signed, key.signed);
-  const reopened = await FederationKeys.open(us.store, network.federation.rosters);
+  const reopened = await openKeys(us.store, network.federation.given);
   assert.equal(reopened.directory.get(node, key.signer.keyId)?.signed, key.signed);
 });
 

@@ -10,7 +10,7 @@ import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
 import { Equivocations, type JudgePair } from '../../../node/federation/equivocations.ts';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { decodeItem } from '../../../node/federation/page-forms.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
@@ -40,6 +40,7 @@ import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { addLog } from './home-log.ts';
 import { addRosters } from './home-rosters.ts';
 
@@ -67,17 +68,17 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
   for (const node of [EU, US, CA]) members.set(node, await createKeys(node === EU ? home : join(home, '..', node)));
   const topic = new TestTopic();
-  const rosters = [await genesis(members, topic)];
+  const given = { genesis: await genesis(members, topic), later: [] };
   await using store = await openStore(home);
-  const keys = await FederationKeys.open(store, rosters);
+  const keys = await openKeys(store, given);
   for (const [node, own] of members) await keys.learnCertificate(await certifySigningKey(node, own, timestampOf(0), 1));
   await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches);
   await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
   const held = await pullChain(peer.store, store, keys);
   await addOddities(store, keys, members, held);
   const messages = await anchorAll(store, keys, topic, self.sealed, held, now);
-  await addRosters(store, keys, EU, keysOf(members, EU));
-  await addLog({ store, keys, topic, members, messages, now });
+  const next = await addRosters(store, keys, keysOf(members, EU));
+  await addLog({ store, keys, next, topic, members, messages, now });
 }
 
 interface OwnChain extends AsyncDisposable {

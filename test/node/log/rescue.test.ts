@@ -33,7 +33,7 @@ class RescueRoom implements AsyncDisposable {
     this.federation = federation;
     this.room = room;
     this.#home = home;
-    this.state = initialState(nativeSuite, federation.rosters[0]?.statement ?? '');
+    this.state = initialState(nativeSuite, federation.rosters[0] ?? '');
   }
 
   static async open(): Promise<RescueRoom> {
