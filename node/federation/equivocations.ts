@@ -176,6 +176,12 @@ export class Equivocations {
     return (this.#found.get(node)?.get(batch)?.pair ?? null) !== null;
   }
 
+  /** Whether two envelopes are here by keys that nobody else may have held, whatever the ledger says of them. */
+  isSigned(node: NodeId, batch: number): boolean {
+    const pair = this.#found.get(node)?.get(batch)?.pair ?? null;
+    return pair !== null && pair.word !== 'key-revoked' && !this.#isExcused(node, pair);
+  }
+
   /** Whether they are here and stand. */
   proves(node: NodeId, batch: number): boolean {
     const kept = this.#found.get(node)?.get(batch);
@@ -188,7 +194,7 @@ export class Equivocations {
   }
 
   #kept(): readonly Kept[] {
-    return [...this.#found.values()].flatMap((found) => [...found.values()]);
+    return [...this.#found.values()].flatMap((found) => Array.from(found.values()));
   }
 
   /** One of the two may be the other signed anew: its key was revoked, and the ledger does not name both. */

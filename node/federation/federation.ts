@@ -245,12 +245,12 @@ export class Federation implements AsyncDisposable {
     const { equivocations, transport, log } = this.#options;
     await equivocations.noteRivals(rivals);
     for (const { node, batch, name } of rivals) {
+      this.faults.note(node, 'equivocation');
       log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
       for (const peer of transport.peers()) {
         if (equivocations.knows(node, batch) || this.#closing.signal.aborted) break;
         if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
       }
-      if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
     }
   }
 
@@ -364,7 +364,7 @@ export class Federation implements AsyncDisposable {
     const { self, log, equivocations } = this.#options;
     log.error({ proof }, 'a node signed two envelopes for one batch');
     const { node, batch } = envelopeStatement.parse(proof.first.statement);
-    if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
+    if (equivocations.isSigned(node, batch)) this.faults.note(node, 'equivocation');
     if (node === self && equivocations.isForked(self)) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
   }

@@ -50,7 +50,6 @@ const KINDS = {
   'framework-not-found': { status: 404, title: 'Framework not found' },
   'member-not-found': { status: 404, title: 'Member not found' },
   'fact-not-found': { status: 404, title: 'Fact not found' },
-  'proof-not-found': { status: 404, title: 'No such proof of misbehaviour' },
   'log-tile-not-found': { status: 404, title: 'Tile is not in the log' },
 
   'method-not-allowed': { status: 405, title: 'Method not allowed' },

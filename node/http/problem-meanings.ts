@@ -47,8 +47,6 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
   'framework-not-found': 'The catalogue has no framework of this id. `GET /v1/frameworks` lists them.',
-  'proof-not-found':
-    'The node has no proof of that: `GET /v1/equivocations` lists what it has, and a proof needs both envelopes and the ledger messages that name them.',
   'log-tile-not-found': 'The log is not as large yet, or has fewer entries in this tile: `GET /v1/log/checkpoints` says how large it is.',
   'fact-not-found': 'There is no fact of this name. `GET /v1/x402/hedera-facts` lists them.',
   'method-not-allowed': 'The path exists, and not for this method. `Allow` lists those that do.',

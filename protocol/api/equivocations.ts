@@ -59,9 +59,21 @@ export const EquivocationsAnswerShape = Closed({
 });
 export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
 
-/** `GET /v1/equivocations/:node/:what`: a proof of misbehaviour. */
-export const MisdeedProofAnswerShape = MisdeedProofShape;
+/** Proofs of one page at most: each carries what the federation says of itself. */
+export const MISDEED_PROOFS_PAGE = 4;
 
+/** `GET /v1/equivocations/:node`. */
+export const MisdeedProofsAnswerShape = Closed({
+  success: Type.Literal(true),
+  node: NodeIdShape,
+  /** Each is a file by itself. */
+  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + 1 }),
+  nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
+});
+export type MisdeedProofsAnswer = Static<typeof MisdeedProofsAnswerShape>;
+
+const HASH = `sha256:${'9f86d081'.repeat(8)}`;
+const OTHER_HASH = `sha256:${'2c26b46b'.repeat(8)}`;
 const SIGNED = { statement: '{"batch":1204,"envelope":"sha256:9f86…","type":"…"}', signature: 'mZ3kF1qW8t' };
 
 export const EQUIVOCATIONS_EXAMPLE = {
@@ -73,13 +85,13 @@ export const EQUIVOCATIONS_EXAMPLE = {
       stands: true,
       envelopes: [
         {
-          envelope: 'sha256:9f86…',
+          envelope: HASH,
           name: { sequence: '88120', consensusTimestamp: '1795395600.000000001', payer: '0.0.1002' },
           decided: true,
           signed: SIGNED,
         },
         {
-          envelope: 'sha256:2c26…',
+          envelope: OTHER_HASH,
           name: { sequence: '88131', consensusTimestamp: '1795395640.000000001', payer: '0.0.1002' },
           decided: false,
           signed: SIGNED,
@@ -91,7 +103,7 @@ export const EQUIVOCATIONS_EXAMPLE = {
   nextCursor: null,
 };
 
-export const MISDEED_PROOF_EXAMPLE = {
+const PROOF = {
   format: PROOF_FORMAT,
   misdeed: {
     type: 'two-envelopes',
@@ -103,3 +115,5 @@ export const MISDEED_PROOF_EXAMPLE = {
   revocations: [],
   rosters: [{ text: '{"type":"roster",…}', decision: null }],
 };
+
+export const MISDEED_PROOFS_EXAMPLE = { success: true, node: 'eu', proofs: [PROOF], nextCursor: null };

@@ -1,18 +1,20 @@
-import Type from 'typebox';
 import {
   EQUIVOCATIONS_EXAMPLE,
   EQUIVOCATIONS_PAGE,
   type EquivocationsAnswer,
   EquivocationsAnswerShape,
   EquivocationsQueryShape,
-  MISDEED_PROOF_EXAMPLE,
-  MisdeedProofAnswerShape,
+  MISDEED_PROOFS_EXAMPLE,
+  MISDEED_PROOFS_PAGE,
+  type MisdeedProofsAnswer,
+  MisdeedProofsAnswerShape,
 } from '../../../protocol/api/equivocations.ts';
 import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
 import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
-import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
 import { equivocationTable } from '../../federation/equivocations.ts';
+import type { FederationKeys } from '../../federation/federation-keys.ts';
+import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
 import type { CheckpointBook } from '../../log/checkpoint-book.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
@@ -22,17 +24,15 @@ import type { FreeRoute } from '../route.ts';
 
 export interface EquivocationRooms extends ShownSources {
   readonly checkpointBook: Pick<CheckpointBook, 'contradicted'>;
+  readonly keys: Pick<FederationKeys, 'rosters'>;
   readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
 }
 
-/** What stands for a member's false checkpoint in the place of a batch number. */
-const CHECKPOINT = 'checkpoint';
-const NUMBER = /^[1-9][0-9]{0,14}$/;
 const FRESH = { 'Cache-Control': 'no-store' };
 
 /** What members did against the protocol, as far as this node saw it. */
 export function equivocationRoutes(rooms: EquivocationRooms): readonly FreeRoute[] {
-  return [equivocationsRoute(rooms), misdeedProofRoute(rooms)];
+  return [equivocationsRoute(rooms), misdeedProofsRoute(rooms)];
 }
 
 /** `GET /v1/equivocations`: the batch numbers that a node told two stories of. */
@@ -73,50 +73,73 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
   };
 }
 
-/** `GET /v1/equivocations/:node/:what`: the file that proves one to whoever has the genesis roster. */
-function misdeedProofRoute(rooms: EquivocationRooms): FreeRoute {
+/** `GET /v1/equivocations/:node`: the files that prove what a node did to whoever has the genesis roster. */
+function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
+  const readQuery = queryReader(EquivocationsQueryShape);
   return {
     method: 'GET',
-    path: '/v1/equivocations/:node/:what',
+    path: '/v1/equivocations/:node',
     access: 'free',
     documentation: {
-      summary: 'A proof of misbehaviour',
+      summary: 'Proofs of misbehaviour of one member',
       description:
-        'A `meridian-proof/2`, which `npm run verify` judges with no network: of a batch number, both envelopes with the ' +
-        'messages that name them, or of a false checkpoint, the checkpoint with those of other members. None is given ' +
-        'until both envelopes and both messages are here.',
-      params: {
-        node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' },
-        what: {
-          description: 'A batch number, or `checkpoint`.',
-          shape: Type.String({ pattern: `${NUMBER.source.slice(0, -1)}$|^${CHECKPOINT}$` }),
-          example: '1204',
+        'Each is a `meridian-proof/2`, which `npm run verify` judges with no network: a checkpoint that is false by those ' +
+        'of other members, and of each number both envelopes with the ledger messages that name them. A number is left ' +
+        'out until both envelopes and both messages are here.',
+      params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
+      query: {
+        cursor: {
+          description: '`nextCursor` of the page before.',
+          shape: EquivocationsQueryShape.properties.cursor,
+          example: writeCursor(['eu', 1204]),
         },
       },
-      answer: { shape: MisdeedProofAnswerShape, example: MISDEED_PROOF_EXAMPLE },
-      problems: ['invalid-field', 'proof-not-found'],
+      answer: { shape: MisdeedProofsAnswerShape, example: MISDEED_PROOFS_EXAMPLE },
+      problems: ['invalid-field', 'member-not-found'],
     },
-    async answer({ params: { node = '', what = '' } }) {
-      if (!isNodeId(node)) throw invalid('node', 'is no node id');
-      if (what !== CHECKPOINT && !NUMBER.test(what)) throw invalid('what', `is no batch number and not ${CHECKPOINT}`);
-      const proof = await proofOf(rooms, node, what);
-      if (proof === null) throw new Problem('proof-not-found', `This node has no such proof about ${node}.`);
-      return { body: JSON.stringify(proof), headers: { ...FRESH, 'Content-Type': 'application/json; charset=utf-8' } };
+    async answer({ params: { node = '' }, query }) {
+      const { cursor } = readQuery(query);
+      const member = memberOf(rooms, node);
+      const after = cursor === undefined ? null : placeOf(cursor);
+      const { proofs, next } = await proofsAfter(rooms, member, after?.batch ?? 0);
+      const checkpoints = after === null ? await falseCheckpointsOf(rooms, member) : [];
+      const body: MisdeedProofsAnswer = {
+        success: true,
+        node: member,
+        proofs: [...checkpoints, ...proofs],
+        nextCursor: next === null ? null : writeCursor([member, next]),
+      };
+      return { body, headers: FRESH };
     },
   };
 }
 
-async function proofOf(
-  { store, misdeeds, checkpointBook }: EquivocationRooms,
+/** Of the pairs after a number, those that can be proven; `next` is the number to go on after. */
+async function proofsAfter(
+  { store, misdeeds, equivocations }: EquivocationRooms,
   node: NodeId,
-  what: string,
-): Promise<MisdeedProof | null> {
-  if (what === CHECKPOINT) {
-    const known = checkpointBook.contradicted.find(({ checkpoint }) => checkpoint.node === node);
-    return known === undefined ? null : misdeeds.falseCheckpoint(known);
+  after: number,
+): Promise<{ readonly proofs: readonly MisdeedProof[]; readonly next: number | null }> {
+  const proofs: MisdeedProof[] = [];
+  for await (const [[batch = ''], pair] of equivocationTable.under(store, [node], { after })) {
+    if (!equivocations.isShown(node, Number(batch))) continue;
+    const proof = await misdeeds.proofOf(pair);
+    if (proof !== null) proofs.push(proof);
+    if (proofs.length >= MISDEED_PROOFS_PAGE) return { proofs, next: Number(batch) };
   }
-  const pair = await equivocationTable.get(store, node, Number(what));
-  return pair === undefined ? null : misdeeds.proofOf(pair);
+  return { proofs, next: null };
+}
+
+async function falseCheckpointsOf({ misdeeds, checkpointBook }: EquivocationRooms, node: NodeId): Promise<MisdeedProof[]> {
+  const known = checkpointBook.contradicted.find(({ checkpoint }) => checkpoint.node === node);
+  return known === undefined ? [] : [await misdeeds.falseCheckpoint(known)];
+}
+
+/** Throws `Problem` 400 or 404. */
+function memberOf({ keys }: EquivocationRooms, node: string): NodeId {
+  if (!isNodeId(node)) throw invalid('node', 'is no node id');
+  if (keys.rosters.member(node) !== undefined) return node;
+  throw new Problem('member-not-found', `No roster of this federation names ${node}.`);
 }
 
 function placeOf(cursor: string): { readonly node: NodeId; readonly batch: number } {

@@ -15,6 +15,7 @@ import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope } from '../../../protocol/log/naming.ts';
 import { judgeProof } from '../../../protocol/proof/judge-proof.ts';
+import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
 import { parseProofText } from '../../../protocol/proof/parse-proof.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -59,6 +60,14 @@ async function isVerified(node: TestNode): Promise<boolean> {
   return (await node.get(`/v1/verify/${story.id}`)).body.verified === true;
 }
 
+/** The files that a node gives about eu. */
+async function proofsOf(node: TestNode): Promise<MisdeedProof[]> {
+  const { status, body } = await node.get('/v1/equivocations/eu', { key: null });
+  assert.is(status, 200);
+  const { proofs } = body;
+  return Array.isArray(proofs) ? proofs.map((proof) => parseProofText(JSON.stringify(proof))) : [];
+}
+
 test('a name of another envelope on the ledger is listed at every other node with both sequence numbers', async () => {
   story.id = await eu.attest({ input: 1, decision: 'yes' });
   await eu.seal();
@@ -81,7 +90,7 @@ test('a name of another envelope on the ledger is listed at every other node wit
     assert.equal([decided?.name?.payer, rival?.name?.payer], [eu.config.ledger.operatorId, eu.config.ledger.operatorId]);
     assert.ok(Number(rival?.name?.sequence) > Number(decided?.name?.sequence));
     assert.is(rival?.signed, null, 'nobody has shown it');
-    assert.is((await node.get('/v1/equivocations/eu/1')).status, 404);
+    assert.equal((await node.get('/v1/equivocations/eu')).body.proofs, []);
   }
 });
 
@@ -99,9 +108,8 @@ test('once the envelope is shown it stands at every node, no verdict moves, and 
 });
 
 test('the file of it is judged offline, and by whoever has read the ledger', async () => {
-  const { status, text } = await ca.get('/v1/equivocations/eu/1', { key: null });
-  assert.is(status, 200);
-  const proof = parseProofText(text);
+  const [proof] = await proofsOf(ca);
+  if (proof === undefined) return assert.unreachable('there is no proof');
   const pin = ca.context.keys.rosters.genesis;
   const unread = judgeProof(nativeSuite, proof, { pin });
   assert.equal([unread.word, unread.accused, unread.batch], ['two-signed', 'eu', 1]);
@@ -130,13 +138,14 @@ test('a false checkpoint is shown, and its file is proven by those of the others
   const { body } = await us.get('/v1/equivocations');
   assert.equal(body.falseCheckpoints, [signed]);
   await until('others to sign as large a tree', async () => {
-    const { status, text } = await us.get('/v1/equivocations/eu/checkpoint', { key: null });
-    assert.is(status, 200);
-    const verdict = judgeProof(nativeSuite, parseProofText(text), { pin: federation });
-    return verdict.proven && verdict.accused === EU;
+    const proofs = await proofsOf(us);
+    assert.equal(proofs.map(({ misdeed }) => misdeed.type), ['false-checkpoint', 'two-envelopes']);
+    const verdicts = proofs.map((proof) => judgeProof(nativeSuite, proof, { pin: federation }));
+    return verdicts[0]?.proven === true && verdicts[0].accused === EU;
   });
-  assert.is((await us.get('/v1/equivocations/ca/checkpoint')).status, 404);
-  assert.is((await us.get('/v1/equivocations/ca/0')).status, 400);
+  assert.equal((await us.get('/v1/equivocations/ca')).body.proofs, []);
+  assert.is((await us.get('/v1/equivocations/sg')).status, 404);
+  assert.is((await us.get('/v1/equivocations/EU')).status, 400);
   assert.is((await us.get('/v1/equivocations?cursor=x')).status, 400);
 });
 
