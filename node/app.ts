@@ -38,10 +38,13 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   }
   context.follower.startSigning();
   context.namer.start();
+  context.rescue.start();
   await context.lists.start();
   context.searches.start();
   intake.start();
   sealer.start();
+  // A crash, or a revocation that was decided while this node was away, may have left something.
+  void sealer.signAnew();
   anchoring.start();
   context.purges.start();
   context.listUpdates?.start();
