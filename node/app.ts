@@ -9,6 +9,7 @@ import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { listen } from './http/server.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
+import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
@@ -17,6 +18,7 @@ import { settlementAttestedTable, settlementDayTable } from './payments/settleme
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
   readonly httpPort: number;
+  readonly metricsPort: number;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   await using starting = new AsyncDisposableStack();
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
+  const metrics = starting.use(await listenForMetrics(context.metrics, config.metrics, log));
   await federation.start();
   context.follower.start();
   context.vouching.start();
@@ -60,7 +63,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
-  return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { httpPort: http.port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function appOptions({ log, metrics, baseUrl }: NodeContext) {

@@ -9,7 +9,18 @@ import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
 import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
-import { ConfigError, isLoopback, list, oneOf, parse, port, positive, required } from './read-variable.ts';
+import {
+  ConfigError,
+  isLoopback,
+  list,
+  type ListenAddress,
+  listenAddress,
+  oneOf,
+  parse,
+  port,
+  positive,
+  required,
+} from './read-variable.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
 export interface NodeConfig {
@@ -21,6 +32,8 @@ export interface NodeConfig {
   /** File with the federation's signed rosters, from genesis on. */
   readonly rosterFile: string;
   readonly http: HttpConfig;
+  /** Where the node shows its metrics, in the clear. */
+  readonly metrics: ListenAddress;
   /** Multiaddrs that peers reach this node on. */
   readonly peerListen: readonly string[];
   /** How long a start waits for peers to say how far this node's own chain goes. */
@@ -60,6 +73,7 @@ export interface HttpConfig {
 
 const DEFAULT_HTTP_HOST = '127.0.0.1';
 const DEFAULT_HTTP_PORT = 4100;
+const DEFAULT_METRICS_LISTEN: ListenAddress = { host: '127.0.0.1', port: 4400 };
 const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
 const DEFAULT_PEER_WAIT_SECONDS = 5;
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
@@ -78,6 +92,7 @@ export function configOf(environment: Environment): NodeConfig {
     keyPassphraseFile: environment.NODE_KEY_PASSPHRASE_FILE ?? null,
     rosterFile: required(environment, 'ROSTER'),
     http,
+    metrics: listenAddress(environment, 'METRICS_LISTEN', DEFAULT_METRICS_LISTEN),
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
     peerWaitMs: positive(environment, 'PEER_WAIT', DEFAULT_PEER_WAIT_SECONDS) * 1000,
     batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,

@@ -7,6 +7,7 @@ const VARIABLES = [
   'ROSTER',
   'HTTP_HOST',
   'HTTP_PORT',
+  'METRICS_LISTEN',
   'TLS_CERT',
   'TLS_KEY',
   'BEHIND_PROXY',

@@ -62,7 +62,8 @@ export function listenOnSocket(handler: RequestListener, path: string): Promise<
   return bind(createHttpServer(handler), { path, readableAll: false, writableAll: false });
 }
 
-async function bind(server: Server, where: ListenOptions): Promise<Listener> {
+/** Listens where it is told; rejects where that cannot be. */
+export async function bind(server: Server, where: ListenOptions): Promise<Listener> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(where, () => {

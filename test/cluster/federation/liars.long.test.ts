@@ -221,7 +221,7 @@ test('two envelopes for one batch number: signed proof everywhere, shown, and to
     assert.equal([view.equivocations, view.members.get(SG)?.trusted], [['sg/2'], false], node);
     const shown = await federation.text(node, '/v1/equivocations');
     for (const { signature } of [announced, second]) assert.ok(shown.includes(signature), node);
-    assert.match(await federation.text(node, '/metrics'), /peer_faults_total\{.*peer="sg",fault="equivocation".*\} 1/);
+    assert.match(await federation.metrics(node), /peer_faults_total\{.*peer="sg",fault="equivocation".*\} 1/);
   }
   const watch = [
     '--roster',
@@ -256,7 +256,7 @@ async function flooded(member: NodeId, kind: FloodKind): Promise<void> {
   );
   assert.ok(await federation.isMeshed());
   for (const node of others) {
-    const metrics = await federation.text(node, '/metrics');
+    const metrics = await federation.metrics(node);
     assert.match(metrics, new RegExp(`meridian_peer_faults_total\\{.*peer="${member}",fault="flood"`), node);
   }
 }

@@ -14,7 +14,7 @@ const UNKNOWN_ID = 'att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
 const MOUNTS = ['', '/verify'];
 const POSTS = ['/v1/attest', '/v1/tiered-attest', '/v1/bundles/verify'];
 const KEYED_GETS = [`/v1/status/${UNKNOWN_ID}`, `/v1/bundles/${UNKNOWN_ID}`];
-const FREE_GETS = ['/v1/health', '/v1/federation', '/metrics'];
+const FREE_GETS = ['/v1/health', '/v1/federation', '/problems/invalid-json'];
 let unique = 0;
 
 function decision(): JsonObject {
@@ -43,6 +43,8 @@ test('there is no other route', async () => {
     '/verify/verify/v1/health',
     '/V1/health',
     '/accounts',
+    '/metrics',
+    '/verify/metrics',
   ]) {
     requireProblem(await node.get(path), 'route-not-found', path);
   }
