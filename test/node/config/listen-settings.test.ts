@@ -39,4 +39,34 @@ test('what is no place to listen is refused by name', () => {
   }
 });
 
+test('proxies are named by their addresses, and let the node listen beyond loopback without a certificate', () => {
+  const { http } = configWith({ HTTP_HOST: '0.0.0.0', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.53,2001:db8::/32' });
+  for (const address of ['10.9.8.7', '::ffff:10.9.8.7', '192.0.2.53', '2001:db8:1::1']) {
+    assert.ok(http.trustedProxies.admits(address), address);
+  }
+  for (const address of ['11.0.0.1', '192.0.2.54', '127.0.0.1', '2001:db9::1']) {
+    assert.not.ok(http.trustedProxies.admits(address), address);
+  }
+  assert.not.ok(configWith({}).http.trustedProxies.admits('127.0.0.1'));
+});
+
+test('what names no proxies, or everyone, is refused by name', () => {
+  const refused: readonly (readonly [RegExp, Environment])[] = [
+    [/^HTTP_HOST 0\.0\.0\.0 needs TLS_CERT and TLS_KEY, or TRUSTED_PROXIES$/, { HTTP_HOST: '0.0.0.0' }],
+    [/^TRUSTED_PROXIES: 1 is no address/, { TRUSTED_PROXIES: '1' }],
+    [/^TRUSTED_PROXIES: 10\.0\.0\.0\/33 is no address/, { TRUSTED_PROXIES: '192.0.2.1,10.0.0.0/33' }],
+    [/^TRUSTED_PROXIES: proxy\.internal is no address/, { TRUSTED_PROXIES: 'proxy.internal' }],
+    [/^TRUSTED_PROXIES: ::ffff:10\.0\.0\.0\/104 is no address/, { TRUSTED_PROXIES: '::ffff:10.0.0.0/104' }],
+    [/^TRUSTED_PROXIES: 0\.0\.0\.0\/0 is everyone$/, { TRUSTED_PROXIES: '0.0.0.0/0' }],
+    [/^TRUSTED_PROXIES: ::\/0 is everyone$/, { TRUSTED_PROXIES: '::/0' }],
+  ];
+  for (const [expected, variables] of refused) assert.match(refusalOf(variables), expected);
+});
+
+test('the setting that it replaces is refused, whatever it says, with what to write instead', () => {
+  for (const BEHIND_PROXY of ['0', '1', 'yes']) {
+    assert.match(refusalOf({ BEHIND_PROXY, TRUSTED_PROXIES: '10.0.0.0/8' }), /^BEHIND_PROXY .*TRUSTED_PROXIES.*10\.0\.0\.0\/8$/);
+  }
+});
+
 test.run();
