@@ -33,6 +33,8 @@ export class VouchingRoom implements AsyncDisposable {
   readonly chain: MemberChain;
   /** Batches of which the log decided another envelope than the one that is held. */
   readonly rivals: number[] = [];
+  /** Called when more is vouched for. */
+  onVouched: () => void = () => undefined;
   readonly #disk: LogStore;
   readonly #directory: KeyDirectory;
   readonly #rosters: RosterChain;
@@ -154,7 +156,10 @@ export class VouchingRoom implements AsyncDisposable {
         },
       },
       federationLog: this.#log(),
-      onVouched: () => void this.#told++,
+      onVouched: () => {
+        this.#told++;
+        this.onVouched();
+      },
       onRivalDecided: (_node, batch) => this.rivals.push(batch),
       log: pino({ level: 'silent' }),
     });
