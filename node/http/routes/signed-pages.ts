@@ -22,6 +22,7 @@ import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
+import { ASKED_AGAIN } from '../written-document.ts';
 
 export interface SignedPageRooms {
   readonly store: Store;
@@ -34,7 +35,7 @@ const PAGE_KEYS = 32;
 const PAGE_ROSTERS = 16;
 /** Proofs of one page: two envelopes each. */
 const PAGE_PROOFS = 32;
-const HEADERS = { 'Cache-Control': 'no-store' };
+const HEADERS = ASKED_AGAIN;
 const CURSOR_PARAMETER = {
   description: '`nextCursor` of the page before.',
   shape: CursorQueryShape.properties.cursor,
