@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
@@ -53,6 +54,8 @@ export interface LogFollowerOptions {
   readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
   /** Told once where a majority of the roster in force contradicts this node's own tree. Must not throw. */
   readonly onContradicted?: (by: readonly NodeId[]) => void;
+  /** Told of final messages that decided nothing. Must not throw. */
+  readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -189,6 +192,11 @@ export class LogFollower implements AsyncDisposable {
     await this.#checkpoints.learn(signed);
   }
 
+  /** Resolves once the log has read what was the topic's end at the call. Rejects when the signal ends. */
+  readToEnd(signal: AbortSignal): Promise<void> {
+    return this.#reading.readToEnd(signal);
+  }
+
   /** How the reading of the topic stands. */
   readingState(): TopicReadingState {
     return this.#reading.state();
@@ -202,11 +210,6 @@ export class LogFollower implements AsyncDisposable {
   /** The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more. */
   get contradictedBy(): readonly NodeId[] {
     return this.#contradictedBy;
-  }
-
-  /** Resolves once the topic was read to what was its end at the call, or later. Rejects when the signal ends. */
-  readToEnd(signal: AbortSignal): Promise<void> {
-    return this.#reading.readToEnd(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -257,8 +260,9 @@ export class LogFollower implements AsyncDisposable {
     if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
   }
 
-  async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
-    const { keys, onDecided, onRivals } = this.#options;
+  async #noteAdvance({ decided, rivals, undecided, needs }: Advance): Promise<void> {
+    const { keys, onDecided, onRivals, onUndecided } = this.#options;
+    if (undecided.length > 0) onUndecided?.(undecided);
     if (decided.length > 0) {
       // First of all: what else was decided is judged by the rosters in force.
       await keys.book.follow();
