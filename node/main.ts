@@ -3,8 +3,9 @@ import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import pino from 'pino';
 import { startApp } from './app.ts';
-import { configOf } from './config/config.ts';
+import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
+import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
 import { rereadLedger } from './reread-ledger.ts';
 import { StoreError } from './store/store.ts';
@@ -16,7 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 process.once('disconnect', () => stop.abort());
 
 const { values: flags } = parseArgs({ options: { 'reread-ledger': { type: 'boolean', default: false } } });
-const config = configOf(readEnvironment());
+const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
 try {
   if (flags['reread-ledger']) await rereadLedger(config, log);
@@ -36,3 +37,14 @@ try {
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
+
+/** What the operator set wrongly is said in one line. */
+function readConfig(): NodeConfig {
+  try {
+    return configOf(readEnvironment());
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

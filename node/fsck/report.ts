@@ -38,6 +38,7 @@ const NO_COUNTS = {
   replacedCheckpoints: 0,
   outboxOpen: 0,
   outboxConfirmed: 0,
+  rescuesOpen: 0,
   statementsOpen: 0,
   statementsConfirmed: 0,
   statementAnchors: 0,

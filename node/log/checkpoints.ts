@@ -43,6 +43,8 @@ export interface CheckpointsOptions {
   readonly onFalse?: () => void;
   /** Whether most members contradict the own tree: then nothing is signed of it. */
   readonly isContradicted?: () => boolean;
+  /** Place of the decision by which this node ceased to be a member: it signs one checkpoint that covers it. Null for none. */
+  readonly removedAt?: () => number | null;
   readonly log: Logger;
 }
 
@@ -155,6 +157,7 @@ export class Checkpoints implements AsyncDisposable {
 
   async #sign(): Promise<void> {
     if (this.#options.isContradicted?.() === true) return;
+    const removedAt = this.#options.removedAt?.() ?? null;
     const { self, federation, book, tree, vouched, publish, keys } = this.#options;
     const signer = this.#options.signer();
     const { keyId } = signer;
@@ -163,6 +166,7 @@ export class Checkpoints implements AsyncDisposable {
     // Whoever stole a key may have signed for a tree that never was.
     const isOwn = (said: Checkpoint) => keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
     const before = book.signedBy(self).filter(isOwn);
+    if (removedAt !== null && before.some(({ size }) => size > removedAt)) return;
     const checkpoint = await nextCheckpoint({ self, federation, keyId, tree, vouched: vouched(), before });
     if (checkpoint === null) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);

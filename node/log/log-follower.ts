@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
+import { knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import type { TransactionId } from '../anchoring/ledger-client.ts';
@@ -21,6 +23,7 @@ import { checkpointStands } from './checkpoint-standing.ts';
 import { contradictingMajority } from './contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
 import { logRosters } from './log-rosters.ts';
+import { isReleased, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
@@ -41,6 +44,8 @@ export interface LogFollowerOptions {
   readonly faults: PeerFaults;
   /** Of each node, the last batch up to which this member has derived everything. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
+  /** This node's last batch that it sealed; 0 for none. */
+  readonly sealed: () => number;
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
   readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
@@ -49,6 +54,8 @@ export interface LogFollowerOptions {
   readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
   /** Told once where a majority of the roster in force contradicts this node's own tree. Must not throw. */
   readonly onContradicted?: (by: readonly NodeId[]) => void;
+  /** Told of final messages that decided nothing. Must not throw. */
+  readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -77,6 +84,7 @@ export class LogFollower implements AsyncDisposable {
   readonly #stopListening: () => void;
   #needsRoster: Sha256Hash | null = null;
   #contradictedBy: readonly NodeId[] = [];
+  #isReleased = false;
 
   private constructor(
     options: LogFollowerOptions,
@@ -111,6 +119,11 @@ export class LogFollower implements AsyncDisposable {
       publish: (signed) => this.#exchange.publish(signed),
       onFalse: () => this.#judgeOwnTree(),
       isContradicted: () => this.#contradictedBy.length > 0,
+      removedAt: () => removalOf(logRosters(federationLog.state, keys.book.inForce), options.self),
+      onCounted: (known) => {
+        options.onCounted?.(known);
+        this.#judgeRelease();
+      },
     });
     this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
@@ -179,6 +192,11 @@ export class LogFollower implements AsyncDisposable {
     await this.#checkpoints.learn(signed);
   }
 
+  /** Resolves once the log has read what was the topic's end at the call. Rejects when the signal ends. */
+  readToEnd(signal: AbortSignal): Promise<void> {
+    return this.#reading.readToEnd(signal);
+  }
+
   /** How the reading of the topic stands. */
   readingState(): TopicReadingState {
     return this.#reading.state();
@@ -192,11 +210,6 @@ export class LogFollower implements AsyncDisposable {
   /** The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more. */
   get contradictedBy(): readonly NodeId[] {
     return this.#contradictedBy;
-  }
-
-  /** Resolves once the topic was read to what was its end at the call, or later. Rejects when the signal ends. */
-  readToEnd(signal: AbortSignal): Promise<void> {
-    return this.#reading.readToEnd(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -235,8 +248,21 @@ export class LogFollower implements AsyncDisposable {
     onContradicted?.(by);
   }
 
-  async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
-    const { keys, onDecided, onRivals } = this.#options;
+  /** A removed member learns that it may be stopped. */
+  #judgeRelease(): void {
+    const { self, keys, sealed, log } = this.#options;
+    const { state } = this.federationLog;
+    const removedAt = removalOf(logRosters(state, keys.book.inForce), self);
+    if (removedAt === null || this.#isReleased) return;
+    const decided = knownNode(state, self)?.last?.batch ?? 0;
+    const { current: roster } = keys.book.inForce;
+    this.#isReleased = isReleased({ self, removedAt, book: this.book, roster, sealed: sealed(), decided });
+    if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
+  }
+
+  async #noteAdvance({ decided, rivals, undecided, needs }: Advance): Promise<void> {
+    const { keys, onDecided, onRivals, onUndecided } = this.#options;
+    if (undecided.length > 0) onUndecided?.(undecided);
     if (decided.length > 0) {
       // First of all: what else was decided is judged by the rosters in force.
       await keys.book.follow();

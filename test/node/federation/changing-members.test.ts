@@ -10,6 +10,7 @@ import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { confirms, inForce, nextRoster, vote } from './roster-voting.ts';
 
+const ZA = nodeId('za');
 const NODES = ['eu', 'us', 'ca', 'sg', 'jp'];
 
 /** Of five members three are a majority. */
@@ -75,6 +76,11 @@ test('a member that is removed hears it, is hung up and signs nothing more; one 
   await inForce([eu, us, ca, za], without);
   await until('za to be halted', () => za.context.federation.halted === 'removed');
   assert.is((await za.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 503);
+  const removedAt = za.context.federationLog.state.rosters.at(-1)?.index ?? Number.POSITIVE_INFINITY;
+  await until('the last word of za', () => {
+    return [eu, us, ca].every(({ context }) => (context.checkpointBook.newest(ZA)?.checkpoint.size ?? 0) > removedAt);
+  });
+  await until('za to know that it may stop', () => za.log.some((line) => line.includes('it may be stopped')));
   await until('za to be alone', () => za.context.transport.peers().every(({ connected }) => !connected));
   await until('za to be hung up', () => eu.context.transport.peers().every(({ node }) => node !== 'za'));
   await za.stop();

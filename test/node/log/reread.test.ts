@@ -40,7 +40,7 @@ test('a node that was fooled about the ledger halts, one command mends it, and i
   assert.match(JSON.stringify(body), '"contradictedBy":["');
   assert.is((await eu.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 503);
   assert.ok(eu.log.some((line) => line.includes('--reread-ledger') && line.includes('"level":60')));
-  assert.match((await eu.get('/metrics')).text, /meridian_contradicted(\{[^}]*\})? 1/);
+  assert.match((await eu.context.metrics.expose()).text, /meridian_contradicted(\{[^}]*\})? 1/);
 
   // It stays halted, whatever is restarted.
   await eu.stop();
