@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { CheckpointBook, checkpointTable, readCheckpoint } from '../../../node/log/checkpoint-book.ts';
@@ -45,7 +45,7 @@ async function openRoom(gate = openGate) {
   for (const { node, identity } of members.values()) {
     signatures.push({ node, signature: (await signStatement(rosterStatement, roster, identity)).signature });
   }
-  const keys = await FederationKeys.open(store, [{ statement: rosterStatement.write(roster), signatures }]);
+  const keys = await openKeys(store, { genesis: { statement: rosterStatement.write(roster), signatures }, later: [] });
   for (const { key } of members.values()) await keys.learnCertificate(key.signed);
   const federation = keys.rosters.genesis;
   const tree = { size: 0, rootAt: async (size: number) => hashOf(`root ${size}`) };

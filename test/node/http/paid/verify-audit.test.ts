@@ -299,7 +299,6 @@ async function decideRevocation(signed: SignedStatement): Promise<void> {
   const statement = hashText(nativeSuite, signed.statement);
   for (const { context } of [eu, us]) {
     await context.keys.learnRevocation(signed);
-    await context.anchoring.ensureStatement({ type: 'revocation', text: signed.statement }, timestampOf(Date.now()));
   }
   await until('it is decided', () => {
     const { revoked } = us.context.federationLog.state;
