@@ -223,7 +223,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
       onHalt: (reason) => {
         intake.halt(reason === 'closed' ? 'closed' : 'halted');
-        sealer.halt();
+        if (reason === 'removed') sealLast(sealer, log);
+        else sealer.halt();
       },
     }),
   );
@@ -424,6 +425,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/** What a removed member recorded is still to be decided: the others name it. */
+function sealLast(sealer: Sealer, log: Logger): void {
+  sealer
+    .seal()
+    .catch((error: unknown) => log.error({ err: error }, 'the last records were not sealed'))
+    .finally(() => sealer.halt());
 }
 
 function onSealed(

@@ -229,7 +229,8 @@ export class Anchorer implements AsyncDisposable {
       this.#trips.delete(trip);
       if (isStatement) this.#carriedStatements--;
       if (rescue !== null) this.#takenRescues.delete(rescue);
-      this.#wake.ring();
+      // Those after it may have waited for this one.
+      this.noteChange();
     });
     this.#trips.set(trip, { run, ending });
   }
@@ -273,7 +274,6 @@ export class Anchorer implements AsyncDisposable {
         if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
       },
       onConfirmed: (row) => {
-        this.noteChange();
         if (isBatchRow(row)) onConfirmed?.(row.batch);
         else if (!isRescueRow(row)) onStatementNamed?.();
       },
