@@ -9,6 +9,7 @@ import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { listen } from './http/server.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
+import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
@@ -17,6 +18,7 @@ import { settlementAttestedTable, settlementDayTable } from './payments/settleme
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
   readonly httpPort: number;
+  readonly metricsPort: number;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   await using starting = new AsyncDisposableStack();
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
+  const metrics = starting.use(await listenForMetrics(context.metrics, config.metrics, log));
   await federation.start();
   context.follower.start();
   context.vouching.start();
@@ -55,15 +58,15 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const settlementHeads = starting.use(dailySettlementHeads(context));
   settlementHeads.start();
-  const gate = new ApiGate({ ...context, behindProxy: config.http.behindProxy });
+  const gate = new ApiGate({ ...context, trustedProxies: config.http.trustedProxies });
   const options = appOptions(context);
   const routes = apiRoutes(context, monitor);
   const paidGate = await openPaidGate(context);
   const app = createApp({ ...options, routes, gate, ...(paidGate === null ? {} : { paidGate }) });
-  const http = starting.use(await listen(app.callback(), config.http, options.baseUrl));
+  const http = starting.use(await listen(app.callback(), config.http, options.baseUrl, tellOfFirst(log)));
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
-  return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { httpPort: http.port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function appOptions({ log, metrics, baseUrl }: NodeContext) {
@@ -71,6 +74,15 @@ function appOptions({ log, metrics, baseUrl }: NodeContext) {
     log,
     baseUrl,
     observe: metrics.observeAnswer.bind(metrics),
+  };
+}
+
+/** The first says what to set right, or whom to keep out; one line for each would be theirs to fill the disk with. */
+function tellOfFirst(log: NodeContext['log']): (address: string) => void {
+  let told = false;
+  return (address) => {
+    if (!told) log.warn({ address }, 'without TLS_CERT only TRUSTED_PROXIES may connect: closed, and others later without a word');
+    told = true;
   };
 }
 
@@ -103,7 +115,7 @@ async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
   return new PaidGate({
     ...context,
     ...till,
-    behindProxy: config.http.behindProxy,
+    trustedProxies: config.http.trustedProxies,
     requireStorage: () => room.requireRoom(),
     extensionsOf: discoveryExtensions(),
   });

@@ -30,7 +30,7 @@ export async function recoveringFace(
     gate: operatorGate,
   });
   opening.use(await listenForOperator(operator, config.home));
-  const gate = readingGate(new ApiGate({ ...context, behindProxy: config.http.behindProxy }));
+  const gate = readingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }));
   const paidGate = { answer: () => Promise.reject(recovering()) };
   const app = createApp({ ...shared, routes: apiRoutes(context, monitor), gate, paidGate });
   opening.use(await listen(app.callback(), config.http, baseUrl));

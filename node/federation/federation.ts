@@ -232,11 +232,6 @@ export class Federation implements AsyncDisposable {
     if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
-  /** Takes two envelopes of one number that this node has come to hold. Throws `PeerStatementError` on others. */
-  learnEquivocation(proof: Equivocation): Promise<void> {
-    return this.#gossip.learn(proof);
-  }
-
   /**
    * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those that
    * are connected were asked.
@@ -248,7 +243,8 @@ export class Federation implements AsyncDisposable {
       this.faults.note(node, 'equivocation');
       log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
       for (const peer of transport.peers()) {
-        if (equivocations.knows(node, batch) || this.#closing.signal.aborted) break;
+        // Of no more numbers than are kept: a node can pay for any number of names.
+        if (!equivocations.wants(node, batch) || this.#closing.signal.aborted) break;
         if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
       }
     }
