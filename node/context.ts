@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
 import { knownNode } from '../protocol/log/decision-state.ts';
-import { parseLedgerMessage } from '../protocol/log/message.ts';
 import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
@@ -15,7 +14,6 @@ import { Confirmations } from './attestation/confirmations.ts';
 import { ConfirmationWatch } from './attestation/confirmation-watch.ts';
 import type { NodeConfig } from './config/config.ts';
 import { Chains } from './federation/chains.ts';
-import { Cosignatures } from './federation/cosignatures.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
@@ -33,6 +31,7 @@ import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
+import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { StatementNamer } from './log/statement-namer.ts';
@@ -44,14 +43,17 @@ import { Metrics } from './metrics/metrics.ts';
 import { PublicFace } from './monitor/public-face.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
-import { openOwnChain, type OwnChainRooms } from './own-chain-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import type { StoredBatch } from './sealing/batch-tables.ts';
-import type { OwnDecision } from './sealing/sealed-chain.ts';
 import { Sealer } from './sealing/sealer.ts';
+import { NodeStart } from './start/node-start.ts';
+import { OwnNames } from './start/own-names.ts';
+import { StartAnswers } from './start/start-answers.ts';
+import { StartMarks } from './start/start-marks.ts';
+import { startTable } from './start/start-tables.ts';
 import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
 import { openNodeStore } from './store/format.ts';
@@ -70,6 +72,10 @@ export interface Overrides {
   readonly gate?: CommitGate;
   /** Whether batches are sealed however far the ledger is behind. */
   readonly sealsAhead?: boolean;
+  /** Whether a start signs without having read the ledger or asked anybody: for a ledger that is down for good. */
+  readonly startsUnread?: boolean;
+  /** The clock that a start waits by, in milliseconds. */
+  readonly monotonic?: () => number;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -79,7 +85,6 @@ export interface NodeContext
     AgentRooms,
     ListRooms,
     LedgerRooms,
-    OwnChainRooms,
     PaymentRooms,
     RegwatchRooms,
     VerificationRooms {
@@ -97,7 +102,6 @@ export interface NodeContext
   /** Public address of this node as the roster in force has it, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly transport: Transport;
   readonly federation: Federation;
@@ -110,6 +114,10 @@ export interface NodeContext
   readonly vouching: Vouching;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
+  /** How this node comes to sign. */
+  readonly start: NodeStart;
+  /** What it told others at their starts, and may name in their place. */
+  readonly starts: StartAnswers;
   readonly confirmations: Confirmations;
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
@@ -123,6 +131,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
+  const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));
   const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const self = config.id;
@@ -130,7 +139,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
 
   const members = keys.rosters.current.members;
   const chains = await Chains.open(store, keys.rosters.nodes);
-  const cosignatures = await Cosignatures.open(store, keys);
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
@@ -154,7 +162,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...governance.counters,
     await EvidenceTally.open(store, self),
   ];
-  const ledgerless = { store, keys, chains, cosignatures, now, log };
+  const ledgerless = { store, keys, chains, now, log };
 
   const anchoring = opening.use(
     await openAnchoring({
@@ -165,7 +173,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
-      onAnchor: (anchors) => federation.noteAnchors(anchors),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
         federation.noteLedgerRosters(rosters).catch((error: unknown) => {
@@ -174,7 +181,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
-  const equivocations = await Equivocations.open(store, keys, anchoring);
+  const equivocations = await Equivocations.open(store, keys);
   const rooms = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
@@ -193,15 +200,19 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       ...signing.terms(now),
       ledger: anchoring,
+      decided: decidedBy(() => follower.federationLog),
       transport,
       askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
-      ownChainWaitMs: config.peerWaitMs,
+      starts: { answer: (node) => starts.answer(node), noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches) },
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       onHeld: (node) => vouching.poke(node),
       besidesOwn: {
         group: (records) => rowsOfOwn(records, counters, governance),
-        batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
+        batch: (batch) => [
+          anchoring.outboxEntry(batch, timestampOf(now())),
+          startTable.put(['taken-back'], batch.envelope.batch),
+        ],
       },
       onHalt: () => {
         intake.halt();
@@ -209,6 +220,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
+  const names = await OwnNames.open(store, self);
   const follower: LogFollower = opening.use(
     await LogFollower.open({
       ...rooms,
@@ -219,6 +231,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       faults: federation.faults,
       clock: now,
       vouched: () => vouching.vouched(),
+      besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
         noteDecided(decided, self, sealer, vouching, log);
         namer.name();
@@ -228,6 +241,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     }),
   );
   const { federationLog } = follower;
+  const starts = await StartAnswers.open({ store, chains, book: follower.book }, keys.rosters.nodes);
   const namer: StatementNamer = opening.use(
     new StatementNamer({
       ...rooms,
@@ -254,7 +268,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       ...signing.terms(now),
       chainStart: () => chainStart(federationLog, self),
-      decisionOf: (batch) => ownDecision(federationLog, self, batch),
+      decisionOf: (batch) => decidedBatch(federationLog, self, batch),
       publicKeyOf: (keyId, first) => keys.publicKeyOf(self, keyId, first),
       ...(overrides.sealsAhead === true ? {} : { named: knownNode(federationLog.state, self)?.last?.batch ?? 0 }),
       intervalMs: config.batchIntervalMs,
@@ -296,12 +310,27 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     means: overrides.payments ?? (await openPaymentMeans(config, log)),
   });
   opening.use(money.till);
-  const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation }));
+  const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation, follower }));
   const regwatch = await openRegwatchRooms({ ...overrides, ...rooms, intake, config, room });
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
-  const ownChain = await openOwnChain({ ...rooms, config, anchoring, federation, intake, sealer, ownKeys });
+  const start = new NodeStart({
+    ...overrides,
+    ...rooms,
+    self,
+    marks,
+    names,
+    follower,
+    federation,
+    anchoring,
+    namer,
+    intake,
+    sealer,
+    ownKeys,
+    isAlone: config.startsAlone,
+    isUnread: overrides.startsUnread === true,
+  });
 
   const verification = opening.use(
     openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
@@ -339,7 +368,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring,
     baseUrl,
     chains,
-    cosignatures,
     equivocations,
     transport,
     federation,
@@ -350,7 +378,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     vouching,
     rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
     ownKeys,
-    ...ownChain,
+    start,
+    starts,
     confirmations,
     room,
     metrics,
@@ -394,12 +423,4 @@ function noteDecided(
     if (node === self) sealer.noteDecided(batch, { envelope, at });
     vouching.poke(node);
   }
-}
-
-/** What the log decided of an own batch. */
-async function ownDecision(log: FederationLog, self: NodeId, batch: number): Promise<OwnDecision | undefined> {
-  const decision = await log.decisionOf(self, batch);
-  const named = decision && parseLedgerMessage(decision.message);
-  if (decision === undefined || named?.type !== 'batch') return undefined;
-  return { envelope: named.envelope, at: timestampOfConsensus(decision.consensusTimestamp) };
 }

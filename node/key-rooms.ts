@@ -9,6 +9,7 @@ import { keyDirectory, type NodeKeys, readNodeKeys } from './keys/node-keys.ts';
 import { OwnKeys } from './keys/own-keys.ts';
 import { readPassphrase } from './keys/passphrase.ts';
 import { SigningKey } from './keys/signing-key.ts';
+import type { LogFollower } from './log/log-follower.ts';
 import type { Sealer } from './sealing/sealer.ts';
 
 /** The secrets of a node, and where its next signing key is made. */
@@ -44,14 +45,15 @@ interface KeyRoomsOptions {
   readonly keys: FederationKeys;
   readonly sealer: Pick<Sealer, 'unsealedFrom'>;
   readonly anchoring: Pick<Anchoring, 'statementEntry' | 'noteSealed'>;
-  readonly federation: Pick<Federation, 'announceKey' | 'witnessBacklog'>;
+  readonly federation: Pick<Federation, 'announceKey'>;
+  readonly follower: Pick<LogFollower, 'noteKey'>;
   readonly now: () => number;
   readonly log: Logger;
 }
 
 /** The node's signing keys, told of to its peers and to the ledger. */
 export function openOwnKeys(options: KeyRoomsOptions): OwnKeys {
-  const { config, own, sealer, anchoring, federation, log } = options;
+  const { config, own, sealer, anchoring, federation, follower } = options;
   return new OwnKeys({
     ...options,
     ...own,
@@ -62,9 +64,6 @@ export function openOwnKeys(options: KeyRoomsOptions): OwnKeys {
       anchoring.noteSealed();
       void federation.announceKey(type, signed);
     },
-    onRotated() {
-      // What waited for a key that counts.
-      federation.witnessBacklog().catch((error: unknown) => log.error({ err: error }, 'batches were not cosigned'));
-    },
+    onRotated: () => follower.noteKey(),
   });
 }

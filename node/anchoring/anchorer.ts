@@ -72,6 +72,7 @@ export class Anchorer implements AsyncDisposable {
   /** Never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
   #carriedStatements = 0;
+  #carriesBatches = false;
   #loop: Promise<void> | undefined;
   #held = false;
   #contact: LedgerContact = { reachable: null, lastAnswerAt: null, refusal: null };
@@ -80,7 +81,15 @@ export class Anchorer implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** Carries batches and statements from now on. */
   start(): void {
+    this.#carriesBatches = true;
+    this.#wake.ring();
+    this.startStatements();
+  }
+
+  /** Carries statements from now on. */
+  startStatements(): void {
     this.#loop ??= this.#run();
   }
 
@@ -140,6 +149,7 @@ export class Anchorer implements AsyncDisposable {
 
   async #takeRows(): Promise<void> {
     await this.#takeStatements();
+    if (!this.#carriesBatches) return;
     const batches = [...this.#trips.keys()].filter((trip) => trip.isOfBatch);
     if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
     const [row] = await readOpenRows(this.#options.store, this.#taken, 1);

@@ -5,13 +5,12 @@ import { type Store, StoreError } from '../store/store.ts';
 import { ChainAssembler, type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
+import type { Decided } from './decidable.ts';
 import type { Lanes } from '../lanes.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
-import type { Vouchers } from './vouchers.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
 const REST_MS = 5_000;
@@ -24,15 +23,14 @@ export interface CatchUpOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly ledger: LedgerView;
-  readonly vouchers: Pick<Vouchers, 'requireStanding' | 'search'>;
+  readonly decided: Decided;
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request'>;
   readonly lanes: Lanes<NodeId>;
   readonly now: () => number;
   readonly log: Logger;
-  /** Told of the batches that a page made whole, once they are checked and on the disk, in order of their chain. */
-  readonly onBatches: (node: NodeId, batches: readonly StoredBatch[]) => Promise<void>;
+  /** Told of the batches that a peer's page made whole, once they are checked and on the disk, in order of their chain. */
+  readonly onBatches: (node: NodeId, batches: readonly StoredBatch[], peer: NodeId) => Promise<void>;
   /** Told of a chain whose origin contradicts itself. */
   readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
   /** A peer's page stands on a key that nobody has certified here yet, or on a roster that is not known. */
@@ -139,8 +137,8 @@ export class CatchUp implements AsyncDisposable {
         }
       });
     } finally {
-      // Not one by one, nor in the peer's lane: a page's batches are witnessed together, and others may ask meanwhile.
-      if (batches.length > 0) await this.#options.onBatches(node, batches);
+      // Not one by one, nor in the peer's lane: others may ask meanwhile.
+      if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
     }
     return assembler.wanted.batch > batch || assembler.wanted.seq > seq;
   }
@@ -166,12 +164,8 @@ export class CatchUp implements AsyncDisposable {
     } else if (error instanceof PeerStatementError && (error.fault === 'forged' || error.fault === 'malformed')) {
       log.warn({ err: error, node, peer }, 'a peer served a page that does not hold');
       this.#rest(node, peer, DISTRUST_MS);
-    } else if (error instanceof PeerStatementError && error.fault === 'late') {
-      log.info({ err: error, node, peer }, 'a removed node has batches that come too late');
-      this.#rest(node, peer, DISTRUST_MS);
-    } else if (error instanceof PeerStatementError && error.fault === 'unvouched') {
-      if (await this.#findVoucher(node, peer)) return;
-      log.info({ err: error, node, peer }, 'a batch by a revoked key is not taken: nothing that stands builds on it');
+    } else if (error instanceof PeerStatementError && error.fault === 'undecidable') {
+      log.info({ err: error, node, peer }, 'a peer holds a batch that the log cannot decide any more');
       this.#rest(node, peer, REST_MS);
     } else if (error instanceof StoreError) {
       log.error({ err: error, node, peer }, 'a page could not be stored; asking again');
@@ -180,17 +174,6 @@ export class CatchUp implements AsyncDisposable {
       if (error instanceof PeerStatementError) onUnknownKey(peer);
       log.debug({ err: error, node, peer }, 'a page did not arrive');
       this.#rest(node, peer, REST_MS);
-    }
-  }
-
-  /** Whether the peer shows that the node itself went on from its batches by a revoked key. */
-  async #findVoucher(node: NodeId, peer: NodeId): Promise<boolean> {
-    const { vouchers, log } = this.#options;
-    try {
-      return await vouchers.search(peer, node, this.#leads.get(node)?.get(peer)?.batch ?? 0);
-    } catch (error) {
-      log.debug({ err: error, node, peer }, 'a peer does not show what vouches for a batch');
-      return false;
     }
   }
 

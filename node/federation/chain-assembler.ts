@@ -13,14 +13,12 @@ import { OpenBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
+import { type Decided, requireDecidable } from './decidable.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { PageItem } from './page-forms.ts';
-import { requireStanding } from './chain-end.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
-import type { Vouchers } from './vouchers.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
 const WRITE_RECORDS = 1_024;
@@ -53,8 +51,7 @@ export interface AssemblerOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly ledger: LedgerView;
-  readonly vouchers: Pick<Vouchers, 'requireStanding'>;
+  readonly decided: Decided;
   readonly besides?: ChainBesides | undefined;
 }
 
@@ -70,7 +67,8 @@ interface PartialGroup {
 
 /**
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
- * signature and root is checked before the group is stored, every batch root and link before the batch is.
+ * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the log
+ * has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope with
  * its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover` goes on.
@@ -80,8 +78,7 @@ export class ChainAssembler {
   readonly #store: Store;
   readonly #keys: FederationKeys;
   readonly #chains: Chains;
-  readonly #ledger: LedgerView;
-  readonly #vouchers: Pick<Vouchers, 'requireStanding'>;
+  readonly #decided: Decided;
   readonly #besides: ChainBesides | undefined;
   #open: OpenBatch;
   #envelope: StoredBatch | undefined;
@@ -90,13 +87,12 @@ export class ChainAssembler {
   #unwritten: PartialGroup[] = [];
   readonly #unwrittenIds = new Set<RecordId>();
 
-  private constructor({ node, store, keys, chains, ledger, vouchers, besides }: AssemblerOptions, open: OpenBatch) {
+  private constructor({ node, store, keys, chains, decided, besides }: AssemblerOptions, open: OpenBatch) {
     this.#node = node;
     this.#store = store;
     this.#keys = keys;
     this.#chains = chains;
-    this.#ledger = ledger;
-    this.#vouchers = vouchers;
+    this.#decided = decided;
     this.#besides = besides;
     this.#open = open;
   }
@@ -149,8 +145,7 @@ export class ChainAssembler {
     if (envelope.node !== this.#node || envelope.batch !== head.batch + 1) {
       throw new PeerStatementError('malformed', `batch ${envelope.node}/${envelope.batch} was not asked for`);
     }
-    await requireStanding(this.#keys.rosters, this.#ledger, envelope, signed.statement);
-    await this.#vouchers.requireStanding(envelope, signed);
+    await requireDecidable(this.#decided, envelope, signed.statement);
     if (envelope.prev !== head.hash || envelope.first !== head.next) {
       throw new ChainContradictionError(`batch ${envelope.batch} of ${this.#node} does not follow the one held`, [
         signed,
@@ -163,10 +158,9 @@ export class ChainAssembler {
   #takeGroup(signed: SignedStatement): void {
     const envelope = this.#requireEnvelope();
     if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
-    const group = openStatement(this.#keys, groupStatement, signed, ({ node, keyId, signedAt: at, first }) => ({
+    const group = openStatement(this.#keys, groupStatement, signed, ({ node, keyId, first }) => ({
       node,
       keyId,
-      at,
       first,
     }));
     if (group.node !== this.#node || group.first !== this.wanted.seq) {

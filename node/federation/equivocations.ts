@@ -1,13 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { envelopeStands } from './envelope-standing.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
 
@@ -26,7 +25,7 @@ export const equivocationTable = new Table(
   jsonCodec((value: unknown): value is Equivocation => compiled.Check(value)),
 );
 
-/** A proof about one batch. It counts as long as both its envelopes stand: what a thief signed accuses nobody. */
+/** A proof about one batch. It counts while both its keys do: what a thief signed accuses nobody. */
 export interface FoundEquivocation {
   readonly node: NodeId;
   readonly batch: number;
@@ -39,33 +38,32 @@ export interface FoundEquivocation {
  */
 export const MAX_PROOFS = 64;
 
+/** What is remembered of a proof: the keys that signed its envelopes. */
+interface Kept {
+  readonly node: NodeId;
+  readonly batch: number;
+  readonly keyIds: readonly Sha256Hash[];
+}
+
 /**
- * The equivocations that this node can prove. A batch with one that stands is never cosigned, nor is any later batch of
- * its node. One of which an envelope fell with a revoked key is kept and shown, and taints nothing.
+ * The equivocations that this node can prove. They accuse, and move no verdict. One of which a key was compromised is kept
+ * and shown, and taints nothing.
  */
 export class Equivocations {
   readonly #store: Store;
   readonly #keys: FederationKeys;
-  readonly #ledger: Pick<LedgerView, 'envelopeAnchor'>;
-  readonly #found = new Map<NodeId, Map<number, FoundEquivocation>>();
-  /** Lowest equivocated batch of each node, of the proofs that stand. */
-  readonly #lowest = new Map<NodeId, number>();
+  readonly #found = new Map<NodeId, Map<number, Kept>>();
 
-  private constructor(store: Store, keys: FederationKeys, ledger: Pick<LedgerView, 'envelopeAnchor'>) {
+  private constructor(store: Store, keys: FederationKeys) {
     this.#store = store;
     this.#keys = keys;
-    this.#ledger = ledger;
   }
 
-  static async open(
-    store: Store,
-    keys: FederationKeys,
-    ledger: Pick<LedgerView, 'envelopeAnchor'>,
-  ): Promise<Equivocations> {
-    const equivocations = new Equivocations(store, keys, ledger);
-    for await (const [, proof] of equivocationTable.under(store, [])) {
-      const { node, batch } = envelopeStatement.parse(proof.first.statement);
-      equivocations.#remember({ node, batch, stands: await equivocations.#stands(proof) });
+  static async open(store: Store, keys: FederationKeys): Promise<Equivocations> {
+    const equivocations = new Equivocations(store, keys);
+    for await (const [, { first, second }] of equivocationTable.under(store, [])) {
+      const [a, b] = [envelopeStatement.parse(first.statement), envelopeStatement.parse(second.statement)];
+      equivocations.#remember({ node: a.node, batch: a.batch, keyIds: [a.keyId, b.keyId] });
     }
     return equivocations;
   }
@@ -79,6 +77,7 @@ export class Equivocations {
     return this.#found
       .values()
       .flatMap((found) => found.values())
+      .map((kept) => ({ node: kept.node, batch: kept.batch, stands: this.#stands(kept) }))
       .toArray();
   }
 
@@ -95,13 +94,10 @@ export class Equivocations {
     }
     const { node, batch } = first;
     if (!this.wants(node, batch)) return false;
-    const { directory } = this.#keys;
-    const isOwn = [first, second].every(({ keyId }) => directory.compromisedSince(node, keyId) === null);
-    // Remembered at once, so that a batch with two stories is not cosigned while the proof is on its way to the disk.
-    const stands = isOwn || (await this.#stands(proof));
-    if (!this.wants(node, batch) || (!stands && (this.knows(node, batch) || this.#isFull(node)))) return false;
+    const kept: Kept = { node, batch, keyIds: [first.keyId, second.keyId] };
+    if (!this.#stands(kept) && (this.knows(node, batch) || this.#isFull(node))) return false;
     const dropped = !this.knows(node, batch) && this.#isFull(node) ? this.#drop(node) : undefined;
-    this.#remember({ node, batch, stands });
+    this.#remember(kept);
     await this.#store.write([
       equivocationTable.put([node, batch], proof),
       ...(dropped === undefined ? [] : [equivocationTable.del(node, dropped)]),
@@ -125,21 +121,8 @@ export class Equivocations {
 
   /** Whether a proof about the batch is here that stands. */
   proves(node: NodeId, batch: number): boolean {
-    return this.#found.get(node)?.get(batch)?.stands === true;
-  }
-
-  /**
-   * Judges the proofs about a node once more, or those about one of its batches: a key of it was revoked, or the ledger
-   * showed the batch.
-   */
-  async reconsider(node: NodeId, only?: number): Promise<void> {
-    for (const found of this.#found.get(node)?.values() ?? []) {
-      if (only !== undefined && found.batch !== only) continue;
-      const proof = await equivocationTable.get(this.#store, node, found.batch);
-      const stands = proof === undefined ? found.stands : await this.#stands(proof);
-      // Not where another proof took its place meanwhile.
-      if (this.#found.get(node)?.get(found.batch) === found) this.#remember({ ...found, stands });
-    }
+    const kept = this.#found.get(node)?.get(batch);
+    return kept !== undefined && this.#stands(kept);
   }
 
   /** Every proof, for a peer that asks. */
@@ -147,12 +130,9 @@ export class Equivocations {
     for await (const [, proof] of equivocationTable.under(this.#store, [])) yield proof;
   }
 
-  async #stands({ first, second }: Equivocation): Promise<boolean> {
-    for (const { statement } of [first, second]) {
-      const envelope = envelopeStatement.parse(statement);
-      if (!(await envelopeStands(this.#keys.directory, this.#ledger, envelope, statement))) return false;
-    }
-    return true;
+  #stands({ node, keyIds }: Kept): boolean {
+    const { directory } = this.#keys;
+    return keyIds.every((keyId) => directory.compromisedSince(node, keyId) === null);
   }
 
   #isFull(node: NodeId): boolean {
@@ -160,32 +140,26 @@ export class Equivocations {
   }
 
   #lowestOf(node: NodeId): number {
-    return this.#lowest.get(node) ?? Number.POSITIVE_INFINITY;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const kept of this.#found.get(node)?.values() ?? []) {
+      if (kept.batch < lowest && this.#stands(kept)) lowest = kept.batch;
+    }
+    return lowest;
   }
 
   /** Forgets one of a node's proofs, never the lowest that stands: one that does not, or the one of the latest batch. */
   #drop(node: NodeId): number | undefined {
     const found = this.#found.get(node);
     const all = [...(found?.values() ?? [])];
-    const batch = (all.find(({ stands }) => !stands) ?? all.toSorted((a, b) => b.batch - a.batch)[0])?.batch;
+    const batch = (all.find((kept) => !this.#stands(kept)) ?? all.toSorted((a, b) => b.batch - a.batch)[0])?.batch;
     if (batch !== undefined) found?.delete(batch);
     return batch;
   }
 
-  #remember(equivocation: FoundEquivocation): void {
-    const { node, batch } = equivocation;
-    const found = this.#found.get(node) ?? new Map<number, FoundEquivocation>();
-    this.#found.set(node, found.set(batch, equivocation));
-    const lowest = this.#lowest.get(node);
-    if (equivocation.stands) this.#lowest.set(node, Math.min(batch, lowest ?? batch));
-    else if (lowest === batch) this.#lowest.set(node, lowestOf(found));
+  #remember(kept: Kept): void {
+    const found = this.#found.get(kept.node) ?? new Map<number, Kept>();
+    this.#found.set(kept.node, found.set(kept.batch, kept));
   }
-}
-
-function lowestOf(found: ReadonlyMap<number, FoundEquivocation>): number {
-  let lowest = Number.POSITIVE_INFINITY;
-  for (const { batch, stands } of found.values()) if (stands) lowest = Math.min(lowest, batch);
-  return lowest;
 }
 
 /** Reads and checks a peer's envelope. Throws `PeerStatementError`. */
@@ -193,10 +167,5 @@ export function openEnvelope(
   keys: Pick<FederationKeys, 'rosters' | 'directory'>,
   signed: Equivocation['first'],
 ): Envelope {
-  return openStatement(keys, envelopeStatement, signed, ({ node, keyId, sealedAt: at, first }) => ({
-    node,
-    keyId,
-    at,
-    first,
-  }));
+  return openStatement(keys, envelopeStatement, signed, ({ node, keyId, first }) => ({ node, keyId, first }));
 }

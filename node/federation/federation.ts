@@ -5,22 +5,23 @@ import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { Signer } from '../../protocol/suite/suite.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
+import { startFrames } from '../start/start-forms.ts';
+import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
-import type { Cosignatures } from './cosignatures.ts';
+import type { Decided } from './decidable.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Lanes } from '../lanes.ts';
-import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain, type Sufficiency } from './own-chain.ts';
+import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
@@ -28,23 +29,19 @@ import type { LedgerView } from './ledger-view.ts';
 import type { RosterOutcome } from './roster-book.ts';
 import { RosterExchange } from './roster-exchange.ts';
 import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
-import { Reconsidering } from './reconsidering.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Transport, Verdict } from './transport/contract.ts';
-import { Vouchers } from './vouchers.ts';
-import { Witness } from './witness.ts';
 
 export interface FederationOptions {
   readonly self: NodeId;
   readonly store: Store;
-  /** The key that signs at the moment. */
-  readonly signer: () => Signer;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   /** This node's own reading of the ledger. */
   readonly ledger: LedgerView;
+  /** What the log decided, by which copies of batches are taken. */
+  readonly decided: Decided;
   readonly transport: Transport;
   readonly askRosters: AskRosters;
   readonly now: () => number;
@@ -53,13 +50,13 @@ export interface FederationOptions {
   readonly leaveMs?: number;
   /** How long peers have to bring a roster that the ledger names, in milliseconds. */
   readonly rosterPatienceMs?: number;
-  /** How long a start waits to hear of the own chain, in milliseconds. */
-  readonly ownChainWaitMs?: number;
   readonly log: Logger;
   /** A member says how far its own sources agree on the ledger's topic. */
   readonly onTold: (from: NodeId, point: TopicPoint) => void;
   /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
+  /** What this member answers one that has started; undefined in tests that are not about it. */
+  readonly starts?: Pick<StartAnswers, 'answer' | 'noteFromOrigin'>;
   /** Batches of a node's chain are here, whole and checked. Must not throw. */
   readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
@@ -68,7 +65,7 @@ export interface FederationOptions {
   readonly onHalt: (reason: HaltReason) => void;
 }
 
-/** This node among its peers: announces its batches, holds everyone else's, and witnesses what it has checked. */
+/** This node among its peers: announces its batches, and holds everyone else's. */
 export class Federation implements AsyncDisposable {
   /** What peers were caught at since the start. */
   readonly faults: PeerFaults;
@@ -78,8 +75,6 @@ export class Federation implements AsyncDisposable {
   readonly #catchUp: CatchUp;
   readonly #pages: PageServer;
   readonly #rivals: RivalSearch;
-  readonly #witness: Witness;
-  readonly #reconsidering: Reconsidering;
   readonly #ownChain: OwnChain;
   readonly #rosters: RosterExchange;
   readonly #inquiry: RosterInquiry;
@@ -101,7 +96,6 @@ export class Federation implements AsyncDisposable {
       ...options,
       faults,
       onLead,
-      onGap: (peer, cosignature) => this.#heads.cosignaturePull.noteGap(peer, cosignature),
       onEquivocation: (proof) => this.#onEquivocation(proof),
       onUnknownKey,
       onNewRoster: onUnknownKey,
@@ -114,36 +108,26 @@ export class Federation implements AsyncDisposable {
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
       onSignedRoster: (roster) => this.#rosters.learn(roster),
-      onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
+      onExchanged: (peer) => this.#ownChain.noteCompared(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
-    const vouchers = new Vouchers({ ...options, lanes, signal: this.#closing.signal });
     this.#catchUp = new CatchUp({
       ...options,
-      vouchers,
       faults,
       lanes,
-      onBatches: (node, batches) => this.#onBatches(node, batches),
+      onBatches: (node, batches, peer) => this.#onBatches(node, batches, peer),
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
     });
     this.#pages = new PageServer(options);
     this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
-    this.#witness = new Witness({
-      ...options,
-      watch: (signed) => this.#gossip.watch(signed),
-      onCosigned: (signed) => this.#publish({ type: 'cosignature', signed }),
-    });
-    this.#reconsidering = new Reconsidering({ ...options, cosign: (node) => this.#witness.cosign(node) });
     this.#ownChain = new OwnChain({
       ...options,
       rivals: this.#rivals,
-      vouchers,
       faults,
+      lanes,
       catchUp: this.#catchUp,
-      quorum: () => keys.rosters.current.quorum,
-      waitMs: options.ownChainWaitMs ?? OWN_CHAIN_WAIT_MS,
     });
     this.#rosters = new RosterExchange({
       ...options,
@@ -170,6 +154,12 @@ export class Federation implements AsyncDisposable {
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
     });
+    const { starts } = this.#options;
+    if (starts !== undefined) {
+      transport.serve('start', async function* (_request, from) {
+        yield* startFrames(await starts.answer(nodeId(from)));
+      });
+    }
     transport.serve('batches', (request, from) => this.#pages.serve(this.#requestOf(request, from)));
     this.#stopListening.push(
       transport.onConnect((peer) => {
@@ -187,10 +177,15 @@ export class Federation implements AsyncDisposable {
    * Takes back own batches that only peers hold; resolves to their number. Call after `start` and before anything is
    * signed. Where the own chain has two stories the node is halted instead.
    */
-  async recoverOwnChain(signal: AbortSignal, suffices?: Sufficiency): Promise<number> {
+  async recoverOwnChain(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
     const { self, equivocations } = this.#options;
     if (equivocations.taints(self, Number.MAX_SAFE_INTEGER)) this.#ownChain.noteFork();
     return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]), suffices);
+  }
+
+  /** What a start waits for may have changed. */
+  pokeOwnChain(): void {
+    this.#ownChain.poke();
   }
 
   /** Why this node signs nothing; null while all is well. */
@@ -215,19 +210,9 @@ export class Federation implements AsyncDisposable {
     this.#inquiry.note(rosters);
   }
 
-  /** The ledger shows batches. */
-  noteAnchors(anchors: readonly { readonly node: NodeId; readonly batch: number }[]): void {
-    this.#reconsidering.noteAnchors(anchors);
-  }
-
   /** Tells the federation of a new key certificate or revocation of this node. */
   announceKey(type: 'certificate' | 'revocation', signed: SignedStatement): Promise<void> {
     return this.#publish({ type, signed });
-  }
-
-  /** Cosigns what was stored before this node's key was certified, or by a run that ended before it cosigned. */
-  witnessBacklog(): Promise<void> {
-    return this.#witness.cosignAll();
   }
 
   /** Tells the federation of a batch that this node has sealed. */
@@ -240,8 +225,6 @@ export class Federation implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     for (const stop of this.#stopListening) stop();
-    this.#witness[Symbol.dispose]();
-    await this.#reconsidering[Symbol.asyncDispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
@@ -259,9 +242,9 @@ export class Federation implements AsyncDisposable {
   }
 
   /** Batches of one chain are whole and checked. */
-  async #onBatches(node: NodeId, batches: readonly StoredBatch[]): Promise<void> {
+  async #onBatches(node: NodeId, batches: readonly StoredBatch[], peer: NodeId): Promise<void> {
+    if (peer === node) await this.#options.starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
     this.#options.onHeld?.(node);
-    if (node !== this.#options.self) return this.#witness.cosign(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);
   }
 

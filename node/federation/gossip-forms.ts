@@ -12,7 +12,6 @@ import type { Topic } from './transport/contract.ts';
 const MessageShape = Type.Union([
   Closed({ type: Type.Literal('envelope'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('equivocation'), proof: EquivocationShape }),
-  Closed({ type: Type.Literal('cosignature'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('certificate'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('revocation'), signed: SignedStatementShape }),
   /** There is a roster of this hash. The roster itself may be larger than a message: it is pulled. */
@@ -30,12 +29,11 @@ export type GossipMessage = Static<typeof MessageShape>;
 export const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
   envelope: 'batch',
   equivocation: 'batch',
-  cosignature: 'cosign',
   certificate: 'keys',
   revocation: 'keys',
   roster: 'keys',
   told: 'batch',
-  checkpoint: 'cosign',
+  checkpoint: 'checkpoint',
 };
 
 const compiled = Compile(MessageShape);

@@ -1,13 +1,11 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Cosignature } from '../../protocol/statement/cosignature.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
-import type { Cosignatures } from './cosignatures.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { decodeGossip, type GossipMessage } from './gossip-forms.ts';
@@ -24,14 +22,11 @@ export interface GossipOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly faults: PeerFaults;
   readonly now: () => number;
   readonly log: Logger;
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
-  /** A cosignature came that others of its witness before it are missing. */
-  readonly onGap: (peer: NodeId, cosignature: Cosignature) => void;
   readonly onEquivocation: (proof: Equivocation) => void;
   /** A peer says that there is a roster that is not known here. */
   readonly onNewRoster: (peer: NodeId) => void;
@@ -45,7 +40,7 @@ export interface GossipOptions {
 
 /**
  * Judges what arrives on the gossip topics. Gossip is a doorbell: an envelope only says whom to pull from; a
- * cosignature, certificate or proof is checked and kept. Taking the same message twice changes nothing.
+ * checkpoint, certificate or proof is checked and kept. Taking the same message twice changes nothing.
  *
  * Only faults that hold whatever this node knows are rejected, since a reject also punishes those who forward.
  */
@@ -97,7 +92,7 @@ export class Gossip {
   }
 
   async #take(message: GossipMessage, from: NodeId): Promise<void> {
-    const { keys, chains, cosignatures, onLead, onGap, onNewRoster } = this.#options;
+    const { keys, chains, onLead, onNewRoster } = this.#options;
     switch (message.type) {
       case 'envelope': {
         const { node, batch, sealedAt } = openEnvelope(keys, message.signed);
@@ -109,11 +104,6 @@ export class Gossip {
       }
       case 'equivocation':
         return this.learn(message.proof);
-      case 'cosignature': {
-        const learnt = await cosignatures.learn(message.signed);
-        if (learnt !== null && cosignatures.watermark(learnt.node, learnt.witness) < learnt.batch) onGap(from, learnt);
-        return;
-      }
       case 'certificate':
         await keys.learnCertificate(message.signed);
         return;

@@ -8,8 +8,6 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
-import { CosignaturePull } from './cosignature-pull.ts';
-import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
@@ -22,8 +20,8 @@ import type { Transport } from './transport/contract.ts';
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */
 const HEAD_EXCHANGE_MS = 30_000;
 /**
- * And so long after each connection: what both sides cosign while they catch up goes out before their gossip is meshed
- * again, and would wait for the next round. In milliseconds.
+ * And so long after each connection: what both sides seal before their gossip is meshed again would wait for the next
+ * round. In milliseconds.
  */
 const SETTLING_MS = [2_000, 5_000] as const;
 
@@ -32,7 +30,6 @@ export interface HeadExchangeOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
@@ -52,8 +49,6 @@ export interface HeadExchangeOptions {
 
 /** Compares what this node holds with what its peers hold, and pulls the keys that it lacks. */
 export class HeadExchange implements AsyncDisposable {
-  /** What pulls cosignatures, here and where gossip shows a gap. */
-  readonly cosignaturePull: CosignaturePull;
   readonly #options: HeadExchangeOptions;
   readonly #closing = new AbortController();
   readonly #running = new Map<NodeId, Promise<void>>();
@@ -63,7 +58,6 @@ export class HeadExchange implements AsyncDisposable {
 
   constructor(options: HeadExchangeOptions) {
     this.#options = options;
-    this.cosignaturePull = new CosignaturePull(options);
   }
 
   start(): void {
@@ -101,20 +95,11 @@ export class HeadExchange implements AsyncDisposable {
 
   /** What this node answers a peer that asks. */
   status(): Status {
-    const { keys, chains, cosignatures, equivocations } = this.#options;
-    // Of those who left too: what they made and witnessed stays.
-    const nodes = keys.rosters.nodes;
+    const { keys, chains, equivocations } = this.#options;
     return {
       heads: [...chains.all()].flatMap(([node, { batch, hash }]) =>
         hash === null ? [] : [{ node, batch, envelope: hash }],
       ),
-      cosigned: nodes.flatMap((node) => {
-        const head = chains.head(node).batch;
-        return nodes.flatMap((witness) => {
-          const batch = cosignatures.watermark(node, witness);
-          return witness === node || batch === head ? [] : [{ node, witness, batch }];
-        });
-      }),
       keys: keys.digests(),
       equivocations: equivocations
         .all()
@@ -128,38 +113,18 @@ export class HeadExchange implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
-    await this.cosignaturePull[Symbol.asyncDispose]();
     await Promise.allSettled(this.#running.values());
   }
 
   async #exchange(peer: NodeId): Promise<void> {
     const theirs = await this.#ask(peer);
-    const { self, keys, equivocations, onExchanged } = this.#options;
+    const { keys, equivocations, onExchanged } = this.#options;
     // First of all: keys and chains are judged by it.
     if (this.#knowsOtherRosters(theirs)) await this.#pullRosters(peer, theirs.roster);
     for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
-    // Before any lead is followed: a chain with two stories is not to be cosigned.
     if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
-    const cosigned = this.#cosignedBy(theirs);
-    // What this node cosigned before it lost its store, before it cosigns again: a peer has not answered until then.
-    await this.cosignaturePull.pull(
-      peer,
-      cosigned.filter(({ witness }) => witness === self),
-    );
     onExchanged(peer);
-    await this.cosignaturePull.pull(peer, cosigned);
-  }
-
-  /** What a peer holds of every witness: its own head of the chain, where it says nothing else. */
-  #cosignedBy({ heads, cosigned }: Status): Status['cosigned'] {
-    const said = new Set(cosigned.map(({ node, witness }) => `${node}/${witness}`));
-    const upToHead = heads.flatMap(({ node, batch }) =>
-      this.#options.keys.rosters.nodes.flatMap((witness) =>
-        witness === node || said.has(`${node}/${witness}`) ? [] : [{ node, witness, batch }],
-      ),
-    );
-    return [...cosigned, ...upToHead];
   }
 
   async #compare(peer: NodeId, { node, batch, envelope }: Status['heads'][number]): Promise<void> {

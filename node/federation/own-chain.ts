@@ -1,14 +1,12 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { neededWitnesses } from '../../protocol/log/roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { Wake } from '../anchoring/wake.ts';
 import type { Lanes } from '../lanes.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
 import { readStartAnswer, START_REQUEST } from '../start/start-forms.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Chains } from './chains.ts';
-import type { FederationKeys } from './federation-keys.ts';
+import { type Decided, isDecidable } from './decidable.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { RivalSearch } from './rival-search.ts';
@@ -35,14 +33,13 @@ export type Sufficiency = (evidence: OwnChainEvidence) => boolean | Promise<bool
 
 export interface OwnChainOptions {
   readonly self: NodeId;
-  readonly keys: Pick<FederationKeys, 'directory'>;
   readonly chains: Chains;
   readonly transport: Pick<Transport, 'peers' | 'request'>;
   readonly lanes: Lanes<NodeId>;
   readonly rivals: RivalSearch;
+  readonly decided: Decided;
   readonly faults: PeerFaults;
   readonly catchUp: Pick<CatchUp, 'lead' | 'settled' | 'forgive'>;
-  readonly quorum: () => number;
   /** Takes one of this node's own checkpoints. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   readonly log: Logger;
@@ -54,8 +51,8 @@ export interface OwnChainOptions {
  * Keeps this node from signing a second history. Its store may have been lost or rolled back, but others hold every batch
  * that it ever announced: before it accepts records it asks them, and takes back what it lacks (TRUST §9).
  *
- * A member's word is never enough: only an envelope under this node's own signature shows that its chain goes further. One
- * by a key that was revoked as compromised may be a thief's: it shows it where as many hold it as it takes to be believed.
+ * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified, shows
+ * that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
  */
 export class OwnChain {
   readonly #options: OwnChainOptions;
@@ -69,8 +66,6 @@ export class OwnChain {
   readonly #claims = new Map<NodeId, number>();
   /** Members whose claims could not be judged: they failed when they were asked. */
   readonly #unjudged = new Set<NodeId>();
-  /** Members that hold a batch by a compromised key, by the text of its envelope. */
-  readonly #holders = new Map<string, Set<NodeId>>();
   /** Own batch that a member has shown with our signature. */
   #shown = 0;
   #recovering = true;
@@ -172,6 +167,8 @@ export class OwnChain {
     if (chains.head(self).batch > held || this.#halted !== null) return;
     await new Wake().wait(RETRY_MS, signal);
     for (const peer of this.#claims.keys()) catchUp.forgive(peer, self);
+    // It is shown again: what nobody brings may be what the log cannot decide by now.
+    this.#shown = held;
   }
 
   /** Members that answered, without those that may hold more than is held here. */
@@ -195,11 +192,11 @@ export class OwnChain {
   }
 
   async #isShown(peer: NodeId, batch: number): Promise<boolean> {
-    const { self, rivals, faults, log } = this.#options;
+    const { self, rivals, decided, faults, log } = this.#options;
     this.#unjudged.delete(peer);
     try {
       const theirs = await rivals.envelope(peer, self, batch);
-      if (theirs !== undefined) return this.#isOurs(peer, theirs);
+      if (theirs !== undefined) return await isDecidable(decided, theirs.envelope, theirs.signed.statement);
       faults.note(peer, 'withheld');
     } catch (error) {
       faults.noteError(peer, error);
@@ -212,16 +209,6 @@ export class OwnChain {
       }
     }
     this.#claims.delete(peer);
-    return false;
-  }
-
-  #isOurs(peer: NodeId, { envelope, signed }: StoredBatch): boolean {
-    const { self, keys, quorum, log } = this.#options;
-    if (keys.directory.compromisedSince(self, envelope.keyId) === null) return true;
-    const holders = this.#holders.get(signed.statement) ?? new Set<NodeId>();
-    this.#holders.set(signed.statement, holders.add(peer));
-    if (holders.size >= neededWitnesses({ quorum: quorum() })) return true;
-    log.warn({ peer, batch: envelope.batch }, 'a member holds a batch of our chain by a compromised key, and few others do');
     return false;
   }
 

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import type { WholeTexts } from '../../protocol/chain/record.ts';
-import { Closed, CountShape, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { joinTexts, splitTexts } from '../records/record-lines.ts';
@@ -13,10 +13,6 @@ import { PeerStatementError } from './peer-statement-error.ts';
 export const PAGE_BYTES = 1 << 20;
 /** Envelopes of one page at most. */
 export const PAGE_ENVELOPES = 128;
-/** Cosignatures of one page at most: about as many bytes as any other page. */
-export const PAGE_COSIGNATURES = 192;
-/** Ranges of cosignatures that one page is asked for at most. */
-export const PAGE_RANGES = 256;
 /** Equivocations that a status names at most. */
 export const STATUS_EQUIVOCATIONS = 4096;
 
@@ -24,18 +20,8 @@ export const STATUS_EQUIVOCATIONS = 4096;
 const PageRequestShape = Type.Union([
   /** The chain of `node` from batch `batch` on, its records from `seq` on. */
   Closed({ want: Type.Literal('chain'), node: NodeIdShape, batch: OrdinalShape, seq: OrdinalShape }),
-  /** What witnesses made of chains, each from a batch on. A page may end in any range. */
-  Closed({
-    want: Type.Literal('cosignatures'),
-    of: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, from: OrdinalShape }), {
-      minItems: 1,
-      maxItems: PAGE_RANGES,
-    }),
-  }),
   /** The envelope of one batch alone. */
   Closed({ want: Type.Literal('envelope'), node: NodeIdShape, batch: OrdinalShape }),
-  /** Envelopes alone, from this batch on. */
-  Closed({ want: Type.Literal('envelopes'), node: NodeIdShape, from: OrdinalShape }),
   /** All certificates and revocations of one member. */
   Closed({ want: Type.Literal('keys'), node: NodeIdShape }),
   Closed({ want: Type.Literal('equivocations') }),
@@ -50,11 +36,6 @@ export const STATUS_REQUEST = new Uint8Array();
 /** `status` protocol: where a peer stands. */
 const StatusShape = Closed({
   heads: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, envelope: Sha256Shape }), { maxItems: 1024 }),
-  /**
-   * Batches up to which the peer has a witness's cosignatures of a chain, where that is not the head of the chain: of
-   * n² pairs few are named.
-   */
-  cosigned: Type.Array(Closed({ node: NodeIdShape, witness: NodeIdShape, batch: CountShape }), { maxItems: 65_536 }),
   /** Of each member, one hash over its key certificates and revocations that the peer knows. */
   keys: Type.Array(Closed({ node: NodeIdShape, hash: Sha256Shape }), { maxItems: 1024 }),
   equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: STATUS_EQUIVOCATIONS }),
@@ -83,7 +64,7 @@ const equivocation = form('equivocation', EquivocationShape);
 /** One frame of a page: a letter for its kind, then its text. */
 export type PageItem =
   | {
-      readonly kind: 'envelope' | 'group' | 'cosignature' | 'certificate' | 'revocation';
+      readonly kind: 'envelope' | 'group' | 'certificate' | 'revocation';
       readonly signed: SignedStatement;
     }
   | { readonly kind: 'equivocation'; readonly proof: Equivocation }
@@ -93,7 +74,6 @@ export type PageItem =
 const LETTERS = {
   envelope: 'E',
   group: 'G',
-  cosignature: 'C',
   certificate: 'K',
   revocation: 'V',
   equivocation: 'Q',
@@ -133,7 +113,6 @@ export function decodeItem(frame: Uint8Array): PageItem {
       return { kind, roster: signedRoster.decode(utf8(body)) };
     case 'envelope':
     case 'group':
-    case 'cosignature':
     case 'certificate':
     case 'revocation':
       return { kind, signed: signedStatement.decode(utf8(body)) };

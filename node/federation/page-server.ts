@@ -5,21 +5,17 @@ import { groupTable } from '../records/record-tables.ts';
 import { readRecordTexts } from '../records/record-reader.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
-import type { Cosignatures } from './cosignatures.ts';
 import type { Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
-import { encodeItem, PAGE_BYTES, PAGE_COSIGNATURES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
+import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest } from './page-forms.ts';
 
 /** Records of one frame at most. */
 const FRAME_RECORDS = 64;
 /** Characters of records after which a frame is full: far below what a frame may hold, whatever their alphabet. */
 const FRAME_CHARACTERS = 128 << 10;
 
-type CosignatureRanges = Extract<PageRequest, { want: 'cosignatures' }>['of'];
-
 export interface PageSources {
   readonly store: Store;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly keys: FederationKeys;
 }
@@ -27,13 +23,11 @@ export interface PageSources {
 /** Answers pages of what this node holds, of any node's chain: peers catch up from whoever is alive. */
 export class PageServer {
   readonly #store: Store;
-  readonly #cosignatures: Cosignatures;
   readonly #equivocations: Equivocations;
   readonly #keys: FederationKeys;
 
-  constructor({ store, cosignatures, equivocations, keys }: PageSources) {
+  constructor({ store, equivocations, keys }: PageSources) {
     this.#store = store;
-    this.#cosignatures = cosignatures;
     this.#equivocations = equivocations;
     this.#keys = keys;
   }
@@ -44,17 +38,11 @@ export class PageServer {
       case 'chain':
         yield* this.#chain(request.node, request.batch, request.seq);
         return;
-      case 'cosignatures':
-        yield* this.#cosignaturesOf(request.of);
-        return;
       case 'envelope': {
         const stored = await readBatch(this.#store, request.node, request.batch);
         if (stored !== undefined) yield encodeItem({ kind: 'envelope', signed: stored.signed });
         return;
       }
-      case 'envelopes':
-        yield* this.#envelopesFrom(request.node, request.from);
-        return;
       case 'equivocations':
         for await (const proof of this.#equivocations.proofs()) yield encodeItem({ kind: 'equivocation', proof });
         return;
@@ -77,14 +65,6 @@ export class PageServer {
       yield frame;
       bytes += frame.length;
       if (bytes >= PAGE_BYTES) return;
-    }
-  }
-
-  async *#envelopesFrom(node: NodeId, from: number): AsyncGenerator<Uint8Array> {
-    for (let batch = from; batch < from + PAGE_ENVELOPES; batch++) {
-      const stored = await readBatch(this.#store, node, batch);
-      if (stored === undefined) return;
-      yield encodeItem({ kind: 'envelope', signed: stored.signed });
     }
   }
 
@@ -120,16 +100,6 @@ export class PageServer {
       }
     } finally {
       await records?.return(undefined);
-    }
-  }
-
-  async *#cosignaturesOf(ranges: CosignatureRanges): AsyncGenerator<Uint8Array> {
-    let sent = 0;
-    for (const { node, witness, from } of ranges) {
-      for await (const signed of this.#cosignatures.from(node, witness, from)) {
-        yield encodeItem({ kind: 'cosignature', signed });
-        if (++sent >= PAGE_COSIGNATURES) return;
-      }
     }
   }
 }

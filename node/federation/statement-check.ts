@@ -1,8 +1,6 @@
-import { keyCovers } from '../../protocol/keys/key-directory.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../../protocol/statement/statement.ts';
-import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
@@ -10,12 +8,14 @@ import { PeerStatementError } from './peer-statement-error.ts';
 interface Signatory {
   readonly node: NodeId;
   readonly keyId: Sha256Hash;
-  readonly at: Timestamp;
-  /** First record that the statement covers; 0 where it covers none of the signatory's own. */
-  readonly first: number;
+  /** First record that the statement covers; null where it covers none of the signatory's own. */
+  readonly first: number | null;
 }
 
-/** Reads a peer's statement and checks that a key certified for its signatory signed it. Throws `PeerStatementError`. */
+/**
+ * Reads a peer's statement and checks that a key certified for its signatory signed it, whatever was revoked since: what a
+ * revocation fells is the verdict's to say (TRUST §5). No time is looked at. Throws `PeerStatementError`.
+ */
 export function openStatement<Value>(
   keys: Pick<FederationKeys, 'rosters' | 'directory'>,
   kind: StatementKind<Value>,
@@ -28,11 +28,12 @@ export function openStatement<Value>(
   } catch (error) {
     throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable statement');
   }
-  const { node, keyId, at, first } = signatoryOf(value);
+  const { node, keyId, first } = signatoryOf(value);
   if (keys.rosters.member(node) === undefined) throw new PeerStatementError('unknown-member', `${node} is no member`);
   const key = keys.directory.get(node, keyId);
   if (key === undefined) throw new PeerStatementError('unknown-key', `no certificate of ${node} for ${keyId}`);
-  if (!keyCovers(key, node, at, first === 0 ? Number.MAX_SAFE_INTEGER : first)) {
+  const { purpose, seqFrom } = key.certificate;
+  if (purpose !== 'signing' || (first !== null && seqFrom > first)) {
     throw new PeerStatementError('forged', `the ${kind.name} of ${node} is by a key not certified for it`);
   }
   if (!signatureHolds(nativeSuite, kind, signed, key.publicKey)) {

@@ -4,7 +4,6 @@ import { agentCheck } from './check-agents.ts';
 import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
-import { cosignatureCheck } from './check-cosignatures.ts';
 import type { TableCheck } from './check.ts';
 import { ownVouchedCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
@@ -29,7 +28,6 @@ import { distinctParts } from './rows.ts';
 /** What is checked row by row once the keys are known. The chains first: the others compare with them. */
 export const TABLE_CHECKS: readonly TableCheck[] = [
   chainCheck,
-  cosignatureCheck,
   equivocationCheck,
   anchorCheck,
   logCheck,

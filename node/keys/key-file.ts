@@ -12,7 +12,7 @@ import type { Passphrase } from './passphrase.ts';
 import { openSecret, SealedSecretShape, SealError, sealSecret } from './sealed-secret.ts';
 
 /**
- * `identity` certifies and revokes; `signing` signs groups, batches and cosignatures; `peer` is the libp2p identity;
+ * `identity` certifies and revokes; `signing` signs groups, batches and checkpoints; `peer` is the libp2p identity;
  * `payload` encrypts payloads. Each is 32 random bytes in a file of its own.
  */
 export const KEY_FILE_PURPOSES = ['identity', 'signing', 'peer', 'payload'] as const;

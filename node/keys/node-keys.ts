@@ -12,7 +12,7 @@ import type { Passphrase } from './passphrase.ts';
 export interface NodeKeys {
   /** Certifies and revokes signing keys; pinned in the roster. */
   readonly identity: Signer;
-  /** Signs groups, batches and cosignatures, until it is rotated. */
+  /** Signs groups, batches and checkpoints, until it is rotated. */
   readonly signer: Signer;
   /** Seed of the libp2p identity. */
   readonly peerSeed: Uint8Array;

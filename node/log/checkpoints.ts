@@ -19,6 +19,11 @@ const GATHER_MS = 100;
 /** Pause after the store or the key refused a checkpoint. In milliseconds. */
 const RETRY_MS = 1_000;
 
+/** Least time between two checkpoints of one of so many members. In milliseconds. */
+export function checkpointIntervalMs(members: number): number {
+  return Math.max(1, members / MEMBERS_A_SECOND) * LEAST_INTERVAL_MS;
+}
+
 export interface CheckpointsOptions {
   readonly self: NodeId;
   /** Hash of the genesis roster. */
@@ -97,12 +102,10 @@ export class Checkpoints implements AsyncDisposable {
   #open({ text, signature }: SignedCheckpoint): KnownCheckpoint {
     const signed: SignedStatement = { statement: text, signature };
     const { federation, keys } = this.#options;
-    // No time is in a checkpoint: the certificate's `validFrom` informs, and says nothing here.
     const checkpoint = openStatement(keys, checkpointStatement, signed, ({ node, keyId }) => ({
       node,
       keyId,
-      at: keys.directory.get(node, keyId)?.certificate.validFrom ?? keys.rosters.current.issuedAt,
-      first: 0,
+      first: null,
     }));
     if (checkpoint.federation !== federation) {
       throw new PeerStatementError('malformed', 'a checkpoint of another federation');
@@ -121,7 +124,8 @@ export class Checkpoints implements AsyncDisposable {
     if (!this.#isSigner || this.#closed || !this.#grown || this.#timer !== undefined || this.#signing !== undefined) {
       return;
     }
-    const wait = Math.max(GATHER_MS, this.#signedAt + this.#intervalMs() - performance.now());
+    const interval = checkpointIntervalMs(this.#options.keys.rosters.current.members.length);
+    const wait = Math.max(GATHER_MS, this.#signedAt + interval - performance.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#signing = this.#signSafely().finally(() => {
@@ -129,11 +133,6 @@ export class Checkpoints implements AsyncDisposable {
         this.#arm();
       });
     }, wait);
-  }
-
-  #intervalMs(): number {
-    const { members } = this.#options.keys.rosters.current;
-    return Math.max(1, members.length / MEMBERS_A_SECOND) * LEAST_INTERVAL_MS;
   }
 
   async #signSafely(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { Rival } from '../../protocol/log/decide.ts';
+import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import type { TransactionId } from '../anchoring/ledger-client.ts';
@@ -10,6 +11,7 @@ import type { SpendLimits } from '../anchoring/spend-guard.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { PeerFaults } from '../federation/peer-faults.ts';
 import type { Transport } from '../federation/transport/contract.ts';
+import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ConsensusSource, DEFAULT_QUERY_LIMITS } from '../topic/consensus-source.ts';
 import { mirrorSources } from '../topic/message-source.ts';
@@ -37,6 +39,8 @@ export interface LogFollowerOptions {
   readonly faults: PeerFaults;
   /** Of each node, the last batch up to which this member has derived everything. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
+  /** Rows that land beside what the log makes of final messages. */
+  readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
@@ -129,6 +133,11 @@ export class LogFollower implements AsyncDisposable {
     this.#exchange.start();
   }
 
+  /** Resolves once the topic was read to what was its end at the call, or soon after. Rejects when the signal ends. */
+  readToEnd(signal: AbortSignal): Promise<void> {
+    return this.#reading.readToEnd(signal);
+  }
+
   /** Signs checkpoints from now on: this node knows how far its own chain goes. */
   startSigning(): void {
     this.#checkpoints.start();
@@ -142,6 +151,11 @@ export class LogFollower implements AsyncDisposable {
 
   /** More is vouched for. */
   noteVouched(): void {
+    this.#checkpoints.noteGrowth();
+  }
+
+  /** Another key signs from now on: its next checkpoint covers all that came before. */
+  noteKey(): void {
     this.#checkpoints.noteGrowth();
   }
 
@@ -184,8 +198,9 @@ export class LogFollower implements AsyncDisposable {
    * the log has taken some by then.
    */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
-    const { keys } = this.#options;
+    const { keys, besides } = this.#options;
     await takeFinal(this.federationLog, messages, {
+      besides: besides?.(messages, this.federationLog.state) ?? [],
       textOf: (hash) => keys.book.textOf(hash),
       onAdvance: (advance) => this.#noteAdvance(advance),
     });

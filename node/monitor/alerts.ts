@@ -5,8 +5,6 @@ import { Closed, CountShape } from '../../protocol/shapes.ts';
 export const CONDITIONS = [
   /** A batch was sealed longer ago than the promise, and the ledger, read to its end, does not name it. */
   'anchor-missing',
-  /** Too few members besides the origin have cosigned a batch. */
-  'quorum-missing',
   /** The ledger names a batch that no node shows. */
   'batch-missing',
   /** The ledger names another envelope for a batch than the nodes show; anyone who may write to the topic can do that. */

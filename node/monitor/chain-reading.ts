@@ -1,10 +1,8 @@
-import { PUBLIC_PAGE_ENTRIES, type ServedBatch } from '../../protocol/api/public-record.ts';
+import type { ServedBatch } from '../../protocol/api/public-record.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import {
   type Authorities,
-  type Finding,
-  judgeCosignatures,
   judgedOrNull,
   judgeEnvelopes,
   openEnvelope,
@@ -36,8 +34,6 @@ export class ChainReading {
   readonly #options: ChainReadingOptions;
   #inquiries = 0;
   #turn = 0;
-  /** Where the next look at batches without quorum begins, by node. */
-  readonly #lookFrom = new Map<NodeId, number>();
   /** Chains of which nodes have more, and that are being read on. */
   readonly #underWay = new Set<NodeId>();
   /** Hashes of envelopes shown for a batch that was inquired into in this round, by node and batch. */
@@ -72,21 +68,6 @@ export class ChainReading {
     const hasMore = faces.shown.some((shown) => (headOf(shown, chain.node)?.batch ?? 0) > chain.head);
     if (hasMore && !chain.tainted && (chain.head > began || faces.paced)) this.#underWay.add(chain.node);
     else this.#underWay.delete(chain.node);
-  }
-
-  /** Looks once more at batches that too few have cosigned: a page of them each round, from the oldest on and again. */
-  async again(chain: ChainWatch, isWitnessed: (batch: number) => boolean): Promise<void> {
-    const without = [...chain.open].filter(({ batch }) => !isWitnessed(batch));
-    const from = this.#lookFrom.get(chain.node) ?? 1;
-    const waiting = without.find(({ batch }) => batch >= from) ?? without[0];
-    if (waiting === undefined || chain.tainted) return;
-    this.#lookFrom.set(chain.node, waiting.batch + PUBLIC_PAGE_ENTRIES);
-    for (const { face, federation } of this.#options.faces.shown) {
-      const head = headOf({ face, federation }, chain.node);
-      if (head !== undefined && head.batch < waiting.batch) continue;
-      await this.#take(face, chain, waiting.batch);
-      if (isWitnessed(waiting.batch)) return;
-    }
   }
 
   /** Asks every node for the end of one chain, another one each round: what it says of heads may differ from what it shows. */
@@ -143,10 +124,10 @@ export class ChainReading {
       const { batches } = await face.chain(chain.node, from);
       for (const [index, served] of batches.entries()) {
         if (served.batch !== from + index) return faces.lies(face, `${chain.node}/${served.batch} is out of order`);
-        const { proven, suspect } = chain.take(authorities, served, now());
-        for (const one of proven) await onProven(one);
-        if (proven.some(({ finding }) => finding.misdeed !== 'own-cosignature')) return undefined;
-        if (suspect) await this.inquire(chain.node, served.batch);
+        const proven = chain.take(authorities, served, now());
+        if (proven === null) continue;
+        await onProven(proven);
+        return undefined;
       }
       return undefined;
     });
@@ -154,20 +135,12 @@ export class ChainReading {
 
   /** Every contradiction between what was shown of one batch. */
   async #compare(served: readonly ServedBatch[]): Promise<void> {
-    const { authorities } = this.#options;
-    await this.#pairs(unique(served.map(({ envelope }) => envelope)), (a, b) => judgeEnvelopes(authorities, a, b));
-    const cosignatures = unique(served.flatMap((one) => one.cosignatures));
-    await this.#pairs(cosignatures, (a, b) => judgeCosignatures(authorities, a, b));
-  }
-
-  async #pairs(
-    statements: readonly SignedStatement[],
-    judge: (a: SignedStatement, b: SignedStatement) => Finding | null,
-  ): Promise<void> {
-    for (const [index, first] of statements.entries()) {
-      for (const second of statements.slice(index + 1)) {
-        const finding = judgedOrNull(() => judge(first, second));
-        if (finding !== null) await this.#options.onProven({ finding, statements: [first, second] });
+    const { authorities, onProven } = this.#options;
+    const envelopes = unique(served.map(({ envelope }) => envelope));
+    for (const [index, first] of envelopes.entries()) {
+      for (const second of envelopes.slice(index + 1)) {
+        const finding = judgedOrNull(() => judgeEnvelopes(authorities, first, second));
+        if (finding !== null) await onProven({ finding, statements: [first, second] });
       }
     }
   }

@@ -6,10 +6,8 @@ import { nameEnvelope } from '../../protocol/log/naming.ts';
 import {
   type Authorities,
   type Finding,
-  judgeCosignature,
   judgeEnvelopes,
   judgeStart,
-  openCosignature,
   openEnvelope,
 } from '../../protocol/proof/judge.ts';
 import { ProofError } from '../../protocol/proof/proof.ts';
@@ -25,21 +23,14 @@ export interface Proven {
   readonly statements: readonly SignedStatement[];
 }
 
-/** What came of a batch that a node showed. */
-export interface Taken {
-  readonly proven: readonly Proven[];
-  /** A cosignature names another envelope: somewhere there may be a second one. */
-  readonly suspect: boolean;
-}
-
 /** Envelopes of a chain that are kept to compare others with. */
 const RECENT = 64;
-/** Batches that wait for the ledger or a quorum: over 80 hours of one every 15 seconds. Past it the chain waits. */
+/** Batches that wait for the ledger: over 80 hours of one every 15 seconds. Past it the chain waits. */
 const MAX_OPEN = 20_000;
 /** Anchors that fit no envelope, before more are not noted. */
 const MAX_FOREIGN = 256;
 
-/** One member's chain: every envelope follows from the one before, is on the ledger, and cosigned by a quorum. */
+/** One member's chain: every envelope follows from the one before, and is on the ledger. */
 export class ChainWatch {
   readonly node: NodeId;
   readonly #state: { -readonly [Member in keyof ChainState]: ChainState[Member] };
@@ -87,7 +78,7 @@ export class ChainWatch {
     this.#state.tainted = true;
   }
 
-  /** The batch is closed: on the ledger, and witnessed. */
+  /** The batch is closed: on the ledger. */
   close(batch: number): void {
     this.#open.delete(batch);
   }
@@ -98,10 +89,11 @@ export class ChainWatch {
   }
 
   /**
-   * Checks a batch that a node showed and goes on from it. Throws `ProofError` or `StatementError` where it does not
-   * hold, `UnknownKeyError` where a key is not known yet; what held before it counts.
+   * Checks a batch that a node showed and goes on from it; what it proves against its node, null where nothing. Throws
+   * `ProofError` or `StatementError` where it does not hold, `UnknownKeyError` where a key is not known yet; what held
+   * before it counts.
    */
-  take(authorities: Authorities, served: ServedBatch, now: number): Taken {
+  take(authorities: Authorities, served: ServedBatch, now: number): Proven | null {
     const envelope = openEnvelope(authorities, served.envelope);
     if (envelope.node !== this.node || envelope.batch !== served.batch) {
       throw new ProofError(`batch ${envelope.node}/${envelope.batch} in the place of ${this.node}/${served.batch}`);
@@ -111,10 +103,10 @@ export class ChainWatch {
     if (finding !== null) {
       const before = this.#recent(envelope.batch) ?? this.#recent(envelope.batch - 1);
       const statements = before === undefined ? [served.envelope] : [before, served.envelope];
-      return { proven: [{ finding, statements }], suspect: false };
+      return { finding, statements };
     }
     if (envelope.batch === this.head + 1) this.#append(authorities, served.envelope, envelope, now);
-    return this.#witness(authorities, served, envelope);
+    return null;
   }
 
   /** Takes an anchor of this chain, which may come before its batch. */
@@ -160,33 +152,11 @@ export class ChainWatch {
       keyId,
       seenAt: now,
       anchoredAt: null,
-      witnesses: [],
     });
     this.#state.batch = batch;
     this.#state.recent.push(signed);
     if (this.#state.recent.length > RECENT) this.#state.recent.shift();
     for (const seen of this.#ahead.take(batch)) this.anchored(seen);
-  }
-
-  #witness(authorities: Authorities, served: ServedBatch, { node, batch }: Envelope): Taken {
-    const proven: Proven[] = [];
-    let suspect = false;
-    for (const signed of served.cosignatures) {
-      const open = this.#open.get(batch);
-      if (open === undefined) break;
-      const cosignature = openCosignature(authorities, signed);
-      if (cosignature.node !== node || cosignature.batch !== batch) {
-        throw new ProofError(`a cosignature of another batch with ${node}/${batch}`);
-      }
-      const finding = judgeCosignature(authorities, signed);
-      if (finding !== null) proven.push({ finding, statements: [signed] });
-      else if (cosignature.envelope !== open.envelope) suspect = true;
-      else if (!open.witnesses.includes(cosignature.witness)) {
-        if (authorities.rosters.member(cosignature.witness) === undefined) continue;
-        this.#open.set(batch, { ...open, witnesses: [...open.witnesses, cosignature.witness] });
-      }
-    }
-    return { proven, suspect };
   }
 
   /** Whether the anchor is that of a kept envelope, as a second message for one batch may be. */

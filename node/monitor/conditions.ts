@@ -1,17 +1,13 @@
-import type { NodeId } from '../../protocol/ids.ts';
 import type { Authorities } from '../../protocol/proof/judge.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import type { Alerts, ConditionCode } from './alerts.ts';
 import type { AuthorityWatch } from './authority-watch.ts';
 import type { ChainWatch } from './chain-watch.ts';
-import type { OpenBatch } from './state.ts';
 
 /** How long things may take before that is told. In milliseconds. */
 export interface Patience {
   /** From sealing to the ledger. */
   readonly anchorMs: number;
-  /** From the first sight of a batch to its quorum. */
-  readonly quorumMs: number;
   /** Until nodes show what the ledger names. */
   readonly bodyMs: number;
 }
@@ -36,14 +32,9 @@ export function seeChain(
   };
   for (const open of chain.open) {
     const { batch } = open;
-    const named = authorities.rosters.lastWith(node);
-    if (named === undefined) see('not-a-member', batch, `no roster that is known names ${node}`);
+    if (authorities.rosters.lastWith(node) === undefined) see('not-a-member', batch, `no roster that is known names ${node}`);
     if (open.anchoredAt === null && atEnd && now - Date.parse(open.sealedAt) > patience.anchorMs) {
       see('anchor-missing', batch, `sealed ${open.sealedAt} and not on the ledger`);
-    }
-    if (!isWitnessed(node, open, authorities) && now - open.seenAt > patience.quorumMs) {
-      const detail = `${open.witnesses.length} of ${named?.quorum ?? 'an unknown number of'} cosignatures`;
-      see('quorum-missing', batch, detail);
     }
   }
   for (const { batch, consensus } of chain.ahead.all()) {
@@ -66,14 +57,4 @@ export function seeAuthorities(authority: AuthorityWatch, alerts: Alerts, now: n
     const detail = `${authority.rivals.length} signed by a quorum beside those in force`;
     alerts.see('roster-rival', 'rosters', detail, now);
   }
-}
-
-/** Whether as many members besides the origin cosigned as the newest roster that names the origin asks for. */
-export function isWitnessed(
-  node: NodeId,
-  { witnesses }: OpenBatch,
-  { rosters }: Pick<Authorities, 'rosters'>,
-): boolean {
-  const named = rosters.lastWith(node);
-  return named !== undefined && witnesses.length >= Math.min(named.quorum, named.members.length - 1);
 }

@@ -9,7 +9,7 @@ import { type Alert, Alerts, type NoticeCode } from './alerts.ts';
 import { AuthorityWatch } from './authority-watch.ts';
 import { ChainReading, headOf } from './chain-reading.ts';
 import { ChainWatch, type Proven } from './chain-watch.ts';
-import { isWitnessed, type Patience, seeAuthorities, seeChain } from './conditions.ts';
+import { type Patience, seeAuthorities, seeChain } from './conditions.ts';
 import { Faces } from './faces.ts';
 import { ForeignAnchors } from './foreign-anchors.ts';
 import { compareHeads } from './head-comparison.ts';
@@ -21,7 +21,7 @@ import { type MonitorState, type OpenBatch, readState, writeState } from './stat
 import { TopicWatch } from './topic-watch.ts';
 
 /** In milliseconds. */
-const PATIENCE: Patience = { anchorMs: PROMISE_MS, quorumMs: 60_000, bodyMs: 60_000 };
+const PATIENCE: Patience = { anchorMs: PROMISE_MS, bodyMs: 60_000 };
 const FAILING_ROUNDS = 3;
 /** Pages of one node's proofs in one round at most. */
 const PROOF_PAGES_A_ROUND = 8;
@@ -157,13 +157,8 @@ export class Monitor implements Disposable {
 
   async #readChain(chain: ChainWatch): Promise<void> {
     await this.#reading.forward(chain);
-    await this.#reading.again(chain, (batch) => {
-      const open = [...chain.open].find((one) => one.batch === batch);
-      return open === undefined || isWitnessed(chain.node, open, this.#authority);
-    });
     for (const open of chain.open) {
-      if (open.anchoredAt === null || !isWitnessed(chain.node, open, this.#authority)) continue;
-      this.#close(chain, open);
+      if (open.anchoredAt !== null) this.#close(chain, open);
     }
   }
 
@@ -269,6 +264,6 @@ export class Monitor implements Disposable {
     const chains = Object.fromEntries([...this.#chains].map(([node, chain]) => [node, chain.state()]));
     const { genesis } = this.#authority.rosters;
     const shelf = { alerts: [...this.alerts], proofs: [...this.#shelf.names] };
-    return { v: 2, genesis, topic: this.#topic.head, ...this.#authority.state(), chains, ...shelf };
+    return { v: 3, genesis, topic: this.#topic.head, ...this.#authority.state(), chains, ...shelf };
   }
 }

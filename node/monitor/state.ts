@@ -39,9 +39,8 @@ const OpenBatchShape = Closed({
   /** Epoch milliseconds. */
   seenAt: CountShape,
   anchoredAt: OrNull(ConsensusTimestampShape),
-  witnesses: Type.Array(NodeIdShape),
 });
-/** A batch that is not yet both on the ledger and cosigned by a quorum. */
+/** A batch that is not yet on the ledger. */
 export type OpenBatch = Static<typeof OpenBatchShape>;
 
 const ChainStateShape = Closed({
@@ -72,7 +71,7 @@ const AwaitedStatementShape = Closed({
 export type AwaitedStatement = Static<typeof AwaitedStatementShape>;
 
 const MonitorStateShape = Closed({
-  v: Type.Literal(2),
+  v: Type.Literal(3),
   /** Fingerprint of the federation. */
   genesis: Sha256Shape,
   topic: TopicHeadShape,

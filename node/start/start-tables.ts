@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { Closed, CountShape, OrdinalShape } from '../../protocol/shapes.ts';
-import { jsonCodec, numberCodec, Table } from '../store/table.ts';
+import { type Codec, jsonCodec, numberCodec, Table, textCodec } from '../store/table.ts';
 
 /**
  * What a start has to know of the runs before. `signed`: 1 once this store may have signed a group or an envelope ·
- * `stopped`: 1 where the last run ended in order · `named`: the last own batch that the topic names by this node's account
- * · `taken-back`: the last own batch that was taken back from another member.
+ * `stopped`: 1 where the last run ended in order · `taken-back`: the last own batch that was taken back from another member.
  */
-export const START_ROWS = ['named', 'signed', 'stopped', 'taken-back'] as const;
+export const START_ROWS = ['signed', 'stopped', 'taken-back'] as const;
 export type StartRow = (typeof START_ROWS)[number];
 
 /** (row) → its number. */
@@ -29,3 +29,15 @@ export const startToldTable = new Table(
   'start-told',
   jsonCodec((value: unknown): value is StartTold => compiled.Check(value)),
 );
+
+const keyIdCodec: Codec<Sha256Hash> = {
+  encode: textCodec.encode,
+  decode(bytes) {
+    const text = textCodec.decode(bytes);
+    if (!isSha256Hash(text)) throw new RangeError('a stored key id is no SHA-256 hash');
+    return text;
+  },
+};
+
+/** (batch) → key id of the last name by this node's own account on the ledger's topic, of batches that are not decided. */
+export const ownNameTable = new Table('own-name', keyIdCodec);

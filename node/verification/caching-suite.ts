@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { utf8 } from '../../protocol/bytes.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 
-/** Signatures remembered as good: the envelopes, receipts and cosignatures of recent batches recur in every verify. */
+/** Signatures remembered as good: the envelopes, receipts and checkpoints of recent batches recur in every verify. */
 const MAX_REMEMBERED = 50_000;
 
 /**

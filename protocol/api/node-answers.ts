@@ -16,6 +16,7 @@ import {
   TOPIC_STATE_EXAMPLE,
   TopicStateShape,
 } from './log-state.ts';
+import { StartWaitShape } from './start-waits.ts';
 import { PEER_FAULTS } from './peer-faults.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
 
@@ -32,6 +33,8 @@ export const HealthAnswerShape = Closed({
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),
+  /** What a node whose signer is `recovering` waits for. */
+  waits: Type.Array(StartWaitShape),
   log: LogHealthShape,
 });
 
@@ -42,6 +45,7 @@ export const HEALTH_EXAMPLE = {
   node: 'eu',
   version: '0.1.0',
   checks: { storage: 'ok', signer: 'ok', ledger: 'ok', queueDepth: 0 },
+  waits: [],
   log: LOG_HEALTH_EXAMPLE,
 };
 
@@ -53,8 +57,6 @@ const MemberShape = Closed({
   since: Type.Union([TimestampShape, Type.Null()]),
   rttMilliseconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
   head: Closed({ batch: CountShape, envelope: Type.Union([Sha256Shape, Type.Null()]), records: CountShape }),
-  /** By witness: the last batch up to which it cosigned this member's. */
-  cosigned: Type.Record(Type.String(), CountShape),
   trusted: Type.Boolean(),
 });
 
@@ -99,7 +101,6 @@ export const FEDERATION_EXAMPLE = {
       since: EXAMPLE_SUBMITTED_AT,
       rttMilliseconds: 88,
       head: { batch: 1204, envelope: EXAMPLE_HASH, records: 903_112 },
-      cosigned: { eu: 1204, ca: 1204, sg: 1203, jp: 1204 },
       trusted: true,
     },
   ],

@@ -14,8 +14,6 @@ export const CursorQueryShape = Closed({ cursor: Type.Optional(Type.String({ min
 const ServedBatchShape = Closed({
   batch: OrdinalShape,
   envelope: SignedStatementShape,
-  /** Those of members whom the batch's roster names. */
-  cosignatures: Type.Array(SignedStatementShape, { maxItems: 256 }),
 });
 export type ServedBatch = Static<typeof ServedBatchShape>;
 
@@ -69,7 +67,7 @@ export const CHAIN_EXAMPLE = {
   success: true,
   node: 'eu',
   head: 1204,
-  batches: [{ batch: 1204, envelope: SIGNED, cosignatures: [SIGNED] }],
+  batches: [{ batch: 1204, envelope: SIGNED }],
   nextFrom: null,
 };
 export const SIGNING_KEYS_EXAMPLE = { success: true, certificates: [SIGNED], revocations: [], nextCursor: null };

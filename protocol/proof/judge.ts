@@ -2,7 +2,6 @@ import { hashText, type Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { type KeyDirectory, keyCovers } from '../keys/key-directory.ts';
 import type { RosterChain } from '../keys/roster-chain.ts';
-import { type Cosignature, cosignatureStatement } from '../statement/cosignature.ts';
 import { type Envelope, envelopeStatement } from '../chain/envelope.ts';
 import { type SignedStatement, type StatementKind, StatementError, signatureHolds } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
@@ -34,14 +33,6 @@ export function openEnvelope(authorities: Authorities, signed: SignedStatement):
   return envelope;
 }
 
-/** A cosignature whose signature holds, by a key that its witness certified. Throws `ProofError`, `StatementError`. */
-export function openCosignature(authorities: Authorities, signed: SignedStatement): Cosignature {
-  const cosignature = cosignatureStatement.parse(signed.statement);
-  const { witness: node, keyId, at } = cosignature;
-  requireSigned(authorities, cosignatureStatement, signed, { node, keyId, at, first: Number.MAX_SAFE_INTEGER });
-  return cosignature;
-}
-
 /** What two envelopes of one node prove; null where they go together. Throws `ProofError`, `StatementError`. */
 export function judgeEnvelopes(
   authorities: Authorities,
@@ -64,31 +55,6 @@ export function judgeStart(authorities: Authorities, signed: SignedStatement): F
   if (batch !== 1 || (prev === null && first === 1)) return null;
   const revokedKeys = revokedOf(authorities, node, [keyId]);
   return { misdeed: 'broken-chain', members: [node], batch: { node, number: batch }, revokedKeys };
-}
-
-/** What two cosignatures of one witness prove; null where they go together. Throws `ProofError`, `StatementError`. */
-export function judgeCosignatures(
-  authorities: Authorities,
-  first: SignedStatement,
-  second: SignedStatement,
-): Finding | null {
-  const [a, b] = [openCosignature(authorities, first), openCosignature(authorities, second)];
-  const sameBatch = a.witness === b.witness && a.node === b.node && a.batch === b.batch;
-  if (!sameBatch || a.envelope === b.envelope) return null;
-  return {
-    misdeed: 'double-cosignature',
-    members: [a.witness],
-    batch: { node: a.node, number: a.batch },
-    revokedKeys: revokedOf(authorities, a.witness, [a.keyId, b.keyId]),
-  };
-}
-
-/** What one cosignature proves; null where nothing. Throws `ProofError`, `StatementError`. */
-export function judgeCosignature(authorities: Authorities, signed: SignedStatement): Finding | null {
-  const { node, witness, batch, keyId } = openCosignature(authorities, signed);
-  if (witness !== node) return null;
-  const revokedKeys = revokedOf(authorities, node, [keyId]);
-  return { misdeed: 'own-cosignature', members: [node], batch: { node, number: batch }, revokedKeys };
 }
 
 interface Signatory {

@@ -13,10 +13,6 @@ const MISDEEDS = [
   'equivocation',
   /** Two envelopes of one node of consecutive numbers, of which the second does not follow; or a wrong first one. */
   'broken-chain',
-  /** Two cosignatures of one witness for two envelopes of one batch number. */
-  'double-cosignature',
-  /** A cosignature of a node's own batch. */
-  'own-cosignature',
   /** Two rosters of one version that one member signed. */
   'double-roster',
 ] as const;

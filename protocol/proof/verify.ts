@@ -4,14 +4,7 @@ import { RosterChain, rosterSigners } from '../keys/roster-chain.ts';
 import type { SignedRoster } from '../keys/signed-roster.ts';
 import { type Roster, rosterStatement } from '../log/roster.ts';
 import type { Suite } from '../suite/suite.ts';
-import {
-  type Authorities,
-  type Finding,
-  judgeCosignature,
-  judgeCosignatures,
-  judgeEnvelopes,
-  judgeStart,
-} from './judge.ts';
+import { type Authorities, type Finding, judgeEnvelopes, judgeStart } from './judge.ts';
 import { type MisdeedProof, ProofError } from './proof.ts';
 
 export interface ProofVerdict {
@@ -46,10 +39,8 @@ function judge(authorities: Authorities, { misdeed, statements, contradicting }:
   }
   const [first, second] = statements;
   if (first === undefined) throw new ProofError('a statement is needed');
-  if (misdeed === 'own-cosignature') return judgeCosignature(authorities, first);
   if (misdeed === 'broken-chain' && second === undefined) return judgeStart(authorities, first);
   if (second === undefined) throw new ProofError('two statements are needed');
-  if (misdeed === 'double-cosignature') return judgeCosignatures(authorities, first, second);
   return judgeEnvelopes(authorities, first, second);
 }
 

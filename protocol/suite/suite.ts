@@ -5,7 +5,6 @@ import type { Sha256Hash } from '../hash.ts';
 export type SigningContext =
   | 'meridian/group/1'
   | 'meridian/batch/1'
-  | 'meridian/cosign/1'
   | 'meridian/checkpoint/1'
   | 'meridian/key/1'
   | 'meridian/revocation/1'

@@ -65,19 +65,19 @@ export class GrowthFederation implements AsyncDisposable {
     return federation;
   }
 
-  /** One member seals a batch; resolves once all hold it, all have all cosignatures, and the ledger has it. */
+  /** One member seals a batch; resolves once all hold it, vouch for it, and its own has confirmed it. */
   async seal(node: NodeId, records: number): Promise<void> {
     await this.#ask(node, { ask: 'seal', node, records });
     this.#sealed++;
     await this.settle();
   }
 
-  /** Resolves once every member holds every batch with every cosignature. */
+  /** Resolves once every member holds every batch and vouches for it. */
   async settle(): Promise<void> {
     const size = this.members.length;
     const batches = this.#sealed * size;
     await this.#until('every member holds everything', (state) => {
-      return state.batches === batches && state.cosignatures === batches * (size - 1) && state.unconfirmed === 0;
+      return state.batches === batches && state.vouched === batches && state.unconfirmed === 0;
     });
   }
 
@@ -87,7 +87,7 @@ export class GrowthFederation implements AsyncDisposable {
     return states.reduce((a, b) => ({
       connections: a.connections + b.connections,
       batches: a.batches + b.batches,
-      cosignatures: a.cosignatures + b.cosignatures,
+      vouched: a.vouched + b.vouched,
       unconfirmed: a.unconfirmed + b.unconfirmed,
       received: a.received + b.received,
       sent: a.sent + b.sent,

@@ -11,7 +11,6 @@ export interface Stored {
   readonly record: number;
   /** Of one batch with its anchor, anyone's. */
   readonly batch: number;
-  readonly cosignature: number;
   /** Of one own record besides: payload, key, counts, outbox. */
   readonly own: number;
 }

@@ -82,20 +82,12 @@ async function state(): Promise<State> {
   return {
     connections: sum(({ transport }) => transport.peers().filter(({ connected }) => connected).length),
     batches: sum(({ chains }) => [...chains.all().values()].reduce((total, { batch }) => total + batch, 0)),
-    cosignatures: sum(cosignaturesOf),
+    vouched: sum(({ vouching }) => [...vouching.vouched().values()].reduce((total, batch) => total + batch, 0)),
     unconfirmed: anchoring.reduce((total, { backlog }) => total + backlog, 0),
     ...(traffic?.read() ?? { received: 0, sent: 0 }),
     cpu: user + system,
     memory: process.memoryUsage.rss(),
   };
-}
-
-function cosignaturesOf({ keys, cosignatures }: NodeContext): number {
-  const { nodes } = keys.rosters;
-  return nodes.reduce(
-    (total, node) => nodes.reduce((some, witness) => some + cosignatures.watermark(node, witness), total),
-    0,
-  );
 }
 
 async function tablesOf({ store }: NodeContext): Promise<Tables> {

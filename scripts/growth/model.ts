@@ -1,3 +1,4 @@
+import { checkpointIntervalMs } from '../../node/log/checkpoints.ts';
 import type { Cost, Measured, Stored } from './measured.ts';
 
 type Quantity = keyof Cost;
@@ -17,11 +18,11 @@ export interface UnitCosts {
   /** Making one record, and taking in one of another member. */
   readonly ownRecord: Cost;
   readonly record: Cost;
-  /** Sealing and anchoring one batch, and taking in one of another member, without records and cosignatures. */
+  /** Sealing and anchoring one batch, and taking in one of another member, without records and checkpoints. */
   readonly ownBatch: Cost;
   readonly batch: Cost;
-  /** Taking in, or making, one cosignature of another member's batch. */
-  readonly cosignature: Cost;
+  /** Taking in another member's checkpoint. */
+  readonly checkpoint: Cost;
   /** An idle second: for itself, for each peer, and for each peer and member that the peer speaks of. */
   readonly self: Cost;
   readonly peer: Cost;
@@ -36,24 +37,18 @@ export interface Setting {
   readonly recordsADay: number;
   /** Between two batches of one member, in seconds. */
   readonly interval: number;
-  /** Members that cosign each batch. */
-  readonly witnesses: number;
 }
 
 /** A day: of one member, unless it says otherwise. */
 export interface Day {
   /** Of all members. */
   readonly batches: number;
-  /** Of all members. */
-  readonly cosignatures: number;
-  /** Cosignatures that the member makes itself. */
-  readonly signed: number;
+  /** Checkpoints that the member signs. */
+  readonly checkpoints: number;
   /** In bytes. */
   readonly received: number;
   readonly sent: number;
   readonly stored: number;
-  /** Of `stored`, what is cosignatures. */
-  readonly storedCosignatures: number;
   /** Processor cores that are busy all day. */
   readonly cores: number;
   /** Of all members. */
@@ -62,25 +57,21 @@ export interface Day {
 
 /**
  * Unit costs from two federations of different size: two equations, for the two things that matter most. In a round every
- * member seals one batch, so of n members each takes in n-1 batches and (n-1)² cosignatures. Of bytes none are a member's
- * own; of its processor its own batch, which it anchors, takes the most, so that what the n-1 others take shows nowhere
- * but with their cosignatures.
+ * member seals one batch, one after the other, so of n members each takes in n-1 batches and n·(n-1) checkpoints. Of bytes
+ * none are a member's own; of its processor its own batch, which it anchors, takes the most, so that what the n-1 others
+ * take shows nowhere but with their checkpoints.
  */
 export function fit(a: Measured, b: Measured): UnitCosts {
   if (a.members === b.members) throw new RangeError('two sizes are needed');
   const others = ({ members }: Measured) => members - 1;
-  const squared = (measured: Measured) => others(measured) ** 2;
+  const pairs = (measured: Measured) => others(measured) * measured.members;
   const bytes = (x: Of, y: Of, value: (measured: Measured, quantity: Quantity) => number) =>
     BYTES.map((q) => solve(a, b, x, y, (measured) => value(measured, q)));
   const costs = (received = 0, sent = 0, cpu = 0): Cost => ({ received, sent, cpu });
-  const round = bytes(others, squared, ({ small }, q) => small[q]);
-  const idle = bytes(
-    others,
-    (m) => others(m) * m.members,
-    (m, q) => m.idle[q],
-  );
+  const round = bytes(others, pairs, ({ small }, q) => small[q]);
+  const idle = bytes(others, pairs, (m, q) => m.idle[q]);
   const records = BYTES.map((q) => (addedByRecord(a, q) / others(a) + addedByRecord(b, q) / others(b)) / 2);
-  const [ownBatch, cosignature] = solve(a, b, one, squared, ({ small }) => small.cpu);
+  const [ownBatch, checkpoint] = solve(a, b, one, pairs, ({ small }) => small.cpu);
   const [ownRecord, record] = solve(a, b, one, others, (measured) => addedByRecord(measured, 'cpu'));
   const [self, peer] = solve(a, b, one, others, (measured) => measured.idle.cpu);
   const perRecord = costs(records[0], records[1], record);
@@ -89,7 +80,7 @@ export function fit(a: Measured, b: Measured): UnitCosts {
     record: perRecord,
     ownBatch: costs(0, 0, ownBatch - ownRecord),
     batch: costs((round[0]?.[0] ?? 0) - perRecord.received, (round[1]?.[0] ?? 0) - perRecord.sent, -record),
-    cosignature: costs(round[0]?.[1], round[1]?.[1], cosignature),
+    checkpoint: costs(round[0]?.[1], round[1]?.[1], checkpoint),
     self: costs(0, 0, self),
     peer: costs(idle[0]?.[0], idle[1]?.[0], peer),
     pair: costs(idle[0]?.[1], idle[1]?.[1]),
@@ -99,11 +90,13 @@ export function fit(a: Measured, b: Measured): UnitCosts {
 
 /** What the unit costs say of a round in which every member seals one batch of so many records. */
 export function predictRound(costs: UnitCosts, members: number, records: number): Cost {
-  const { ownRecord, record, ownBatch, batch, cosignature } = costs;
+  const { ownRecord, record, ownBatch, batch, checkpoint } = costs;
   const others = members - 1;
   return cost(
     (q) =>
-      ownBatch[q] + records * ownRecord[q] + others * (batch[q] + records * record[q]) + others ** 2 * cosignature[q],
+      ownBatch[q] +
+      records * ownRecord[q] +
+      others * (batch[q] + records * record[q] + members * checkpoint[q]),
   );
 }
 
@@ -114,28 +107,25 @@ export function predictIdle({ self, peer, pair }: UnitCosts, members: number): C
 
 /** What they say of a day. Every member makes its share of the records, all day long. */
 export function predictDay(costs: UnitCosts, setting: Setting): Day {
-  const { members, recordsADay, interval, witnesses } = setting;
+  const { members, recordsADay, interval } = setting;
   const batches = Math.min(recordsADay, (members * SECONDS_A_DAY) / interval);
-  const cosignatures = batches * witnesses;
+  const checkpoints = Math.min(batches, (SECONDS_A_DAY * 1000) / checkpointIntervalMs(members));
   const others = (members - 1) / members;
   const idle = predictIdle(costs, members);
   const spent = cost(
     (q) =>
       SECONDS_A_DAY * idle[q] +
       (recordsADay * costs.ownRecord[q] + batches * costs.ownBatch[q]) / members +
-      others * (recordsADay * costs.record[q] + batches * costs.batch[q] + cosignatures * costs.cosignature[q]),
+      others * (recordsADay * costs.record[q] + batches * costs.batch[q]) +
+      (members - 1) * checkpoints * costs.checkpoint[q],
   );
   const { stored } = costs;
-  const storedCosignatures = cosignatures * stored.cosignature;
   return {
     batches,
-    cosignatures,
-    signed: cosignatures / members,
+    checkpoints,
     received: spent.received,
     sent: spent.sent,
-    stored:
-      recordsADay * stored.record + (recordsADay / members) * stored.own + batches * stored.batch + storedCosignatures,
-    storedCosignatures,
+    stored: recordsADay * stored.record + (recordsADay / members) * stored.own + batches * stored.batch,
     cores: spent.cpu / 1e6 / SECONDS_A_DAY,
     ledgerUsd: batches * messageUsd(ANCHOR_BYTES + TRANSACTION_BYTES),
   };

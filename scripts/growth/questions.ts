@@ -26,8 +26,8 @@ const StateShape = Closed({
   connections: CountShape,
   /** Batches held, own and others'. */
   batches: CountShape,
-  /** Cosignatures held, of all witnesses. */
-  cosignatures: CountShape,
+  /** Batches vouched for, own and others'. */
+  vouched: CountShape,
   /** Own batches that the ledger has not confirmed yet. */
   unconfirmed: CountShape,
   /** Bytes between members. */

@@ -14,9 +14,8 @@ export interface SimulationOptions extends Pick<BenchOptions, 'home' | 'signal' 
 
 const RECORD_TABLES = new Set(['body', 'record', 'group', 'link', 'source-record']);
 const BATCH_TABLES = new Set(['envelope', 'batch-first', 'tile', 'anchor']);
-const COSIGNATURE_TABLES = new Set(['cosignature']);
 /** Rows of a new node that no record made. */
-const OTHER_TABLES = new Set(['certificate', 'roster', 'topic-head', 'cosigned']);
+const OTHER_TABLES = new Set(['certificate', 'roster', 'topic-head']);
 
 /** Runs a federation of so many members and measures what it costs each of them. */
 export async function simulate({ members, records, idleMs, home, signal, say }: SimulationOptions): Promise<Measured> {
@@ -103,12 +102,11 @@ function storedBy(tables: Tables, own: number): Stored {
   const bytes = (names: ReadonlySet<string>) =>
     tables.reduce((sum, { table, bytes: size }) => sum + (names.has(table) ? size : 0), 0);
   const rows = (name: string) => tables.find(({ table }) => table === name)?.rows ?? 0;
-  const known = new Set([...RECORD_TABLES, ...BATCH_TABLES, ...COSIGNATURE_TABLES, ...OTHER_TABLES]);
+  const known = new Set([...RECORD_TABLES, ...BATCH_TABLES, ...OTHER_TABLES]);
   const rest = tables.reduce((sum, { table, bytes: size }) => sum + (known.has(table) ? 0 : size), 0);
   return {
     record: bytes(RECORD_TABLES) / rows('record'),
     batch: bytes(BATCH_TABLES) / rows('envelope'),
-    cosignature: bytes(COSIGNATURE_TABLES) / rows('cosignature'),
     own: rest / own,
   };
 }

@@ -36,7 +36,7 @@ export function measuredTable(all: readonly Measured[]): Table {
       kilobytes(({ small }) => small.received),
     ),
     row('… processor of a member', ({ small }) => `${count(small.cpu / 1000)} ms`),
-    row('… one batch everywhere, cosigned by all, on the ledger', ({ small }) => `${count(small.everywhere)} ms`),
+    row('… one batch everywhere, vouched for by all, confirmed', ({ small }) => `${count(small.everywhere)} ms`),
     row('a batch of many by each: records', ({ records }) => count(records)),
     row(
       '… received',
@@ -45,7 +45,6 @@ export function measuredTable(all: readonly Measured[]): Table {
     row('… processor of a member', ({ large }) => `${count(large.cpu / 1000)} ms`),
     row('stored: a record', ({ stored }) => `${count(stored.record)} B`),
     row('… a batch with its anchor', ({ stored }) => `${count(stored.batch)} B`),
-    row('… a cosignature', ({ stored }) => `${count(stored.cosignature)} B`),
     row('… an own record besides', ({ stored }) => `${count(stored.own)} B`),
     row('a lost store taken back', ({ catchUp }) => `${count(catchUp.milliseconds)} ms`),
     row(
@@ -102,16 +101,12 @@ export function dayTable(costs: UnitCosts, ways: readonly Way[]): Table {
   const gigabytes = (bytes: number) => `${(bytes / GIGABYTE).toFixed(1)} GB`;
   return [
     ['a day of one node', ...ways.map(({ name }) => name)],
-    row('members, seconds a batch, witnesses', (_, { members, interval, witnesses }) =>
-      [members, interval, witnesses].join(' · '),
-    ),
+    row('members, seconds a batch', (_, { members, interval }) => [members, interval].join(' · ')),
     row('batches of all', ({ batches }) => count(batches)),
-    row('cosignatures of all', ({ cosignatures }) => count(cosignatures)),
-    row('cosignatures that it makes', ({ signed }) => count(signed)),
+    row('checkpoints that it signs', ({ checkpoints }) => count(checkpoints)),
     row('received', ({ received }) => gigabytes(received)),
     row('sent', ({ sent }) => gigabytes(sent)),
     row('stored', ({ stored }) => gigabytes(stored)),
-    row('… cosignatures', ({ storedCosignatures }) => gigabytes(storedCosignatures)),
     row('processor', ({ cores }) => `${cores.toFixed(2)} cores`),
     row('ledger, all nodes', ({ ledgerUsd }) => `$${ledgerUsd.toFixed(0)}`),
     row('ledger, this node', ({ ledgerUsd }, { members }) => `$${(ledgerUsd / members).toFixed(2)}`),

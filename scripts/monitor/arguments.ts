@@ -16,9 +16,8 @@ checks every chain up to the genesis roster, and writes a proof of every misbeha
   --proofs DIR       where proofs are written; default: the working directory
   --metrics PORT     Prometheus metrics at http://127.0.0.1:PORT/metrics
   --interval SECONDS pause between rounds; default 5
-  --anchor-within, --quorum-within, --shown-within SECONDS
-                     what is told later than that: from sealing to the ledger, to a quorum of cosignatures, from the
-                     ledger to a node; default 60 each
+  --anchor-within, --shown-within SECONDS
+                     what is told later than that: from sealing to the ledger, from the ledger to a node; default 60 each
   --once             reads all there is, says what it found, and ends
   --keep-going       goes on after a proof
   --json             one JSON object a line
@@ -37,7 +36,7 @@ export interface WatchArguments {
   readonly proofs: string;
   readonly metrics: number | null;
   readonly intervalMs: number;
-  readonly patience: { readonly anchorMs: number; readonly quorumMs: number; readonly bodyMs: number };
+  readonly patience: { readonly anchorMs: number; readonly bodyMs: number };
   readonly once: boolean;
   readonly keepGoing: boolean;
   readonly json: boolean;
@@ -59,7 +58,6 @@ const OPTIONS = {
   metrics: { type: 'string' },
   interval: { type: 'string', default: '5' },
   'anchor-within': { type: 'string', default: '60' },
-  'quorum-within': { type: 'string', default: '60' },
   'shown-within': { type: 'string', default: '60' },
   once: { type: 'boolean', default: false },
   'keep-going': { type: 'boolean', default: false },
@@ -92,7 +90,6 @@ export function readArguments(args: readonly string[]): WatchArguments | VerifyA
     intervalMs: numberOf('interval', flags.interval, MAX_SECONDS) * SECOND_MS,
     patience: {
       anchorMs: numberOf('anchor-within', flags['anchor-within'], MAX_SECONDS) * SECOND_MS,
-      quorumMs: numberOf('quorum-within', flags['quorum-within'], MAX_SECONDS) * SECOND_MS,
       bodyMs: numberOf('shown-within', flags['shown-within'], MAX_SECONDS) * SECOND_MS,
     },
     once: flags.once,

@@ -13,19 +13,20 @@ import { PEER, VICTIM } from './write-path.ts';
 
 type Member = readonly [node: TestNode, callers: Submissions];
 
-/** Resolves once every acknowledged record is anchored and every batch is cosigned by the other node. */
+/** Resolves once every acknowledged record is verified and every batch is vouched for by the other node. */
 export async function everythingDone(victim: Member, peer: Member): Promise<void> {
   for (const [{ baseUrl }, { acknowledged }] of [victim, peer]) {
     await until('everything verified', async () => {
       return (await notVerified(baseUrl, [...acknowledged.values()], API_KEYS.unmetered)).length === 0;
     });
   }
-  const { chains, cosignatures } = peer[0].context;
-  const [us, eu] = [nodeId(VICTIM), nodeId(PEER)];
-  await until('everything cosigned', () => {
-    const isWitnessed = cosignatures.watermark(us, eu) === chains.head(us).batch;
-    return isWitnessed && cosignatures.watermark(eu, us) === chains.head(eu).batch;
-  });
+  for (const [{ context }] of [victim, peer]) {
+    const { chains, vouching } = context;
+    await until('everything vouched for', () => {
+      const vouched = vouching.vouched();
+      return [VICTIM, PEER].map(nodeId).every((node) => (vouched.get(node) ?? 0) === chains.head(node).batch);
+    });
+  }
 }
 
 /**

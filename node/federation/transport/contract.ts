@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { TransportLimits } from './limits.ts';
 
-export const TOPICS = ['batch', 'cosign', 'keys'] as const;
+export const TOPICS = ['batch', 'checkpoint', 'keys'] as const;
 export const PROTOCOLS = ['status', 'batches', 'record', 'payload', 'log', 'start'] as const;
 
 export type Topic = (typeof TOPICS)[number];

@@ -8,9 +8,7 @@ import {
 } from '../../../protocol/api/public-record.ts';
 import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
-import type { SignedStatement } from '../../../protocol/statement/statement.ts';
 import type { Chains } from '../../federation/chains.ts';
-import type { Cosignatures } from '../../federation/cosignatures.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { readBatch } from '../../sealing/batch-tables.ts';
 import type { Store } from '../../store/store.ts';
@@ -22,10 +20,9 @@ export interface ChainRouteRooms {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
 }
 
-/** `GET /v1/chains/:node`: the signed envelopes of a member's batches that this node holds, with their cosignatures. */
+/** `GET /v1/chains/:node`: the signed envelopes of a member's batches that this node holds. */
 export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
   const readQuery = queryReader(FromQueryShape);
   return {
@@ -33,7 +30,7 @@ export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
     path: '/v1/chains/:node',
     access: 'free',
     documentation: {
-      summary: "A member's batches as they were signed and cosigned",
+      summary: "A member's batches as they were signed",
       description:
         'Statements and signatures to the character, oldest first: with `/v1/rosters`, `/v1/signing-keys` and the ' +
         'ledger topic anyone can check the chain. A page has at most ' +
@@ -57,11 +54,7 @@ export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
   };
 }
 
-async function pageOf(
-  { store, chains, cosignatures }: ChainRouteRooms,
-  node: NodeId,
-  from: number,
-): Promise<ChainAnswer> {
+async function pageOf({ store, chains }: ChainRouteRooms, node: NodeId, from: number): Promise<ChainAnswer> {
   const head = chains.head(node).batch;
   const batches: ChainAnswer['batches'] = [];
   let characters = 0;
@@ -69,15 +62,11 @@ async function pageOf(
   for (; batch <= head && batches.length < PUBLIC_PAGE_ENTRIES && characters < PUBLIC_PAGE_CHARACTERS; batch++) {
     const stored = await readBatch(store, node, batch);
     if (stored === undefined) break;
-    const counted = await cosignatures.counted(stored.envelope);
-    batches.push({ batch, envelope: stored.signed, cosignatures: counted });
-    characters += [stored.signed, ...counted].reduce((sum, signed) => sum + charactersOf(signed), 0);
+    const { statement, signature } = stored.signed;
+    batches.push({ batch, envelope: stored.signed });
+    characters += statement.length + signature.length;
   }
   return { success: true, node, head, batches, nextFrom: batch <= head ? batch : null };
-}
-
-function charactersOf({ statement, signature }: SignedStatement): number {
-  return statement.length + signature.length;
 }
 
 /** Throws `Problem` 400 or 404. */

@@ -4,7 +4,6 @@ import type { Member } from '../../../protocol/log/roster.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Chains } from '../../federation/chains.ts';
-import type { Cosignatures } from '../../federation/cosignatures.ts';
 import type { Equivocations } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import type { PeerFaultCount } from '../../federation/peer-faults.ts';
@@ -16,7 +15,6 @@ export interface FederationSources {
   readonly self: NodeId;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly peers: () => readonly PeerState[];
   readonly catchingUp: () => readonly NodeId[];
@@ -25,7 +23,7 @@ export interface FederationSources {
   readonly vouching: VouchingView;
 }
 
-/** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who witnessed it, who told two stories. */
+/** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who told two stories. */
 export function federationRoute(sources: FederationSources): FreeRoute {
   return {
     method: 'GET',
@@ -62,12 +60,11 @@ export function federationRoute(sources: FederationSources): FreeRoute {
 }
 
 function memberBody(
-  { self, chains, cosignatures, keys, peers, equivocations }: FederationSources,
+  { self, chains, peers, equivocations }: FederationSources,
   { node, region, baseUrl }: Member,
 ): JsonObject {
   const peer = peers().find((candidate) => candidate.node === node);
   const { batch, hash, next } = chains.head(node);
-  const witnesses = keys.rosters.current.members.filter((member) => member.node !== node);
   const since = peer?.since ?? null;
   return {
     node,
@@ -77,7 +74,6 @@ function memberBody(
     since: since === null ? null : timestampOf(since),
     rttMilliseconds: peer?.rtt ?? null,
     head: { batch, envelope: hash, records: next - 1 },
-    cosigned: Object.fromEntries(witnesses.map((member) => [member.node, cosignatures.watermark(node, member.node)])),
     trusted: !equivocations.taints(node, Number.MAX_SAFE_INTEGER),
   };
 }

@@ -31,8 +31,8 @@ export const storage: Part = {
     return {
       table: [['store of', 'bytes', 'a record', 'against its body'], row('its own node', own), row('a peer', peer)],
       notes: [
-        `Disk blocks of the stores of stopped nodes after ${count(records)} records with bodies of ${count(BODY_BYTES)} bytes, all confirmed and`,
-        'cosigned. Its own node also keeps the encrypted payload. LevelDB’s logs, not yet compacted, count as they are.',
+        `Disk blocks of the stores of stopped nodes after ${count(records)} records with bodies of ${count(BODY_BYTES)} bytes, all`,
+        'confirmed. Its own node also keeps the encrypted payload. LevelDB’s logs, not yet compacted, count as they are.',
       ],
     };
   },

@@ -24,12 +24,11 @@ export class MemberNetwork implements AsyncDisposable {
     return new MemberNetwork(await fastFederation(nodes), await temporaryHome(), options);
   }
 
-  /** Opens what the members' folders hold and starts them, as far as witnessing. */
+  /** Opens what the members' folders hold and starts them. */
   async start(...names: readonly string[]): Promise<void> {
     for (const name of names) {
       const rooms = await this.open(name);
       await rooms.federation.start();
-      await rooms.federation.witnessBacklog();
     }
   }
 
@@ -60,7 +59,7 @@ export class MemberNetwork implements AsyncDisposable {
   /** The next batch of a member, made by nobody's rooms. */
   batch(node: string, options: SealOptions = {}, records = 3): Promise<TestBatch> {
     const drafts = Array.from({ length: records }, () => ({}));
-    return this.federation.sealBatch(node, drafts, { witnesses: [], ...options });
+    return this.federation.sealBatch(node, drafts, options);
   }
 
   /** A member seals and announces a batch. */
@@ -80,13 +79,6 @@ export class MemberNetwork implements AsyncDisposable {
   async holdsRoster(name: string, version: number): Promise<void> {
     const { keys } = this.rooms(name);
     await until(`${name} to have roster ${version}`, () => keys.rosters.current.version === version);
-  }
-
-  /** Waits until a member has a witness's cosignatures of a chain as far as `batch`. */
-  async cosigned(name: string, node: string, witness: string, batch: number): Promise<void> {
-    const { cosignatures } = this.rooms(name);
-    const [origin, by] = [this.id(node), this.id(witness)];
-    await until(`${name} to have ${witness} on ${node}/${batch}`, () => cosignatures.watermark(origin, by) === batch);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

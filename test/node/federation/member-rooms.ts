@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Chains } from '../../../node/federation/chains.ts';
 import type { ChainBesides } from '../../../node/federation/chain-assembler.ts';
-import { Cosignatures } from '../../../node/federation/cosignatures.ts';
 import { Equivocations } from '../../../node/federation/equivocations.ts';
 import { Federation, type FederationOptions } from '../../../node/federation/federation.ts';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
@@ -19,7 +18,7 @@ import type { NodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
-import { EMPTY_LEDGER } from '../../fixtures/ledger-view.ts';
+import { EMPTY_LEDGER, NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
@@ -42,20 +41,18 @@ export class MemberRooms implements AsyncDisposable {
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;
-  readonly cosignatures: Cosignatures;
   readonly equivocations: Equivocations;
   readonly pages: PageServer;
   readonly #federation: Federation | undefined;
 
   private constructor(
-    parts: Pick<MemberRooms, 'node' | 'store' | 'keys' | 'chains' | 'cosignatures' | 'equivocations'>,
+    parts: Pick<MemberRooms, 'node' | 'store' | 'keys' | 'chains' | 'equivocations'>,
     federation: Federation | undefined,
   ) {
     this.node = parts.node;
     this.store = parts.store;
     this.keys = parts.keys;
     this.chains = parts.chains;
-    this.cosignatures = parts.cosignatures;
     this.equivocations = parts.equivocations;
     this.pages = new PageServer(parts);
     this.#federation = federation;
@@ -68,7 +65,7 @@ export class MemberRooms implements AsyncDisposable {
     name: string,
     { network, certified = true, ...options }: RoomOptions = {},
   ): Promise<MemberRooms> {
-    const { node, key } = test.member(name);
+    const { node } = test.member(name);
     const store = await Store.open(join(home, name));
     const keys = await FederationKeys.open(store, test.rosters);
     if (certified) for (const certificate of test.certificates) await keys.learnCertificate(certificate);
@@ -78,21 +75,19 @@ export class MemberRooms implements AsyncDisposable {
       store,
       keys,
       chains: await Chains.open(store, names),
-      equivocations: await Equivocations.open(store, keys, options.ledger ?? EMPTY_LEDGER),
-      cosignatures: await Cosignatures.open(store, keys),
+      equivocations: await Equivocations.open(store, keys),
     };
     if (network === undefined) return new MemberRooms(parts, undefined);
     const transport = network.transport(node, names, (_topic, data, from) => federation.receive(data, from));
     const federation: Federation = new Federation({
       ...parts,
       self: node,
-      signer: () => key.signer,
       transport,
       now: Date.now,
       log: silent,
       ledger: EMPTY_LEDGER,
+      decided: NOTHING_DECIDED,
       askRosters: async () => [],
-      ownChainWaitMs: 200,
       besidesOwn: NO_ROWS,
       onHalt: () => {},
       onTold: () => {},

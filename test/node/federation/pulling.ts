@@ -5,7 +5,7 @@ import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
-import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from './member-rooms.ts';
 
@@ -54,7 +54,7 @@ export class Pulling implements AsyncDisposable {
     const batch = await this.federation.sealBatch(
       node,
       drafts.map(() => ({})),
-      { witnesses: [], groupSize },
+      { groupSize },
     );
     for (const holder of holders) await this.room(holder).hold(batch);
   }
@@ -90,8 +90,7 @@ export class Pulling implements AsyncDisposable {
       store,
       keys,
       chains,
-      ledger: EMPTY_LEDGER,
-      vouchers: NO_VOUCHERS,
+      decided: NOTHING_DECIDED,
       faults: this.faults,
       transport,
       lanes: new Lanes(),

@@ -6,10 +6,11 @@ import { type SignedStatement, signStatement } from '../../../protocol/statement
 import * as assert from 'uvu/assert';
 import { ChainAssembler, ChainContradictionError } from '../../../node/federation/chain-assembler.ts';
 import { decodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
+import type { Decided } from '../../../node/federation/decidable.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
-import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import {
   CHAIN_TABLES,
@@ -63,7 +64,7 @@ export class Rebuilding implements AsyncDisposable {
     drafts: Parameters<TestFederation['sealBatch']>[1],
     options: Parameters<TestFederation['sealBatch']>[2] = {},
   ) {
-    const batch = await this.federation.sealBatch('eu', drafts, { witnesses: [], ...options });
+    const batch = await this.federation.sealBatch('eu', drafts, options);
     await this.origin.hold(batch);
     return batch;
   }
@@ -110,8 +111,12 @@ export class Rebuilding implements AsyncDisposable {
   }
 }
 
-export function assemblerOf({ store, keys, chains }: MemberRooms, { node }: MemberRooms): Promise<ChainAssembler> {
-  return ChainAssembler.recover({ node, store, keys, chains, ledger: EMPTY_LEDGER, vouchers: NO_VOUCHERS });
+export function assemblerOf(
+  { store, keys, chains }: MemberRooms,
+  { node }: MemberRooms,
+  decided: Decided = NOTHING_DECIDED,
+): Promise<ChainAssembler> {
+  return ChainAssembler.recover({ node, store, keys, chains, decided });
 }
 
 /** Index of a page's item of a kind, the n-th of them. */

@@ -5,7 +5,6 @@ import { KeyDirectory } from '../../../protocol/keys/key-directory.ts';
 import { judgeEnvelopes } from '../../../protocol/proof/judge.ts';
 import { type MisdeedProof, parseProofText, PROOF_FORMAT } from '../../../protocol/proof/proof.ts';
 import { verifyProof } from '../../../protocol/proof/verify.ts';
-import { type Cosignature, cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
@@ -47,24 +46,6 @@ test('an envelope that does not follow the one before proves a broken chain; one
   assert.equal(judge(proofOf('broken-chain', { statements: [first.signed, loose] })).finding.members, ['eu']);
   const start = await signStatement(envelopeStatement, { ...first.envelope, first: 2 }, signer);
   assert.equal(judge(proofOf('broken-chain', { statements: [start] })).finding.batch, { node: 'eu', number: 1 });
-});
-
-test('a witness that cosigns two envelopes, or its own, is proven', async () => {
-  const cosigned = (change: Partial<Cosignature>, by = 'us') => {
-    const { signer: witness } = federation.member(by).key;
-    const cosignature = cosignatureStatement.parse(first.cosignatures[0]?.statement ?? '');
-    const { node } = federation.member(by);
-    return signStatement(
-      cosignatureStatement,
-      { ...cosignature, witness: node, keyId: witness.keyId, ...change },
-      witness,
-    );
-  };
-  const statements = [await cosigned({}), await cosigned({ envelope: second.hash })];
-  assert.equal(judge(proofOf('double-cosignature', { statements })).finding.members, ['us']);
-  const own = await cosigned({}, 'eu');
-  assert.equal(judge(proofOf('own-cosignature', { statements: [own] })).finding.members, ['eu']);
-  assert.throws(() => judge(proofOf('own-cosignature', { statements: statements.slice(0, 1) })), /do not prove/);
 });
 
 test('two rosters of one version name who signed both', async () => {

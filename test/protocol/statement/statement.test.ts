@@ -5,7 +5,7 @@ import { keyCertificateStatement } from '../../../protocol/keys/certificate.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { MAX_MESSAGE_BYTES, parseLedgerMessage } from '../../../protocol/log/message.ts';
-import { cosignatureStatement } from '../../../protocol/statement/cosignature.ts';
+import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
 import { encodeSignature, isBase64url, signatureHolds, StatementError } from '../../../protocol/statement/statement.ts';
@@ -14,7 +14,7 @@ import { TestFederation } from '../../fixtures/federation.ts';
 const KINDS = [
   groupStatement,
   envelopeStatement,
-  cosignatureStatement,
+  checkpointStatement,
   keyCertificateStatement,
   revocationStatement,
   rosterStatement,
@@ -33,7 +33,7 @@ test('every kind of statement is signed in a context of its own', () => {
 });
 
 test('no text is a statement of two kinds', () => {
-  const texts = [batch.signed, ...batch.cosignatures, ...bundle.keys, ...federation.rosters, bundle.receipt];
+  const texts = [batch.signed, ...bundle.keys, ...federation.rosters, bundle.receipt];
   for (const { statement } of texts) {
     const readable = KINDS.filter((kind) => {
       try {

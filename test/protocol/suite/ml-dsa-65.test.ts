@@ -24,7 +24,7 @@ interface Vectors {
 const CONTEXTS: readonly SigningContext[] = [
   'meridian/group/1',
   'meridian/batch/1',
-  'meridian/cosign/1',
+  'meridian/checkpoint/1',
   'meridian/key/1',
   'meridian/revocation/1',
   'meridian/roster/1',

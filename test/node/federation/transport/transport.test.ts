@@ -22,7 +22,7 @@ test('five nodes mesh and a message reaches every other one, once for each autho
 test('each topic arrives under its own name', async () => {
   await using network = await Network.of(['eu', 'us']);
   await network.meshed();
-  for (const topic of ['batch', 'cosign', 'keys'] as const) {
+  for (const topic of ['batch', 'checkpoint', 'keys'] as const) {
     await network.transport('eu').publish(topic, Buffer.from('same bytes'));
   }
   await until('three messages', () => network.peer('us').received.length === 3);
@@ -31,7 +31,7 @@ test('each topic arrives under its own name', async () => {
       .peer('us')
       .received.map(({ topic }) => topic)
       .sort(),
-    ['batch', 'cosign', 'keys'],
+    ['batch', 'checkpoint', 'keys'],
   );
 });
 
@@ -88,7 +88,7 @@ test('a state says since when a peer is here, what it subscribes to and how far 
   await until('a round trip', () => eu.peers()[0]?.rtt !== null);
   const [state] = eu.peers();
   assert.is(state?.node, 'us');
-  assert.equal(state?.subscribed, ['batch', 'cosign', 'keys']);
+  assert.equal(state?.subscribed, ['batch', 'checkpoint', 'keys']);
   assert.ok(Math.abs(Date.now() - (state?.since ?? 0)) < 60_000);
   assert.is(state?.lastError, null);
   assert.type(state?.score, 'number');
