@@ -1,4 +1,4 @@
-import { type Store, StoreError } from '../store/store.ts';
+import { type Rows, StoreError } from '../store/store.ts';
 import { startTable } from './start-tables.ts';
 
 /**
@@ -12,10 +12,10 @@ export class StartMarks implements AsyncDisposable {
   readonly hasSigned: boolean;
   /** Whether the run before ended in order, after it knew how far its chain goes. */
   readonly wasStopped: boolean;
-  readonly #store: Store;
+  readonly #store: Rows;
   #isOrdered: boolean;
 
-  private constructor(store: Store, hasSigned: boolean, wasStopped: boolean) {
+  private constructor(store: Rows, hasSigned: boolean, wasStopped: boolean) {
     this.#store = store;
     this.hasSigned = hasSigned;
     this.wasStopped = wasStopped;
@@ -23,7 +23,7 @@ export class StartMarks implements AsyncDisposable {
   }
 
   /** To be disposed after all that signs, and before the store. */
-  static async open(store: Store): Promise<StartMarks> {
+  static async open(store: Rows): Promise<StartMarks> {
     const hasSigned = (await startTable.get(store, 'signed')) !== undefined;
     const wasStopped = (await startTable.get(store, 'stopped')) !== undefined;
     if (wasStopped) await store.write([startTable.del('stopped')]);

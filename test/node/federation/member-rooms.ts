@@ -13,6 +13,7 @@ import type { Verdict } from '../../../node/federation/transport/contract.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
+import { StartAnswers } from '../../../node/start/start-answers.ts';
 import { Store } from '../../../node/store/store.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
@@ -22,6 +23,7 @@ import { EMPTY_LEDGER, NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
+const NO_CHECKPOINTS = { signedTextsOf: () => [] };
 const NO_ROWS: ChainBesides = { group: async () => [], batch: () => [] };
 
 /** A federation whose members sign fast. */
@@ -78,6 +80,7 @@ export class MemberRooms implements AsyncDisposable {
       equivocations: await Equivocations.open(store, keys),
     };
     if (network === undefined) return new MemberRooms(parts, undefined);
+    const starts = await StartAnswers.open({ store, chains: parts.chains, book: NO_CHECKPOINTS }, names);
     const transport = network.transport(node, names, (_topic, data, from) => federation.receive(data, from));
     const federation: Federation = new Federation({
       ...parts,
@@ -88,6 +91,7 @@ export class MemberRooms implements AsyncDisposable {
       ledger: EMPTY_LEDGER,
       decided: NOTHING_DECIDED,
       askRosters: async () => [],
+      starts,
       besidesOwn: NO_ROWS,
       onHalt: () => {},
       onTold: () => {},
