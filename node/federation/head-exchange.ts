@@ -26,7 +26,6 @@ const HEAD_EXCHANGE_MS = 30_000;
 const SETTLING_MS = [2_000, 5_000] as const;
 
 export interface HeadExchangeOptions {
-  readonly self: NodeId;
   readonly store: Store;
   readonly keys: FederationKeys;
   readonly chains: Chains;

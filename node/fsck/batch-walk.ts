@@ -127,7 +127,6 @@ export class BatchWalk {
     const { report } = this.#check;
     const envelope = checkSigned(this.#check, envelopeTable, key, envelopeStatement, signed, (value) => ({
       ...value,
-      at: value.sealedAt,
     }));
     if (envelope === undefined) return undefined;
     if (key !== envelopeTable.key(this.#node, envelope.batch) || envelope.node !== this.#node) {

@@ -134,7 +134,6 @@ class ChainWalk {
     const { report } = this.#check;
     const group = checkSigned(this.#check, groupTable, key, groupStatement, signed, (value) => ({
       ...value,
-      at: value.signedAt,
     }));
     if (group === undefined) return undefined;
     if (group.node !== this.#node || key !== groupTable.key(this.#node, group.first)) {

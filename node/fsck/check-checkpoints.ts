@@ -1,7 +1,6 @@
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { checkpointTable, falseCheckpointTable, KEYS_OF_A_MEMBER } from '../log/checkpoint-book.ts';
-import { timestampOf } from '../../protocol/time.ts';
 import { type Check, checkSigned } from './check.ts';
 import type { LogWalk } from './log-walk.ts';
 import { readRows } from './rows.ts';
@@ -73,14 +72,12 @@ async function checkTable(
   }
 }
 
-/** No time is in a checkpoint: the certificate's own is taken. */
 function open(check: Check, table: CheckpointTable, key: string, { text, signature }: SignedCheckpoint): Checkpoint | undefined {
   const signed = { statement: text, signature };
   return checkSigned(check, table, key, checkpointStatement, signed, ({ node, keyId }) => ({
     node,
     keyId,
-    at: check.keys?.directory.get(node, keyId)?.certificate.validFrom ?? timestampOf(0),
-    first: 0,
+    first: null,
   }));
 }
 

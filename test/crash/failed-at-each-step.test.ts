@@ -85,7 +85,7 @@ for (const fault of DISK_FAULTS) {
   }
 }
 
-test('afterwards every batch is confirmed once and cosigned, and no record is lost or doubled', async () => {
+test('afterwards every batch is confirmed once and vouched for, and no record is lost or doubled', async () => {
   await victim.stop();
   await victim.start();
   await everythingDone([victim, atVictim], [peer, atPeer]);

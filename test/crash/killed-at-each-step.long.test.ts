@@ -82,7 +82,7 @@ for (const [number, kill] of KILLS.entries()) {
   }
 }
 
-test('afterwards every batch is confirmed once and cosigned, and no record is lost or doubled', async () => {
+test('afterwards every batch is confirmed once and vouched for, and no record is lost or doubled', async () => {
   const victim = network.node(VICTIM);
   await victim.start();
   await atVictim.repeat();

@@ -21,7 +21,7 @@ export interface WriteStep {
   readonly status?: OutboxStatus;
 }
 
-/** Every write on the way of a record, in order; the last two are what a peer does for another node's batch. */
+/** Every write on the way of a record, in order; the last is what a peer does for another node's batch. */
 export const WRITE_STEPS = [
   { name: 'group written', before: 'group signed', origin: VICTIM, row: `group/${VICTIM}/`, counts: 'records' },
   {
@@ -68,7 +68,6 @@ export const WRITE_STEPS = [
     row: `envelope/${PEER}/`,
     counts: 'batches',
   },
-  { name: 'cosignature kept', before: 'batch cosigned', origin: PEER, row: `cosignature/${PEER}/`, counts: 'batches' },
 ] as const satisfies readonly WriteStep[];
 
 export type StepName = (typeof WRITE_STEPS)[number]['name'];

@@ -1,13 +1,21 @@
+import { nativeSigner } from '../../node/keys/native-suite.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { FederationLog } from '../fixtures/federation-log.ts';
 import { recordAt, type SealedBatch } from '../fixtures/federation-log-batch.ts';
 import { bundleOf, linkedOf } from '../fixtures/federation-log-bundle.ts';
+import { certifyKey, seedOf } from '../fixtures/federation-member.ts';
+import { Ledger } from '../trust/ledger.ts';
 
 /** Members whose every key the forger has: fewer than a quorum, and than a majority, of any roster here. */
 export const LIARS = ['eu', 'jp'] as const;
+
+/** Of the first roster, and of the second. */
+const THREE_OF_FIVE = ['us', 'eu', 'jp'];
+const FOUR_OF_SIX = ['us', 'eu', 'jp', 'za'];
 
 const HOUR_MS = 3_600_000;
 
@@ -22,6 +30,12 @@ export interface Subject {
 /** A federation, its records, and complete bundles of them at several sizes of its log. */
 export interface Corpus {
   readonly home: FederationLog;
+  /** The topic that its log was decided by, for a node to read. */
+  readonly ledger: Ledger;
+  /** Of each member of the newest roster, over the whole log. */
+  readonly newest: readonly SignedCheckpoint[];
+  /** The same by keys that have signed nothing else, and their certificates: they certify no record. */
+  readonly besides: { readonly checkpoints: readonly SignedCheckpoint[]; readonly keys: readonly SignedStatement[] };
   readonly pin: Sha256Hash;
   readonly subjects: readonly Subject[];
   /** Its batch fell: it was decided after its key was compromised. */
@@ -34,8 +48,9 @@ export interface Corpus {
 }
 
 export async function createCorpus(seed: string): Promise<Corpus> {
-  const home = await FederationLog.create({ seed, quorum: 3 });
-  const made = await history(home);
+  const ledger = await Ledger.create({ seed, quorum: 3 });
+  const home = ledger.log;
+  const made = await history(ledger);
   const subjects = made.batches.flatMap((sealed) =>
     sealed.records.map((_, i) => ({ sealed, i, index: home.indexOf(sealed) })),
   );
@@ -47,11 +62,13 @@ export async function createCorpus(seed: string): Promise<Corpus> {
   await withLinked(home, bundles, made.reviewed, made.review);
   const foreign = await Promise.all([`${seed}/elsewhere`, `${seed}/far`].map((name) => foreignBundle(name)));
   const { fallen, misdated } = made;
-  return { home, pin: home.genesis, subjects, fallen, misdated, bundles, foreign: foreign.flat() };
+  const [newest, besides] = [await at.at(home.size), await byOtherKeys(home)];
+  return { home, ledger, newest, besides, pin: home.genesis, subjects, fallen, misdated, bundles, foreign: foreign.flat() };
 }
 
 /** Three rosters, late and misdated batches, a rotated and a compromised key, and one batch that is not decided. */
-async function history(home: FederationLog) {
+async function history(ledger: Ledger) {
+  const home = ledger.log;
   const batches: SealedBatch[] = [];
   const record = async (node: string, count = 1, change = {}) => {
     const sealed = await home.seal(node, Array.from({ length: count }, () => ({ account: `acc_${node}_demo` })), change);
@@ -60,31 +77,34 @@ async function history(home: FederationLog) {
   };
   const decided = async (node: string, count = 1, change = {}) => {
     const sealed = await record(node, count, change);
-    home.decide(sealed);
+    decide(sealed);
     return sealed;
+  };
+  const decide = (sealed: SealedBatch) => {
+    if (!ledger.name(sealed)) throw new Error('an honest batch was not decided');
   };
   const reviewed = await decided('eu', 3);
   await decided('ca', 2);
   await decided('jp', 2);
   await home.admit('za');
-  home.addRoster({ members: home.membersWith(['za']) });
+  ledger.enforce(ledger.draftRoster({ members: home.membersWith(['za']) }), ...THREE_OF_FIVE);
   await decided('za');
   await home.rotateKey('eu');
   const original = recordAt(reviewed, 0).id;
-  const review = await home.record('eu', [{ kind: 'human_override', account: 'acc_eu_demo', links: { original } }]);
+  const review = await ledger.record('eu', [{ kind: 'human_override', account: 'acc_eu_demo', links: { original } }]);
   batches.push(review);
   const compromisedSince = home.tick();
   const fallen = await decided('ca');
-  await home.revoke('ca', { reason: 'compromised', compromisedSince });
+  ledger.enforce(await ledger.draftRevocation('ca', { reason: 'compromised', compromisedSince }), ...FOUR_OF_SIX);
   await home.rotateKey('ca', 4);
   await decided('ca');
-  await home.revoke('us');
+  ledger.enforce(await ledger.draftRevocation('us'), ...FOUR_OF_SIX);
   await home.rotateKey('us');
   const misdated = await decided('jp', 1, { sealedAt: timestampOf(home.now + HOUR_MS) });
   const late = await record('us', 2);
   home.tick(25 * HOUR_MS);
-  home.decide(late);
-  home.addRoster({ members: home.membersWith([], ['sg']) });
+  decide(late);
+  ledger.enforce(ledger.draftRoster({ members: home.membersWith([], ['sg']) }), ...FOUR_OF_SIX);
   await decided('jp');
   await decided('eu', 2);
   await record('eu');
@@ -119,6 +139,18 @@ class CheckpointBook {
     const revoked = this.#log.revocations.filter(({ revocation, index }) => revocation.node === node && index < size);
     return keys[revoked.length] ?? keys[0];
   }
+}
+
+async function byOtherKeys(home: FederationLog): Promise<Corpus['besides']> {
+  const [checkpoints, keys]: [SignedCheckpoint[], SignedStatement[]] = [[], []];
+  for (const { node } of home.roster().roster.members) {
+    const signer = nativeSigner(seedOf(`${home.seed}/${node}/besides`));
+    const terms = { validFrom: home.tick(), seqFrom: 1 };
+    const { signed } = await certifyKey(node, home.member(node).identity, signer, terms);
+    checkpoints.push(await home.checkpoint(node, {}, { signer, signed }));
+    keys.push(signed);
+  }
+  return { checkpoints, keys };
 }
 
 function sizesFor({ size }: FederationLog, { index }: Subject): readonly number[] {

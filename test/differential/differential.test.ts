@@ -1,15 +1,22 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SEED } from '../runner/seed.ts';
+import type { Corpus } from './corpus.ts';
 import { differential } from './differential.ts';
 import type { Answer, Judge } from './judge.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
+import { nodeJudge } from './node-judge.ts';
 
 const BUNDLES = 300;
 
-test('library, command line and browser come to the same on every bundle, and nothing false is verified', async () => {
+test('library, command line, browser and node come to the same on every bundle, and nothing false is verified', async () => {
   const judges = [libraryJudge(), commandJudge(), await browserJudge()];
-  const { findings, words, mutations } = await differential({ bundles: BUNDLES, seed: SEED, judges });
+  const { findings, words, mutations } = await differential({
+    bundles: BUNDLES,
+    seed: SEED,
+    judges,
+    node: nodeJudge,
+  });
   assert.equal(
     findings.map(({ name, what }) => `${name}: ${what}`),
     [],
@@ -32,6 +39,20 @@ test('a judge that differs in a word or a code, or that verifies all, is found',
   const said = await of(wrong({ word: 'verified' }));
   assert.ok(said.length > 10);
   assert.ok(said.every(({ what }) => what.startsWith('verified, though')));
+});
+
+test('a node that differs from its log in a word or a code, or that verifies all, is found', async () => {
+  const wrong = async (change: (answer: Answer) => Answer) => {
+    const node = async (corpus: Corpus): Promise<Judge> => {
+      const honest = await nodeJudge(corpus);
+      return { ...honest, judge: async (texts, pin) => (await honest.judge(texts, pin)).map(change) };
+    };
+    return (await differential({ bundles: 40, seed: SEED, judges: [libraryJudge()], node })).findings.length;
+  };
+  assert.is(await wrong((answer) => answer), 0);
+  assert.ok((await wrong((answer) => ({ ...answer, codes: [...answer.codes, 'none'] }))) > 20);
+  assert.ok((await wrong((answer) => ({ ...answer, word: 'verified' }))) > 10);
+  assert.ok((await wrong((answer) => ({ ...answer, word: 'contradicted' }))) > 10);
 });
 
 test.run();

@@ -1,10 +1,13 @@
+import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { parseBundleText } from '../../protocol/verdict/parse.ts';
 import { Random } from '../hostile/random.ts';
 import { type Corpus, createCorpus } from './corpus.ts';
 import { FORGED } from './forgeries.ts';
-import type { Answer, Judge } from './judge.ts';
+import { type Answer, type Judge, UNREADABLE } from './judge.ts';
+import { libraryJudge } from './judges.ts';
+import { faultOfNode, type Knowing, knowingOf, type Strangers } from './knowing.ts';
 import { KEYLESS, type Mutation, WHOLE } from './mutations.ts';
-import { faultOfVerified } from './truth.ts';
+import { faultOfRecord, faultOfVerified } from './truth.ts';
 
 /** Bundles that are generated and judged before the next ones are. */
 const ROUND = 500;
@@ -31,7 +34,10 @@ export interface Report {
 export interface Terms {
   readonly bundles: number;
   readonly seed: number;
+  /** Strangers: they know the pin and nothing else. */
   readonly judges: readonly Judge[];
+  /** A node of the generated federation, which knows its log. Default: none. */
+  readonly node?: (corpus: Corpus) => Promise<Judge>;
   /** Told after each round. */
   readonly onRound?: (done: number) => void;
 }
@@ -42,12 +48,14 @@ interface Case {
 }
 
 /**
- * Judges generated bundles by each judge. A finding is any difference between two of them, and a verified bundle that does
- * not say what happened, or has no quorum.
+ * Judges generated bundles by each judge. A finding is any difference between two strangers, any answer of the node that is
+ * not a stranger's who was brought all that the node knows (`knowingOf`), and a verified bundle that does not say what
+ * happened, or has no quorum.
  */
-export async function differential({ bundles, seed, judges, onRound }: Terms): Promise<Report> {
+export async function differential({ bundles, seed, judges, node: openNode, onRound }: Terms): Promise<Report> {
   const random = new Random(seed);
   const corpus = await createCorpus(`differential/${seed}`);
+  await using node = (await openNode?.(corpus)) ?? null;
   const words = new Map<string, number>();
   const mutations = new Map<string, number>();
   const findings: Finding[] = [];
@@ -64,10 +72,46 @@ export async function differential({ bundles, seed, judges, onRound }: Terms): P
       const what = findingIn(corpus, one.text, judges, each);
       if (what !== null) findings.push({ ...one, what });
     }
+    for (const [i, what] of await nodeFindings(corpus, node, texts)) {
+      const one = cases[i];
+      if (one !== undefined) findings.push({ ...one, what });
+    }
     done += cases.length;
     onRound?.(done);
   }
   return { bundles, words, mutations, findings };
+}
+
+/** By place of the text. */
+async function nodeFindings(corpus: Corpus, node: Judge | null, texts: readonly string[]): Promise<[number, string][]> {
+  if (node === null) return [];
+  await using stranger = libraryJudge();
+  const known = texts.map((text) => {
+    const bundle = readable(text);
+    return bundle === null ? null : { bundle, knowing: knowingOf(corpus, bundle) };
+  });
+  const ask = (of: (knowing: Knowing) => Bundle) => {
+    return stranger.judge(known.map((one) => (one === null ? '' : JSON.stringify(of(one.knowing)))), corpus.pin);
+  };
+  const answers = await node.judge(texts, corpus.pin);
+  const [full, told] = [await ask((knowing) => knowing.full), await ask((knowing) => knowing.told)];
+  return known.flatMap((one, i): [number, string][] => {
+    const fault = nodeFault(corpus, one, answers[i], { full: full[i] ?? UNREADABLE, told: told[i] ?? UNREADABLE });
+    return fault === null ? [] : [[i, `node: ${fault}`]];
+  });
+}
+
+function nodeFault(
+  corpus: Corpus,
+  known: { readonly bundle: Bundle; readonly knowing: Knowing } | null,
+  answer: Answer = { ...UNREADABLE, word: 'no answer' },
+  strangers: Strangers,
+): string | null {
+  if (known === null) return answer.word === UNREADABLE.word ? null : `it is unreadable, and the node says ${answer.word}`;
+  const fault = faultOfNode(answer, strangers, known.knowing);
+  if (fault !== null || answer.word !== 'verified') return fault;
+  const wrong = faultOfRecord(corpus, known.bundle);
+  return wrong === null ? null : `verified, though ${wrong}`;
 }
 
 async function nextCase(random: Random, corpus: Corpus): Promise<Case> {

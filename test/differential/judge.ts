@@ -1,17 +1,22 @@
+import { evaluate } from '../../protocol/evidence/rules.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 
-/** What one judge makes of one bundle: all that has to be the same at each. */
-export interface Answer {
+/** What is said of one record. */
+export interface Said {
   /** A word of a verdict, or `unreadable`. */
   readonly word: string;
+  /** Of all that speaks against it. */
   readonly codes: readonly string[];
-  /** Words on the linked records. */
-  readonly linked: readonly string[];
+}
+
+/** What one judge makes of one bundle: all that has to be the same at each. */
+export interface Answer extends Said {
+  readonly linked: readonly Said[];
   /** The rest of the verdict that the bundle alone decides, as JSON. */
   readonly rest: string;
 }
 
-/** One way to come to a verdict. A node's `POST /v1/bundles/verify` is another. */
+/** One way to come to a verdict. */
 export interface Judge extends AsyncDisposable {
   readonly name: string;
   /** Judges each text under one pin. Resolves to an answer a text, in order. */
@@ -20,15 +25,30 @@ export interface Judge extends AsyncDisposable {
 
 export const UNREADABLE: Answer = { word: 'unreadable', codes: [], linked: [], rest: '' };
 
-type Told = Pick<Verdict, 'agent' | 'evidence' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses'>;
+type Told = Pick<Verdict, 'agent' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses' | 'word'> & {
+  readonly evidence: Pick<NonNullable<Verdict['evidence']>, 'complianceStatus'> | null;
+};
+
+/** What a node shows where there is no body of a record to evaluate. */
+const { complianceStatus: OF_NO_RECORD } = evaluate({ record: null, sigValid: false }, [], null);
+
+type Problems = readonly { readonly code: string }[];
 
 /** The answer of a verdict, wherever it was come to. Only the time of judging is left out. */
 export function answerOf(
-  { facts, ledger, pinned, restsOn, status, witnesses, agent, evidence, ...told }: Told & Pick<Verdict, 'word'>,
-  codes: readonly string[],
-  linked: readonly string[],
+  { facts, ledger, pinned, restsOn, status, witnesses, agent, evidence, ...told }: Told,
+  problems: Problems,
+  linked: readonly { readonly word: string; readonly problems: Problems }[],
 ): Answer {
-  const { complianceStatus = null } = evidence ?? {};
+  const { complianceStatus = OF_NO_RECORD } = evidence ?? {};
   const rest = { facts, ledger, pinned, restsOn, status, witnesses, agent, complianceStatus };
-  return { word: told.word, codes, linked, rest: JSON.stringify(rest) };
+  return {
+    ...saidOf(told.word, problems),
+    linked: linked.map((one) => saidOf(one.word, one.problems)),
+    rest: JSON.stringify(rest),
+  };
+}
+
+function saidOf(word: string, problems: Problems): Said {
+  return { word, codes: problems.map(({ code }) => code) };
 }

@@ -31,11 +31,7 @@ function libraryAnswer(text: string, pin: string): Answer {
   if (!isSha256Hash(pin)) throw new TypeError('a pin is a hash');
   try {
     const { problems, linked, ...verdict } = verifyBundle(nativeSuite, parseBundleText(text), { pin });
-    return answerOf(
-      verdict,
-      problems.map(({ code }) => code),
-      linked.map(({ word }) => word),
-    );
+    return answerOf(verdict, problems, linked);
   } catch (error) {
     if (error instanceof BundleError || error instanceof JsonError) return UNREADABLE;
     throw error;
@@ -74,9 +70,7 @@ async function commandAnswers(home: string, bundles: string, pin: string): Promi
   const answers: [string, Answer][] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     const { file, problems = [], linked = [], ...verdict } = JSON.parse(line);
-    const codes = problems.map(({ code }: { code: string }) => code);
-    const words = linked.map(({ word }: { word: string }) => word);
-    answers.push([file, verdict.word === 'unreadable' ? UNREADABLE : answerOf(verdict, codes, words)]);
+    answers.push([file, verdict.word === 'unreadable' ? UNREADABLE : answerOf(verdict, problems, linked)]);
   }
   return answers;
 }
@@ -108,9 +102,9 @@ export async function browserJudge(): Promise<Judge> {
 }
 
 function pageAnswer(text: string): Answer {
-  const { codes = [], linked = [], ...verdict } = JSON.parse(text);
+  const { problems = [], linked = [], ...verdict } = JSON.parse(text);
   if (verdict.word === 'unreadable') return UNREADABLE;
-  return answerOf(verdict, codes, linked);
+  return answerOf(verdict, problems, linked);
 }
 
 function pagesOf(texts: readonly string[]): readonly (readonly string[])[] {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { differential } from './differential.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
+import { nodeJudge } from './node-judge.ts';
 
 const { values } = parseArgs({
   options: {
@@ -16,9 +17,9 @@ const { values } = parseArgs({
 const bundles = Number(values.bundles);
 const seed = Number(values.seed);
 const judges = [libraryJudge(), commandJudge(), await browserJudge()];
-console.log(`${bundles} bundles, seed ${seed}: ${judges.map(({ name }) => name).join(' · ')}`);
+console.log(`${bundles} bundles, seed ${seed}: ${judges.map(({ name }) => name).join(' · ')} · node`);
 const started = Date.now();
-const report = await differential({ bundles, seed, judges, onRound: (done) => console.log(`  ${done} judged`) });
+const report = await differential({ bundles, seed, judges, node: nodeJudge, onRound: (done) => console.log(`  ${done} judged`) });
 const { words, mutations, findings } = report;
 print('by word', words);
 print('by change', mutations);

@@ -12,7 +12,16 @@ import { type Corpus, LIARS, type Subject } from './corpus.ts';
  * of the federation, and a quorum of its members says so. It knows what happened, and asks no code that is under test.
  */
 export function faultOfVerified(corpus: Corpus, bundle: Bundle): string | null {
-  const subject = corpus.subjects.find(({ sealed, i }) => recordAt(sealed, i).head === bundle.record.head);
+  const isKnown = knowsAll(corpus, bundle);
+  const fault = faultOfRecord(corpus, bundle, isKnown);
+  const subject = subjectOf(corpus, bundle);
+  if (fault !== null || subject === undefined || subject.index === null) return fault;
+  return hasQuorum(corpus, bundle, subject, subject.index) ? null : 'it has no quorum';
+}
+
+/** The same where a quorum is known to say so: by a node whose log holds every revocation, nothing fallen is verified. */
+export function faultOfRecord(corpus: Corpus, bundle: Bundle, knowsRevocations = true): string | null {
+  const subject = subjectOf(corpus, bundle);
   if (subject === undefined) return 'no such record was made';
   const { sealed, i, index } = subject;
   const { body, payload } = recordAt(sealed, i);
@@ -25,8 +34,11 @@ export function faultOfVerified(corpus: Corpus, bundle: Bundle): string | null {
   if (bundle.receipt.statement !== sealed.signedGroup.statement) return 'another receipt';
   if (bundle.decision?.text !== corpus.home.decisions[index]) return 'another decision';
   if (sealed === corpus.misdated) return 'it is misdated';
-  if (sealed === corpus.fallen && knowsAll(corpus, bundle)) return 'its batch fell';
-  return hasQuorum(corpus, bundle, subject, index) ? null : 'it has no quorum';
+  return sealed === corpus.fallen && knowsRevocations ? 'its batch fell' : null;
+}
+
+function subjectOf({ subjects }: Corpus, { record }: Bundle): Subject | undefined {
+  return subjects.find(({ sealed, i }) => recordAt(sealed, i).head === record.head);
 }
 
 /** Whether it carries every revocation with all that shows it, as the federation has it: then nothing fallen is verified. */

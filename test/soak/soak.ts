@@ -31,7 +31,7 @@ const NODES = ['us', 'eu'];
 /** Members that are not: a verdict needs the word of a quorum of others. */
 const OTHERS = ['ca', 'sg', 'jp'];
 const CALLERS = 8;
-/** So that batches are sealed, anchored and cosigned all the time. In seconds. */
+/** So that batches are sealed, anchored and vouched for all the time. In seconds. */
 const BATCH_INTERVAL = '0.3';
 /** The last records before a kill, asked for after each. */
 const LOOKED_AT = 8;

@@ -1,7 +1,7 @@
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { utf8 } from '../../protocol/bytes.ts';
 import { hashText, type Sha256Hash, writeSha384 } from '../../protocol/hash.ts';
-import { decide, type DecideOutcome, type Rival } from '../../protocol/log/decide.ts';
+import { decide, type DecideOutcome, type Rival, type TopicMessage } from '../../protocol/log/decide.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { initialState } from '../../protocol/log/in-force.ts';
@@ -27,9 +27,10 @@ export interface Hidden {
 export class Ledger {
   readonly log: FederationLog;
   readonly rivals: Rival[] = [];
+  /** All that was paid for, in order: what a node reads. */
+  readonly messages: TopicMessage[] = [];
   state: DecisionState;
   readonly #texts = new Map<Sha256Hash, string>();
-  #sequence = 0;
 
   private constructor(log: FederationLog) {
     this.log = log;
@@ -110,18 +111,16 @@ export class Ledger {
     const { log } = this;
     log.tick();
     const text = writeLedgerMessage(message);
-    const outcome = decide(
-      nativeSuite,
-      this.state,
-      {
-        sequence: ++this.#sequence,
-        consensusTimestamp: consensusOf(log.now),
-        payer: log.account(node),
-        message: utf8(text),
-        runningHash: writeSha384(nativeSuite.sha384(`${this.#sequence} ${text}`)),
-      },
-      (hash) => this.#texts.get(hash),
-    );
+    const sequence = this.messages.length + 1;
+    const paid: TopicMessage = {
+      sequence,
+      consensusTimestamp: consensusOf(log.now),
+      payer: log.account(node),
+      message: utf8(text),
+      runningHash: writeSha384(nativeSuite.sha384(`${sequence} ${text}`)),
+    };
+    this.messages.push(paid);
+    const outcome = decide(nativeSuite, this.state, paid, (hash) => this.#texts.get(hash));
     if (outcome.kind === 'needs-roster') throw new Error('every roster is at hand');
     this.state = outcome.state;
     if (outcome.kind === 'decided') log.decisions.push(decisionText.write(outcome.decision));

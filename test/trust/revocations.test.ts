@@ -34,11 +34,11 @@ await trustTests({
     const revocations = [{ ...signed, decision: forged.decisionProof(log.size, [forged.size]) }];
     log.revocations.length = 0;
     const shown = { ...before, revocations, checkpoints: [...before.checkpoints, ...lies] };
-    claim({ what: 'not decided', bundle: shown, known, word: 'verified' });
+    claim({ what: 'not decided', bundle: shown, known, log, word: 'verified' });
     ledger.enforce(hidden, 'us');
     await log.rotateKey('eu', 3);
-    claim({ what: 'decided within its reach', bundle: await bundleOf(log, recent), known, word: 'not-signed' });
-    claim({ what: 'decided before its reach', bundle: await bundleOf(log, old), known, word: 'verified' });
+    claim({ what: 'decided within its reach', bundle: await bundleOf(log, recent), known, log, word: 'not-signed' });
+    claim({ what: 'decided before its reach', bundle: await bundleOf(log, old), known, log, word: 'verified' });
   },
 
   'of two certificates any that covers a signature counts, in either order': async (claim) => {
@@ -51,10 +51,10 @@ await trustTests({
     const bundle = await bundleOf(log, sealed);
     const known = { pin: log.genesis };
     for (const keys of [[narrow, ...bundle.keys], [...bundle.keys, narrow]]) {
-      claim({ what: 'both', bundle: { ...bundle, keys }, known, word: 'verified' });
+      claim({ what: 'both', bundle: { ...bundle, keys }, known, log, word: 'verified' });
     }
     const others = bundle.keys.filter(({ statement }) => !statement.includes(signer.keyId));
-    claim({ what: 'the narrow one', bundle: { ...bundle, keys: [narrow, ...others] }, known, word: 'not-signed' });
+    claim({ what: 'the narrow one', bundle: { ...bundle, keys: [narrow, ...others] }, known, log, word: 'not-signed' });
   },
 
   'a revoked witness takes nothing along: what it witnessed is verified again by any fresh checkpoint': async (claim) => {
@@ -65,16 +65,16 @@ await trustTests({
       const { size } = log;
       const held = await Promise.all(MAJORITY.map((node) => log.checkpoint(node, { size })));
       const known = { pin: log.genesis };
-      claim({ what: 'before', bundle: await bundleOf(log, record, 0, { checkpoints: held }), known, word: 'verified' });
+      claim({ what: 'before', bundle: await bundleOf(log, record, 0, { checkpoints: held }), known, log, word: 'verified' });
       const compromisedSince = reason === 'rotated' ? null : log.tick();
       ledger.enforce(await ledger.draftRevocation('sg', { reason, compromisedSince }), 'us', 'ca', 'jp');
       const silent = await Promise.all(['us', 'ca', 'eu'].map((node) => log.checkpoint(node, { vouched: {} })));
       const after = await bundleOf(log, record, 0, { checkpoints: [...held, ...silent] });
-      claim({ what: reason, bundle: after, known, word: reason === 'rotated' ? 'verified' : 'stale' });
+      claim({ what: reason, bundle: after, known, log, word: reason === 'rotated' ? 'verified' : 'stale' });
       await log.rotateKey('sg');
       for (const node of ['jp', 'sg']) {
         const checkpoints = [...held, ...silent, await log.checkpoint(node)];
-        claim({ what: `fresh of ${node}`, bundle: await bundleOf(log, record, 0, { checkpoints }), known, word: 'verified' });
+        claim({ what: `fresh of ${node}`, bundle: await bundleOf(log, record, 0, { checkpoints }), known, log, word: 'verified' });
       }
     }
   },
@@ -87,13 +87,13 @@ await trustTests({
     const behind = await ledger.record('eu', [{ account: 'acc_behind' }]);
     const held = await bundleOf(log, behind);
     const known = { pin: log.genesis };
-    claim({ what: 'vouched for', bundle: held, known, word: 'verified' });
+    claim({ what: 'vouched for', bundle: held, known, log, word: 'verified' });
     ledger.enforce(await ledger.draftRevocation('eu', { reason: 'compromised', compromisedSince }), ...MAJORITY);
     await log.rotateKey('eu', 3);
     const later = await ledger.record('eu', [{ account: 'acc_later' }]);
-    claim({ what: 'behind', bundle: await bundleOf(log, behind), known, word: 'not-signed' });
-    claim({ what: 'before', bundle: await bundleOf(log, before), known, word: 'verified' });
-    claim({ what: 'later, by a new key', bundle: await bundleOf(log, later), known, word: 'verified' });
+    claim({ what: 'behind', bundle: await bundleOf(log, behind), known, log, word: 'not-signed' });
+    claim({ what: 'before', bundle: await bundleOf(log, before), known, log, word: 'verified' });
+    claim({ what: 'later, by a new key', bundle: await bundleOf(log, later), known, log, word: 'verified' });
     const checkpoints = await Promise.all(MAJORITY.map((node) => log.checkpoint(node)));
     const revocations = {
       revocations: revocationProofs(log, log.revocations, sizesOf(checkpoints)),
@@ -123,7 +123,7 @@ await trustTests({
         ['this tree', await log.checkpoint('sg', { root }, stolen), 'stale'],
       ] as const) {
         const bundle = await bundleOf(log, record, 0, { checkpoints: [...others, silent, ahead] });
-        claim({ what: `${reason}, ${what}`, bundle, known, word });
+        claim({ what: `${reason}, ${what}`, bundle, known, log, word });
       }
     }
   },
@@ -137,20 +137,20 @@ await trustTests({
     ledger.enforce(await ledger.draftRevocation('us', { keyId, reason: 'compromised', compromisedSince }), ...MAJORITY);
     const known = { pin: log.genesis };
     const bundle = await bundleOf(log, record);
-    claim({ what: 'of another node', bundle, known, word: 'verified' });
+    claim({ what: 'of another node', bundle, known, log, word: 'verified' });
     const [first] = log.revocations;
     if (first === undefined) throw new Error('it is in force');
     const statement = first.signed.statement.replace('"us"', '"eu"');
     const posed = { ...first, signed: { ...first.signed, statement } };
     const revocations = revocationProofs(log, [posed], sizesOf(bundle.checkpoints));
-    claim({ what: 'with the name changed', bundle: { ...bundle, revocations }, known, word: 'verified' });
+    claim({ what: 'with the name changed', bundle: { ...bundle, revocations }, known, log, word: 'verified' });
     const other = await ledger.draftRevocation('eu', { keyId, reason: 'compromised', compromisedSince });
     const { message } = other;
     if (message.type !== 'revocation') throw new Error('a revocation is named');
     ledger.enforce({ ...other, message: { ...message, node: log.member('us').node } }, ...MAJORITY);
-    claim({ what: 'decided under the other’s name', bundle: await bundleOf(log, record), known, word: 'verified' });
+    claim({ what: 'decided under the other’s name', bundle: await bundleOf(log, record), known, log, word: 'verified' });
     const own = { keyId, reason: 'compromised', compromisedSince } as const;
     ledger.enforce(await ledger.draftRevocation('eu', own), ...MAJORITY);
-    claim({ what: 'by its own node', bundle: await bundleOf(log, record), known, word: 'not-signed' });
+    claim({ what: 'by its own node', bundle: await bundleOf(log, record), known, log, word: 'not-signed' });
   },
 });

@@ -14,7 +14,7 @@ export type Place = (typeof NODES)[number];
 
 /** From where peers think that a node listens to where it does. */
 const BEHIND = 20;
-/** Fifteen times the usual pace: batches are sealed, announced and cosigned all the time. In seconds. */
+/** Fifteen times the usual pace: batches are sealed and announced all the time. In seconds. */
 const BATCH_INTERVAL = '1';
 const WRITE_EVERY_MS = 150;
 const POLL_MS = 50;
@@ -98,8 +98,7 @@ export class WeatherFederation implements AsyncDisposable {
   }
 
   /**
-   * Waits until every node holds every chain as its origin does, with the cosignatures of all others. Call when nobody
-   * writes. Returns the seconds.
+   * Waits until every node holds every chain as its origin does. Call when nobody writes. Returns the seconds.
    */
   async converge(): Promise<number> {
     const began = performance.now();
@@ -176,8 +175,6 @@ export class WeatherFederation implements AsyncDisposable {
       for (const [node, { members }] of views) {
         const seen = members.get(origin);
         if (seen?.envelope !== own?.envelope) missing.push(`${node} lacks ${origin}`);
-        const isWitnessed = seen?.cosigned.every((batch) => batch === own?.batch) === true;
-        if (!isWitnessed) missing.push(`${node}: ${origin} uncosigned`);
       }
     }
     return missing;
@@ -206,7 +203,6 @@ interface MemberView {
   readonly batch: number;
   readonly envelope: string;
   readonly records: number;
-  readonly cosigned: readonly number[];
   readonly isConnected: boolean;
 }
 
@@ -227,7 +223,6 @@ function viewOf(body: JsonValue): View {
         batch: Number(head.batch),
         envelope: String(head.envelope),
         records: Number(head.records),
-        cosigned: isJsonObject(member.cosigned) ? Object.values(member.cosigned).map(Number) : [],
         isConnected: member.connected === true,
       },
     ];

@@ -21,7 +21,7 @@ const federation = await WeatherFederation.start();
 
 test.after(() => federation[Symbol.asyncDispose]());
 
-test('split 3/2 with the ledger down, both parts write on; healed, every node holds and has cosigned everything', async () => {
+test('split 3/2 with the ledger down, both parts write on; healed, every node holds everything', async () => {
   const began = performance.now();
   let noticed = 0;
   const { whole, damage } = await weather(federation, [SPLIT, LEDGER_DOWN], 0, async () => {

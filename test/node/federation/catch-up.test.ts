@@ -136,7 +136,7 @@ test('chains come side by side, and a peer has one page under way at a time', as
 test('a chain whose origin contradicts itself is reported, not stored, and not pulled in a loop', async () => {
   await using pulling = await Pulling.start();
   await pulling.seal('eu', ['eu']);
-  const batch = await pulling.federation.sealBatch('eu', SIX, { witnesses: [], envelope: { size: 5 } });
+  const batch = await pulling.federation.sealBatch('eu', SIX, { envelope: { size: 5 } });
   await pulling.room('eu').hold(batch);
   pulling.catchUp.lead(EU, EU, 2);
   await pulling.catchUp.settled(EU);

@@ -8,7 +8,7 @@ import type { PageItem } from '../../../node/federation/page-forms.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
-import { at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
+import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
 
 test('a valid chain is stored and is the origin’s, byte for byte', async () => {
   await using rebuilding = await Rebuilding.start();
@@ -114,6 +114,32 @@ test('a batch that does not follow the one held is its origin’s contradiction'
   await rebuilding.seal(NINE, { envelope: { prev: first.envelope.root } });
   assert.is(await rebuilding.take(await rebuilding.page()), 'contradiction');
   assert.is(rebuilding.own.chains.head(rebuilding.origin.node).batch, 1);
+});
+
+test('where the log has decided a number, only the envelope that it decided is taken', async () => {
+  await using rebuilding = await Rebuilding.start();
+  const batch = await rebuilding.seal(NINE);
+  const page = await rebuilding.page();
+  for (const [envelopeHash, outcome] of [
+    [batch.envelope.root, 'undecidable'],
+    [batch.hash, 'batches 1'],
+  ] as const) {
+    const decided = { envelopeOf: async () => envelopeHash, isRevoked: () => true };
+    rebuilding.assembler = await assemblerOf(rebuilding.own, rebuilding.origin, decided);
+    assert.is(await rebuilding.take(page), outcome);
+  }
+});
+
+test('where it has not, one by a key whose revocation is in force is not taken, and one that only a node revoked is', async () => {
+  await using rebuilding = await Rebuilding.start();
+  await rebuilding.seal(NINE);
+  await rebuilding.own.keys.learnRevocation(await rebuilding.federation.revokeKey('eu'));
+  const page = await rebuilding.page();
+  for (const isRevoked of [true, false]) {
+    const decided = { envelopeOf: async () => undefined, isRevoked: () => isRevoked };
+    rebuilding.assembler = await assemblerOf(rebuilding.own, rebuilding.origin, decided);
+    assert.is(await rebuilding.take(page), isRevoked ? 'undecidable' : 'batches 1');
+  }
 });
 
 test('a group that reaches past its batch is its origin’s contradiction', async () => {

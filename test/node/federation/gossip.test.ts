@@ -5,7 +5,7 @@ import type { GossipMessage } from '../../../node/federation/gossip-forms.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
-import { cosign, type TestBatch } from '../../fixtures/federation-batch.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { MemberNetwork } from './member-network.ts';
@@ -28,16 +28,14 @@ test('each kind of message is accepted where it holds, and again when it comes t
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
   const us = network.rooms('us');
-  const batch = await network.batch('eu', { witnesses: ['jp'] });
+  const batch = await network.batch('eu');
   const second = await rivalOf(network, batch);
   await network.federation.rotateKey('eu');
   const revocation = await network.federation.revokeKey('eu');
-  const [cosignature] = batch.cosignatures;
   const certificate = network.federation.certificates.at(-1);
-  if (cosignature === undefined || certificate === undefined) throw new Error('nothing to gossip');
+  if (certificate === undefined) throw new Error('nothing to gossip');
   const messages: GossipMessage[] = [
     { type: 'envelope', signed: batch.signed },
-    { type: 'cosignature', signed: cosignature },
     { type: 'certificate', signed: certificate },
     { type: 'revocation', signed: revocation },
     { type: 'equivocation', proof: { first: batch.signed, second } },
@@ -45,8 +43,6 @@ test('each kind of message is accepted where it holds, and again when it comes t
   for (const message of [...messages, ...messages]) {
     assert.is(await us.hear(message, network.id('eu')), 'accept', message.type);
   }
-  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('jp')), 1);
-  assert.is((await us.cosignatures.of(network.id('eu'), 1)).length, 1);
   assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
 });
 
@@ -55,28 +51,25 @@ test('what no honest member would pass on is rejected', async () => {
   await network.start('us');
   const us = network.rooms('us');
   const [eu, jp] = [network.id('eu'), network.id('jp')];
-  const batch = await network.batch('eu', { witnesses: ['us', 'jp'] });
-  const [byUs, byJp] = batch.cosignatures;
-  if (byUs === undefined || byJp === undefined) throw new Error('no cosignatures');
-  const own = await cosign(network.federation, network.federation.member('eu'), batch.envelope, batch.signed);
+  const batch = await network.batch('eu');
+  const group = batch.groups[0]?.signed;
+  if (group === undefined) throw new Error('no group');
   const { identity } = network.federation.member('jp');
   const stranger = nativeSigner(new Uint8Array(32).fill(7));
   const terms = { validFrom: network.federation.tick(), seqFrom: 1 };
   const stolen = await certifyKey(eu, identity, stranger, terms);
   const hostile: Record<string, GossipMessage> = {
-    'an envelope under another signature': { type: 'envelope', signed: swapped(batch.signed, byJp) },
-    'an envelope that is a cosignature': { type: 'envelope', signed: byJp },
+    'an envelope under another signature': { type: 'envelope', signed: swapped(batch.signed, group) },
+    'an envelope that is a group': { type: 'envelope', signed: group },
     'an envelope in another spelling': {
       type: 'envelope',
       signed: { ...batch.signed, statement: ` ${batch.signed.statement}` },
     },
-    'a cosignature under another signature': { type: 'cosignature', signed: swapped(byUs, byJp) },
-    'a cosignature by the origin itself': { type: 'cosignature', signed: own },
     'a certificate by another member': { type: 'certificate', signed: stolen.signed },
     'a proof of two equal envelopes': { type: 'equivocation', proof: { first: batch.signed, second: batch.signed } },
     'a proof with a forged half': {
       type: 'equivocation',
-      proof: { first: batch.signed, second: swapped(await rivalOf(network, batch), byJp) },
+      proof: { first: batch.signed, second: swapped(await rivalOf(network, batch), group) },
     },
     'a proof of two batches': {
       type: 'equivocation',
@@ -88,7 +81,6 @@ test('what no honest member would pass on is rejected', async () => {
   assert.is(await us.federation.receive(utf8('not JSON'), jp), 'reject');
   assert.is(await us.federation.receive(Uint8Array.of(0xff, 0xfe), jp), 'reject');
   assert.equal(us.equivocations.all(), []);
-  assert.equal(await us.cosignatures.of(eu, 1), []);
 });
 
 test('what a certificate or roster that is still on its way may cure is ignored, not rejected', async () => {
@@ -103,9 +95,10 @@ test('a store that refuses a write blames nobody', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('us');
   const us = network.rooms('us');
-  const [signed] = (await network.batch('eu', { witnesses: ['jp'] })).cosignatures;
+  const batch = await network.batch('eu');
+  const proof = { first: batch.signed, second: await rivalOf(network, batch) };
   us.store.write = () => Promise.reject(new Error('the disk is full'));
-  if (signed) assert.is(await us.hear({ type: 'cosignature', signed }, network.id('jp')), 'ignore');
+  assert.is(await us.hear({ type: 'equivocation', proof }, network.id('jp')), 'ignore');
 });
 
 test('an envelope under a key that nobody knows yet is cured by asking its author', async () => {
@@ -131,11 +124,11 @@ test('two announcements for one batch are an equivocation', async () => {
   await until('jp to be told', () => network.rooms('jp').equivocations.all().length === 1);
 });
 
-test('an announcement that differs from the stored batch is an equivocation, kept over a restart and never cosigned', async () => {
+test('an announcement that differs from the stored batch is an equivocation, kept over a restart', async () => {
   await using network = await MemberNetwork.create(NODES);
   await network.start('eu', 'us');
   const batch = await network.seal('eu');
-  await network.cosigned('us', 'eu', 'us', 1);
+  await network.holds('us', 'eu', 1);
   const second = await rivalOf(network, batch);
   await network.rooms('us').hear({ type: 'envelope', signed: second }, network.id('eu'));
   assert.ok(network.rooms('us').equivocations.taints(network.id('eu'), 1));
@@ -144,10 +137,6 @@ test('an announcement that differs from the stored batch is an equivocation, kep
   const us = network.rooms('us');
   assert.equal(us.equivocations.all(), [{ node: 'eu', batch: 1, stands: true }]);
   assert.equal(await equivocationTable.get(us.store, 'eu', 1), { first: batch.signed, second });
-  await network.seal('eu');
-  await network.holds('us', 'eu', 2);
-  await us.federation.witnessBacklog();
-  assert.is(us.cosignatures.watermark(network.id('eu'), network.id('us')), 1, 'nothing after the equivocation');
 });
 
 test('a proof by a revoked key is kept and taints nothing, and hides none that stands', async () => {

@@ -90,7 +90,7 @@ const HOSTILE: readonly HostilePage[] = [
   {
     name: 'a group of another member',
     change: async (page, { federation }) => {
-      const foreign = await federation.sealBatch('us', NINE, { witnesses: [] });
+      const foreign = await federation.sealBatch('us', NINE);
       const signed = foreign.groups[0]?.signed;
       return signed === undefined ? page : withItem(page, at(page, 'group'), { kind: 'group', signed });
     },
@@ -162,11 +162,11 @@ const HOSTILE: readonly HostilePage[] = [
     stored: [],
   },
   {
-    name: 'a cosignature among the groups',
+    name: 'a certificate among the groups',
     change: (page) => {
       const [envelope] = page;
       return envelope?.kind === 'envelope'
-        ? [...page.slice(0, 3), { kind: 'cosignature', signed: envelope.signed }]
+        ? [...page.slice(0, 3), { kind: 'certificate', signed: envelope.signed }]
         : page;
     },
     fault: 'malformed',

@@ -3,11 +3,9 @@ import * as assert from 'uvu/assert';
 import type { HaltReason, OwnChainEvidence } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { hashText } from '../../../protocol/hash.ts';
-import type { NodeId } from '../../../protocol/ids.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
 import { CHAIN_TABLES, type MemberRooms, rowsOf, storeBatch } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
@@ -83,18 +81,22 @@ test('a store that was rolled back is brought forward, with the rows that are de
   assert.ok((await rowsOf(rooms.store, ['derived'])).size > 0);
 });
 
-test('an own batch that the log cannot decide any more is not taken back: whoever stole the key may have signed it', async () => {
-  await using network = await lost(1);
-  const batch = await network.batch('eu');
-  for (const name of ['us', 'jp']) await network.rooms(name).hold(batch);
-  const decided = {
-    envelopeOf: async (_node: NodeId, number: number) =>
-      number === 1 ? hashText(nativeSuite, network.federation.batches('eu')[0]?.signed.statement ?? '') : undefined,
-    isRevoked: () => true,
-  };
-  const { rooms, halts } = await comeBack(network, { decided });
-  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 1);
-  assert.equal(halts, []);
+test('own batches by a revoked key are taken back as long as the log can decide them', async () => {
+  for (const isRevoked of [false, true]) {
+    await using network = await lost(1);
+    const batch = await network.batch('eu');
+    await network.rooms('us').hold(batch);
+    const signed = await network.federation.revokeKey('eu', { compromisedSince: timestampOf(0) });
+    for (const name of ['us', 'jp']) await network.rooms(name).keys.learnRevocation(signed);
+    const [first] = network.federation.batches('eu');
+    const decided = {
+      envelopeOf: async (_: string, number: number) => (number === 1 ? first?.hash : undefined),
+      isRevoked: () => isRevoked,
+    };
+    const { rooms, halts } = await comeBack(network, { decided });
+    assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), isRevoked ? 1 : 2);
+    assert.equal(halts, []);
+  }
 });
 
 test('a start waits until what it is told suffices, and no longer', async () => {

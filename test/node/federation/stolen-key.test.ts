@@ -137,7 +137,7 @@ test('once the key is revoked the proof is shown and accuses nobody; a restart l
   await judged(theft.between, false, eu, us, ca);
 });
 
-test('who comes later takes the batch that fell, since its node built on it; it is shown as fallen', async () => {
+test('who comes later takes the batch that fell, since it was decided; it is shown as fallen', async () => {
   await sg.start();
   await until('the whole chain', () => headOf(sg) === 3);
   await judged(theft.after, true, sg);

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { rivalRosterTable } from '../../../node/federation/roster-book.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashOfRoster } from '../../../protocol/log/roster.ts';
-import { type Damage, put, fsckAfter, problemsOf, testDamages } from './damaged-home.ts';
+import { type Damage, put, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { copyTo, drop, edit, move, resign, swap, text } from './mutations.ts';
 
@@ -56,23 +55,6 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('revocation/', 0, resign),
     found: ['revocation', /not signed/],
   },
-  { what: 'a cosignature is dropped', mutate: drop('cosignature/us', 0), found: ['cosigned', /says \d+, but/] },
-  {
-    what: 'the signature of a cosignature is changed',
-    mutate: edit('cosignature/eu', 1, resign),
-    found: ['cosignature', /signature of the cosignature/],
-  },
-  {
-    what: 'two cosignatures are swapped',
-    mutate: swap('cosignature/us', 0, 1),
-    found: ['cosignature', /holds the cosignature/],
-  },
-  {
-    what: 'a watermark is ahead',
-    mutate: edit('cosigned/', 0, (value) => String(Number(value) + 1)),
-    found: ['cosigned', /says \d+, but/],
-  },
-  { what: 'a watermark is dropped', mutate: drop('cosigned/', 1), found: ['cosigned', /is missing/] },
   {
     what: 'an equivocation has a changed signature',
     mutate: edit('equivocation/', 0, resign),
@@ -202,14 +184,5 @@ test.after(async () => {
 });
 
 testDamages(home, DAMAGES);
-
-test('odd and no damage: a watermark behind its cosignatures', async () => {
-  const result = await fsckAfter(
-    home,
-    edit('cosigned/', 0, (value) => String(Number(value) - 1)),
-  );
-  assert.equal(problemsOf(result), []);
-  assert.is(result.report.found('warning'), 1);
-});
 
 test.run();

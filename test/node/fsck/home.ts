@@ -9,7 +9,6 @@ import { restorationTable } from '../../../node/backup/restoration-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
-import { Cosignatures } from '../../../node/federation/cosignatures.ts';
 import { Equivocations } from '../../../node/federation/equivocations.ts';
 import { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { decodeItem } from '../../../node/federation/page-forms.ts';
@@ -38,7 +37,7 @@ import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
-import { EMPTY_LEDGER, NO_VOUCHERS } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
 import { addLog } from './home-log.ts';
@@ -61,8 +60,8 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 
 /**
  * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
- * anchors in every state, cosignatures, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the
- * federation's log.
+ * anchors in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the federation's
+ * log.
  */
 export async function writeHome(home: string, batches: number): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
@@ -74,10 +73,7 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   for (const [node, own] of members) await keys.learnCertificate(await certifySigningKey(node, own, timestampOf(0), 1));
   await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches);
   await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
-  const cosignatures = await Cosignatures.open(store, keys);
-  const held = await pullChain(peer.store, store, keys, cosignatures);
-  await cosignatures.witness(held, EU, keysOf(members, EU).signer, now());
-  await cosignAsPeer(peer.store, keys, self.sealed, cosignatures, keysOf(members, US));
+  const held = await pullChain(peer.store, store, keys);
   await addOddities(store, keys, members, held);
   const messages = await anchorAll(store, keys, topic, self.sealed, held, now);
   await addRosters(store, keys, EU, keysOf(members, EU));
@@ -198,22 +194,16 @@ function draft(i: number): Draft {
   };
 }
 
-async function pullChain(
-  from: Store,
-  to: Store,
-  keys: FederationKeys,
-  cosignatures: Cosignatures,
-): Promise<StoredBatch[]> {
-  const equivocations = await Equivocations.open(from, keys, EMPTY_LEDGER);
-  const server = new PageServer({ store: from, cosignatures, equivocations, keys });
+async function pullChain(from: Store, to: Store, keys: FederationKeys): Promise<StoredBatch[]> {
+  const equivocations = await Equivocations.open(from, keys);
+  const server = new PageServer({ store: from, equivocations, keys });
   const chains = await Chains.open(to, [US]);
   const assembler = await ChainAssembler.recover({
     node: US,
     store: to,
     keys,
     chains,
-    ledger: EMPTY_LEDGER,
-    vouchers: NO_VOUCHERS,
+    decided: NOTHING_DECIDED,
   });
   const held: StoredBatch[] = [];
   for (let before = -1; before < held.length;) {
@@ -225,18 +215,6 @@ async function pullChain(
     }
   }
   return held;
-}
-
-/** `us` witnesses the batches of `eu`, which learns it. */
-async function cosignAsPeer(
-  peer: Store,
-  keys: FederationKeys,
-  batches: readonly StoredBatch[],
-  learner: Cosignatures,
-  own: NodeKeys,
-): Promise<void> {
-  const witness = await Cosignatures.open(peer, keys);
-  for (const signed of await witness.witness(batches, US, own.signer, now())) await learner.learn(signed);
 }
 
 async function addOddities(
@@ -263,7 +241,7 @@ async function addOddities(
   if (last === undefined) throw new RangeError('no batch of us');
   const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
-  await (await Equivocations.open(store, keys, EMPTY_LEDGER)).learn({ first: last.signed, second });
+  await (await Equivocations.open(store, keys)).learn({ first: last.signed, second });
   await addRestoration(store);
 }
 

@@ -104,7 +104,7 @@ test('an anchor of another envelope than the nodes show is told; one that a node
 
   // Later one node shows it for that batch.
   world.changes.set('jp', (path, body) => {
-    const shown = { batch: 1, envelope: signed, cosignatures: [] };
+    const shown = { batch: 1, envelope: signed };
     return path.startsWith('/v1/chains/eu') ? { ...body, batches: [shown] } : body;
   });
   await monitor.round();

@@ -139,10 +139,9 @@ export class WatchedWorld implements AsyncDisposable {
 
   #chain(node: string, from: number): object {
     const batches = this.federation.batches(node);
-    const served = batches.slice(from - 1, from - 1 + PAGE).map(({ envelope, signed, cosignatures }) => ({
+    const served = batches.slice(from - 1, from - 1 + PAGE).map(({ envelope, signed }) => ({
       batch: envelope.batch,
       envelope: signed,
-      cosignatures,
     }));
     const nextFrom = from + served.length <= batches.length ? from + served.length : null;
     return { success: true, node, head: batches.length, batches: served, nextFrom };
@@ -171,7 +170,6 @@ export class WatchedWorld implements AsyncDisposable {
           since: null,
           rttMilliseconds: null,
           head: { batch: last?.envelope.batch ?? 0, envelope: last?.hash ?? null, records: 0 },
-          cosigned: {},
           trusted: true,
         };
       }),

@@ -36,6 +36,9 @@ const CHANGES = [
   ['body', '"channel":"direct"', '"channel":"tiered"'],
   ['body', '"channel":"direct"', '"channel:"direct"'],
 ] as const;
+const LINKED = 10;
+/** More that a bundle may have for each linked record of its batch (TRUST §7). */
+const LINKED_BYTES = 8_000;
 const network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
 const eu = network.node('eu');
 const us = network.node('us');
@@ -228,6 +231,23 @@ test('every node, and the bundle with no network, shows the same of a record and
   assert.is(plain.body.linked, undefined);
   const bare = verifyBundle(nobleSuite, parseBundle(plain.body), { pin });
   assert.equal(shown(evaluationOf(bare)), ['article12_1']);
+});
+
+test('ten linked records of one batch cost a bundle less than 8 kB each', async () => {
+  const record = await make(eu);
+  for (let i = 0; i < LINKED; i++) await overrideOf(record.id, `${i}`);
+  await eu.seal();
+  await until('it is confirmed', async () => (await eu.get(`/v1/verify/${record.id}`)).body.status === 'confirmed');
+  const bytesOf = async (query: string) => {
+    const { text } = await eu.get(`/v1/bundles/${record.id}${query}`);
+    const { verified, linked } = verifyBundle(nobleSuite, parseBundleText(text), { pin: eu.context.keys.rosters.genesis });
+    assert.ok(verified && linked.every(({ word }) => word === 'verified'));
+    return { bytes: Buffer.byteLength(text), linked: linked.length };
+  };
+  const [alone, all] = [await bytesOf(''), await bytesOf('?linked=1')];
+  assert.equal([alone.linked, all.linked], [0, LINKED]);
+  const each = (all.bytes - alone.bytes) / LINKED;
+  assert.ok(each < LINKED_BYTES, `${Math.round(each)} bytes each, beside ${alone.bytes}`);
 });
 
 test('an override made where the account is not at home turns no flag', async () => {

@@ -16,13 +16,13 @@ const COSTS: UnitCosts = {
   record: { received: 1_300, sent: 1_300, cpu: 50 },
   ownBatch: { received: 0, sent: 0, cpu: 90_000 },
   batch: { received: 12_000, sent: 12_000, cpu: -50 },
-  cosignature: { received: 9_000, sent: 9_000, cpu: 900 },
+  checkpoint: { received: 9_000, sent: 9_000, cpu: 900 },
   self: { received: 0, sent: 0, cpu: 2_000 },
   peer: { received: 20, sent: 20, cpu: 300 },
   pair: { received: 12, sent: 12, cpu: 0 },
-  stored: { record: 1_100, batch: 6_400, cosignature: 4_760, own: 1_500 },
+  stored: { record: 1_100, batch: 6_400, own: 1_500 },
 };
-const PARTS = ['ownRecord', 'record', 'ownBatch', 'batch', 'cosignature', 'self', 'peer', 'pair'] as const;
+const PARTS = ['ownRecord', 'record', 'ownBatch', 'batch', 'checkpoint', 'self', 'peer', 'pair'] as const;
 
 /** What a federation would measure whose things cost exactly this. */
 function measuredOf(members: number): Measured {
@@ -65,20 +65,17 @@ test('one size is not enough', () => {
   assert.throws(() => fit(measuredOf(5), measuredOf(5)), RangeError);
 });
 
-test('a hundred members that all witness sign a cosignature a batch and witness; a panel divides them', () => {
-  const setting = { members: 100, recordsADay: 10_000_000, interval: 15, witnesses: 99 };
-  const all = predictDay(COSTS, setting);
-  assert.is(all.batches, 576_000);
-  assert.is(all.cosignatures, 57_024_000);
-  assert.is(all.signed, 570_240);
-  const panel = predictDay(COSTS, { ...setting, witnesses: 7 });
-  assert.is(panel.cosignatures * 99, all.cosignatures * 7);
-  assert.ok(panel.stored < all.stored && panel.received < all.received && panel.cores < all.cores);
-  assert.is(panel.ledgerUsd, all.ledgerUsd);
+test('a member signs a checkpoint an interval at most, and that grows with the members; batches add none', () => {
+  const setting = { members: 100, recordsADay: 10_000_000, interval: 15 };
+  const day = predictDay(COSTS, setting);
+  assert.is(day.batches, 576_000);
+  assert.is(day.checkpoints, 86_400 / 20);
+  assert.is(predictDay(COSTS, { ...setting, interval: 60 }).checkpoints, day.checkpoints);
+  assert.is(predictDay(COSTS, { ...setting, members: 5 }).checkpoints, predictDay(COSTS, { ...setting, members: 5 }).batches);
 });
 
 test('a day has no more batches than records', () => {
-  assert.is(predictDay(COSTS, { members: 100, recordsADay: 1_000, interval: 15, witnesses: 7 }).batches, 1_000);
+  assert.is(predictDay(COSTS, { members: 100, recordsADay: 1_000, interval: 15 }).batches, 1_000);
 });
 
 test('the ledger charges a message, and each byte beyond the first kilobyte', () => {
@@ -87,9 +84,9 @@ test('the ledger charges a message, and each byte beyond the first kilobyte', ()
 });
 
 test('what breaks first is what is overdrawn the most', () => {
-  const day = predictDay(COSTS, { members: 100, recordsADay: 10_000_000, interval: 15, witnesses: 99 });
+  const day = predictDay(COSTS, { members: 100, recordsADay: 10_000_000, interval: 15 });
   assert.match(shortages(day), /^disk \d/);
-  const modest = predictDay(COSTS, { members: 5, recordsADay: 10_000, interval: 60, witnesses: 4 });
+  const modest = predictDay(COSTS, { members: 5, recordsADay: 10_000, interval: 60 });
   assert.is(shortages(modest), 'nothing');
 });
 

@@ -10,7 +10,7 @@ import type { Peer } from './network.ts';
 
 const BATCH = `/meridian/${DIGEST}/batch/1`;
 const STATUS = `/meridian/${DIGEST}/status/1`;
-const TOPICS = ['batch', 'cosign', 'keys'].map((topic) => `/meridian/${DIGEST}/${topic}/1`);
+const TOPICS = ['batch', 'checkpoint', 'keys'].map((topic) => `/meridian/${DIGEST}/${topic}/1`);
 
 interface Scene extends AsyncDisposable {
   readonly honest: Peer;
@@ -86,7 +86,7 @@ test('a member that floods subscriptions is held to the federation’s three top
   sendRpc(hostile, honestId, { subscriptions: few });
   await hostile.services.pubsub.publish(BATCH, Buffer.from('still here'));
   await until('a message after the flood', () => honest.received.length === 1);
-  assert.equal(honest.transport.peers()[0]?.subscribed, ['batch', 'cosign', 'keys']);
+  assert.equal(honest.transport.peers()[0]?.subscribed, ['batch', 'checkpoint', 'keys']);
 });
 
 test('an oversize message of a member goes to nobody, and the next one arrives', async () => {

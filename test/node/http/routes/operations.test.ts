@@ -18,7 +18,6 @@ const MembersShape = Type.Array(
     connected: Type.Boolean(),
     trusted: Type.Boolean(),
     head: Type.Object({ batch: Type.Integer(), records: Type.Integer() }),
-    cosigned: Type.Record(Type.String(), Type.Integer()),
   }),
 );
 const compiled = Compile(MembersShape);
@@ -97,7 +96,6 @@ test('the federation page tells members, heads and witnesses', async () => {
     ],
   );
   assert.is(members[0]?.head.records, 1);
-  assert.equal(Object.keys(members[0]?.cosigned ?? {}), ['us']);
 });
 
 test('metrics count records, groups and answers, and name no caller', async () => {
