@@ -33,8 +33,8 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   await federation.start();
   context.follower.start();
   context.vouching.start();
-  let paid: PaidGate | undefined;
-  const http = starting.use(await listenForAll(context, monitor, () => paid));
+  const payments: { gate: PaidGate | undefined } = { gate: undefined };
+  const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
   starting.use(await listenForOperatorOf(context));
   await start.run(signal);
   context.follower.startSigning();
@@ -49,7 +49,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const settlementHeads = starting.use(dailySettlementHeads(context));
   settlementHeads.start();
-  paid = await openPaidGate(context);
+  payments.gate = await openPaidGate(context);
   start.end();
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
