@@ -44,5 +44,5 @@ export function startingPaidGate(paid: () => PaidGate | undefined): Pick<PaidGat
 
 function recovering(): Problem {
   const detail = 'The node has started and does not know yet how far its chain goes.';
-  return new Problem('dependency-unavailable', detail, RETRY_AFTER);
+  return new Problem('recovering', detail, RETRY_AFTER);
 }
