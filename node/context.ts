@@ -17,6 +17,7 @@ import { Chains } from './federation/chains.ts';
 import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
+import { openGivenRosters } from './federation/given-rosters.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
 import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
@@ -32,7 +33,7 @@ import type { OwnKeys } from './keys/own-keys.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
-import type { FederationLog, LoggedDecision } from './log/federation-log.ts';
+import { FederationLog, type LoggedDecision } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
@@ -133,7 +134,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
   const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));
-  const keys = await FederationKeys.open(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
+  const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
+  const federationLog = await FederationLog.open(store, given.signedGenesis.statement);
+  const keys = await FederationKeys.open(store, federationLog, given);
   const self = config.id;
   const signing = openSigningKey(config, own, keys);
 
@@ -173,15 +176,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
+      onStatementNamed: () => namer.name(),
       onStatement(statements) {
         const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
-        federation.noteLedgerRosters(rosters).catch((error: unknown) => {
-          log.error({ err: error }, 'what the ledger says of rosters could not be taken');
-        });
+        federation.noteLedgerRosters(rosters);
       },
     }),
   );
-  const equivocations = await Equivocations.open(store, keys);
+  const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
   const rooms = { ...ledgerless, equivocations };
   const transport = createTransport({
     self,
@@ -200,9 +202,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       ...signing.terms(now),
       ledger: anchoring,
-      decided: decidedBy(() => follower.federationLog),
+      decided: decidedBy(() => federationLog),
       transport,
-      askRosters: async (url, from, signal) => (await new PublicFace(url, { now, signal }).rosters(from)).rosters,
+      askRosters: (url, from, signal) => new PublicFace(url, { now, signal }).rosters(from),
       starts: { answer: (node) => starts.answer(node), noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches) },
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
@@ -227,8 +229,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       ...signing.terms(now),
       config: rosterLedger(config, keys.rosters.current),
+      federationLog,
       transport,
       faults: federation.faults,
+      findRoster: (hash) => federation.findRoster(hash),
       clock: now,
       vouched: () => vouching.vouched(),
       besides: (messages, state) => names.take(messages, state),
@@ -236,18 +240,31 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         noteDecided(decided, self, sealer, vouching, log);
         namer.name();
       },
+      onRivals(rivals) {
+        federation.noteRivals(rivals).catch((error: unknown) => {
+          log.error({ err: error }, 'what the ledger says of rivals could not be taken');
+        });
+      },
       onCounted: () => confirmationWatch.noteCounted(),
       random,
     }),
   );
-  const { federationLog } = follower;
   const starts = await StartAnswers.open({ store, chains, book: follower.book }, keys.rosters.nodes);
+  const rosterVotes = new RosterVotes({
+    self,
+    store,
+    federationLog,
+    identity: own.identity,
+    now: () => timestampOf(now()),
+    onVote: () => namer.name(),
+  });
   const namer: StatementNamer = opening.use(
     new StatementNamer({
       ...rooms,
       self,
+      votes: rosterVotes,
       federationLog,
-      ensure: (statement) => anchoring.ensureStatement(statement, timestampOf(now())),
+      ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
   const vouching: Vouching = opening.use(
@@ -373,10 +390,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federation,
     follower,
     namer,
-    federationLog: follower.federationLog,
+    federationLog,
     checkpointBook: follower.book,
     vouching,
-    rosterVotes: new RosterVotes({ self, store, book: keys.book, identity: own.identity }),
+    rosterVotes,
     ownKeys,
     start,
     starts,

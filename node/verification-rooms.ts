@@ -16,6 +16,7 @@ import type { Store } from './store/store.ts';
 import { BundleJudge } from './verification/bundle-judge.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './verification/evidence.ts';
 import { LogKnowledge } from './verification/log-knowledge.ts';
+import { Misdeeds } from './verification/misdeeds.ts';
 import { RecordJudge } from './verification/record-judge.ts';
 import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
@@ -31,6 +32,8 @@ export interface VerificationRooms extends AsyncDisposable {
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** What this node knows by its own log. */
   readonly knowledge: LogKnowledge;
+  /** What members did against the protocol. */
+  readonly misdeeds: Misdeeds;
 }
 
 interface VerificationRoomsOptions {
@@ -89,6 +92,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
     linked,
     payload,
     knowledge,
+    misdeeds: new Misdeeds({ federationLog, checkpointBook, keys, knowledge }),
     [Symbol.asyncDispose]: () => bundles[Symbol.asyncDispose](),
   };
 }

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { entityId } from '../../protocol/ids.ts';
-import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
+import { parseRosterFile, rosterFileValue } from '../../protocol/keys/roster-file.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
@@ -72,7 +72,7 @@ export async function ensureRoster(home: string, plan: Plan, createTopic: () => 
     roster,
     identities.map(({ signer }) => signer),
   );
-  await writeFile(`${file}.new`, `${JSON.stringify([signed], null, 2)}\n`);
+  await writeFile(`${file}.new`, `${JSON.stringify(rosterFileValue({ genesis: signed, later: [] }), null, 2)}\n`);
   await rename(`${file}.new`, file);
   return file;
 }

@@ -42,6 +42,8 @@ export interface AnchorerOptions {
   readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The name of a statement was read back from the topic. */
+  readonly onStatementNamed?: () => void;
 }
 
 /** Batches carried at once. More would only queue up at the ledger. */
@@ -69,7 +71,7 @@ export class Anchorer implements AsyncDisposable {
   /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
   #freezing: Promise<unknown> = Promise.resolve();
   #taken = 0;
-  /** Never given back: a row that was read as open may have been closed meanwhile. */
+  /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
   #carriedStatements = 0;
   #carriesBatches = false;
@@ -161,8 +163,9 @@ export class Anchorer implements AsyncDisposable {
   async #takeStatements(): Promise<void> {
     for (const row of await readOpenStatements(this.#options.store)) {
       if (this.#carriedStatements >= MAX_STATEMENTS_IN_FLIGHT) return;
-      if (this.#takenStatements.has(row.statement)) continue;
-      this.#takenStatements.add(row.statement);
+      const name = `${row.statement} ${row.history[0]?.at}`;
+      if (this.#takenStatements.has(name)) continue;
+      this.#takenStatements.add(name);
       this.#depart(row);
     }
   }
@@ -195,7 +198,8 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #port(): TripPort {
-    const { node, store, ledger, mirror, reader, now, random, log, onSubmitted, onTransaction, onConfirmed } = this.#options;
+    const { node, store, ledger, mirror, reader, now, random, log } = this.#options;
+    const { onSubmitted, onTransaction, onConfirmed, onStatementNamed } = this.#options;
     return {
       node,
       store,
@@ -218,6 +222,7 @@ export class Anchorer implements AsyncDisposable {
       },
       onConfirmed: (row, anchor) => {
         if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);
+        if (!isBatchRow(row)) onStatementNamed?.();
       },
     };
   }

@@ -22,6 +22,7 @@ import {
   type BatchRow,
   outboxEntry,
   readOutbox,
+  type StatementRow,
   statementOutboxClosedTable,
   statementOutboxEntry,
   statementOutboxTable,
@@ -29,8 +30,6 @@ import {
 import { SpendGuard } from './spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
-/** A statement that this node named and that is not in force is named again no sooner. In milliseconds. */
-const NAME_AGAIN_MS = 10 * 60 * 1000;
 /** How often `readTopic` looks whether the end was reached. In milliseconds. */
 const LOOK_MS = 50;
 
@@ -54,12 +53,22 @@ export interface AnchoringOptions {
   readonly onTransaction?: (id: TransactionId) => void;
   /** The batch's message was read back from the topic and linked. */
   readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The name of a statement was read back from the topic. */
+  readonly onStatementNamed?: () => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
   readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
   /** Messages that name statements, new on this node's reading of the topic. */
   readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
   /** Anchors for batches that another message had anchored before. */
   readonly onRival?: (rivals: readonly AnchorRow[]) => void;
+}
+
+/** When a statement that this node has named is named once more. */
+export interface NamingTerms {
+  /** What was named before counts no more; null for never. */
+  readonly since: Timestamp | null;
+  /** What was named after that is named again no sooner. In milliseconds. */
+  readonly everyMs: number;
 }
 
 /** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
@@ -76,8 +85,8 @@ export interface Anchoring extends AsyncDisposable {
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
   readonly statementEntry: (statement: NamedStatement, at: Timestamp) => Operation;
-  /** Has a statement anchored that was kept without that row, unless it is on the ledger, or on its way there. */
-  readonly ensureStatement: (statement: NamedStatement, at: Timestamp) => Promise<void>;
+  /** Has a statement named that was kept without that row, unless its name is on its way or counts still. */
+  readonly ensureStatement: (statement: NamedStatement, at: Timestamp, terms: NamingTerms) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
@@ -135,13 +144,14 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
     },
     statementEntry,
-    ensureStatement(statement, at) {
+    ensureStatement(statement, at, { since, everyMs }) {
       const message = messageOf(statement);
       return lanes.exclusive(message.statement, async () => {
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
-        const named = (await statementOutboxClosedTable.get(store, message.statement))?.history.at(-1)?.at;
-        const isRecent = named !== undefined && Date.parse(at) - Date.parse(named) < NAME_AGAIN_MS;
-        if (isUnderWay || isRecent) return;
+        const named = sentAt(await statementOutboxClosedTable.get(store, message.statement));
+        const isRecent = named !== undefined && Date.parse(at) - Date.parse(named) < everyMs;
+        const counts = isRecent && (since === null || named >= since);
+        if (isUnderWay || counts) return;
         await store.write([statementOutboxClosedTable.del(message.statement), statementEntry(statement, at)]);
         anchorer.noteSealed();
       });
@@ -163,6 +173,11 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       await ledger[Symbol.asyncDispose]();
     },
   };
+}
+
+/** When the transaction was made that named a statement last. */
+function sentAt(closed: StatementRow | undefined): Timestamp | undefined {
+  return closed?.history.findLast(({ status }) => status === 'prepared')?.at;
 }
 
 function openReader(

@@ -34,12 +34,21 @@ export class ConfirmationWatch implements AsyncDisposable {
   /** Another checkpoint counts. */
   noteCounted(): void {
     this.#again = true;
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    this.#wake();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     await this.#looking;
+  }
+
+  #wake(): void {
+    if (this.#isOver) return;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+      // One that came after the loop's last look, and before this.
+      if (this.#again) this.#wake();
+    });
   }
 
   async #look(): Promise<void> {

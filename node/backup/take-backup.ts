@@ -2,7 +2,8 @@ import { cp, rm } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NodeId } from '../../protocol/ids.ts';
-import { rosterTable } from '../federation/roster-book.ts';
+import { rosterFileValue } from '../../protocol/keys/roster-file.ts';
+import { readNewestRosters } from '../federation/given-rosters.ts';
 import { fsck, type FsckResult } from '../fsck/fsck.ts';
 import { createDurably } from '../keys/durable-file.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
@@ -89,7 +90,7 @@ async function copyLists(home: string, work: string): Promise<void> {
 
 async function writeRosters(work: string): Promise<void> {
   await using store = await Store.open(join(work, 'store'), { createIfMissing: false });
-  const rosters = [];
-  for await (const [, roster] of rosterTable.under(store, [])) rosters.push(roster);
-  if (rosters.length > 0) await createDurably(join(work, ROSTERS_FILE), `${JSON.stringify(rosters)}\n`, FILE_MODE);
+  const rosters = await readNewestRosters(store);
+  if (rosters === null) return;
+  await createDurably(join(work, ROSTERS_FILE), `${JSON.stringify(rosterFileValue(rosters.given))}\n`, FILE_MODE);
 }

@@ -1,159 +1,221 @@
-import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { Static } from 'typebox';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { nodeId } from '../../protocol/ids.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
-import { SignedStatementShape } from '../../protocol/statement/statement.ts';
+import type { ProofWord } from '../../protocol/proof/proof-word.ts';
+import { Closed } from '../../protocol/shapes.ts';
+import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
+import { type LoggedRival, rivalNameTable } from '../log/rival-name.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { openStatement } from './statement-check.ts';
 
-/** Two different envelopes for one batch number, both signed by the node: proof for anyone that it told two stories. */
-export const EquivocationShape = Type.Object(
-  { first: SignedStatementShape, second: SignedStatementShape },
-  { additionalProperties: false },
-);
+/** Two different envelopes for one batch number, both signed by the node. */
+export const EquivocationShape = Closed({ first: SignedStatementShape, second: SignedStatementShape });
 export type Equivocation = Static<typeof EquivocationShape>;
 
 const compiled = Compile(EquivocationShape);
 
-/** (node, batch) → the proof. One goes only where its node has given more than are kept. */
+/** (node, batch) → two envelopes of it. One goes only where better ones of its node fill its place. */
 export const equivocationTable = new Table(
   'equivocation',
   jsonCodec((value: unknown): value is Equivocation => compiled.Check(value)),
 );
 
-/** A proof about one batch. It counts while both its keys do: what a thief signed accuses nobody. */
+/** A number of which a node told two stories. It stands where both its names were read on the ledger. */
 export interface FoundEquivocation {
   readonly node: NodeId;
   readonly batch: number;
   readonly stands: boolean;
 }
 
-/**
- * Proofs kept about one node: it can make any number about batches that never were, and so can whoever stole its key.
- * Those of all members fit into one answer.
- */
+/** Numbers kept about one node: it can make up any, and so can whoever stole its key. Those of all members fit into one answer. */
 export const MAX_PROOFS = 64;
 
-/** What is remembered of a proof: the keys that signed its envelopes. */
+/** What two envelopes come to, by what this node has read of the ledger. */
+export type JudgePair = (pair: Equivocation) => Promise<ProofWord>;
+
 interface Kept {
   readonly node: NodeId;
   readonly batch: number;
-  readonly keyIds: readonly Sha256Hash[];
+  /** The two envelopes; null where only the ledger speaks of a second one. */
+  readonly pair: {
+    readonly keyIds: readonly Sha256Hash[];
+    /** Whether they differ as an envelope does from one that was signed anew under another key. */
+    readonly isAnew: boolean;
+    readonly word: ProofWord;
+  } | null;
 }
 
 /**
- * The equivocations that this node can prove. They accuse, and move no verdict. One of which a key was compromised is kept
- * and shown, and taints nothing.
+ * The numbers of which nodes told two stories, by their signatures and by the ledger. They accuse, and move no verdict: what
+ * the log decided stands (TRUST §2). An envelope that was signed anew, as its key was revoked, is no second story.
+ *
+ * Ownership: `#found` is moved with the rows, after they are written.
  */
 export class Equivocations {
   readonly #store: Store;
   readonly #keys: FederationKeys;
+  readonly #judge: JudgePair;
   readonly #found = new Map<NodeId, Map<number, Kept>>();
 
-  private constructor(store: Store, keys: FederationKeys) {
+  private constructor(store: Store, keys: FederationKeys, judge: JudgePair) {
     this.#store = store;
     this.#keys = keys;
+    this.#judge = judge;
   }
 
-  static async open(store: Store, keys: FederationKeys): Promise<Equivocations> {
-    const equivocations = new Equivocations(store, keys);
+  /** Reads the store. Nothing stands before `reconsider`: what the judge knows may not be open yet. */
+  static async open(store: Store, keys: FederationKeys, judge: JudgePair): Promise<Equivocations> {
+    const equivocations = new Equivocations(store, keys, judge);
     for await (const [, { first, second }] of equivocationTable.under(store, [])) {
       const [a, b] = [envelopeStatement.parse(first.statement), envelopeStatement.parse(second.statement)];
-      equivocations.#remember({ node: a.node, batch: a.batch, keyIds: [a.keyId, b.keyId] });
+      equivocations.#remember(keptOf(a, b, 'two-signed'));
+    }
+    for await (const [[node = '', batch = '']] of rivalNameTable.under(store, [])) {
+      equivocations.#noteName(nodeId(node), Number(batch));
     }
     return equivocations;
   }
 
-  /** Whether the node's chain can no longer be trusted at this batch. */
-  taints(node: NodeId, batch: number): boolean {
-    return batch >= this.#lowestOf(node);
-  }
-
-  all(): readonly FoundEquivocation[] {
-    return this.#found
-      .values()
-      .flatMap((found) => found.values())
-      .map((kept) => ({ node: kept.node, batch: kept.batch, stands: this.#stands(kept) }))
-      .toArray();
+  /** Whether the node is proven to have told two stories. */
+  accuses(node: NodeId): boolean {
+    return [...(this.#found.get(node)?.values() ?? [])].some(stands);
   }
 
   /**
-   * Checks a proof and keeps it, if it is wanted; one that stands takes the place of one that does not. Returns whether it
-   * was new. Throws `PeerStatementError` where it proves nothing.
+   * Whether the node's own signature is under two stories, wherever they were named: it is to sign nothing more. What a
+   * compromised key signed may be a thief's, and what was signed anew is no second story.
+   */
+  isForked(node: NodeId): boolean {
+    const { directory } = this.#keys;
+    return [...(this.#found.get(node)?.values() ?? [])].some(({ pair }) => {
+      if (pair === null || this.#isExcused(node, pair)) return false;
+      return pair.keyIds.every((keyId) => directory.compromisedSince(node, keyId) === null);
+    });
+  }
+
+  /** What is to be shown. */
+  all(): readonly FoundEquivocation[] {
+    return this.#kept()
+      .filter(({ node, pair }) => pair === null || !this.#isExcused(node, pair))
+      .map((kept) => ({ node: kept.node, batch: kept.batch, stands: stands(kept) }));
+  }
+
+  /** Whether a number that the store speaks of is to be shown: not one that was signed anew. */
+  isShown(node: NodeId, batch: number): boolean {
+    const pair = this.#found.get(node)?.get(batch)?.pair ?? null;
+    return pair === null || !this.#isExcused(node, pair);
+  }
+
+  /** Numbers of which both envelopes are here. */
+  pairs(): readonly FoundEquivocation[] {
+    return this.#kept()
+      .filter(({ pair }) => pair !== null)
+      .map((kept) => ({ node: kept.node, batch: kept.batch, stands: stands(kept) }));
+  }
+
+  /**
+   * Checks two envelopes and keeps them, where they are wanted. Returns whether they were new. Throws `PeerStatementError`
+   * where they contradict nothing.
    */
   async learn(proof: Equivocation): Promise<boolean> {
     const first = openEnvelope(this.#keys, proof.first);
     const second = openEnvelope(this.#keys, proof.second);
-    const sameBatch = first.node === second.node && first.batch === second.batch;
-    if (!sameBatch || proof.first.statement === proof.second.statement) {
+    const { node, batch } = first;
+    if (second.node !== node || second.batch !== batch || proof.first.statement === proof.second.statement) {
       throw new PeerStatementError('malformed', 'the two envelopes do not contradict each other');
     }
-    const { node, batch } = first;
-    if (!this.wants(node, batch)) return false;
-    const kept: Kept = { node, batch, keyIds: [first.keyId, second.keyId] };
-    if (!this.#stands(kept) && (this.knows(node, batch) || this.#isFull(node))) return false;
-    const dropped = !this.knows(node, batch) && this.#isFull(node) ? this.#drop(node) : undefined;
+    if (this.proves(node, batch)) return false;
+    const kept = keptOf(first, second, await this.#judge(proof));
+    if (kept.pair !== null && this.#isExcused(node, kept.pair)) return false;
+    const before = this.#found.get(node)?.get(batch);
+    if (before !== undefined && before.pair !== null && !stands(kept)) return false;
+    const dropped = before === undefined ? this.#placeFor(kept) : null;
+    if (dropped === undefined) return false;
     this.#remember(kept);
+    if (dropped !== null) this.#found.get(node)?.delete(dropped.batch);
     await this.#store.write([
       equivocationTable.put([node, batch], proof),
-      ...(dropped === undefined ? [] : [equivocationTable.del(node, dropped)]),
+      ...(dropped === null ? [] : [equivocationTable.del(node, dropped.batch)]),
     ]);
     return true;
   }
 
-  /**
-   * Whether a proof about the batch that stands would be kept: of a node with many, one about an earlier batch than all
-   * that are here, since its chain is tainted from there on.
-   */
+  /** The ledger names rivals. Resolves once the pairs that are here are judged by them. */
+  async noteRivals(rivals: readonly LoggedRival[]): Promise<void> {
+    for (const { node, batch } of rivals) this.#noteName(node, batch);
+    for (const node of new Set(rivals.map((rival) => rival.node))) await this.reconsider(node);
+  }
+
+  /** Judges the pairs of a node once more, or of all: the ledger named an envelope, or revoked a key. */
+  async reconsider(only?: NodeId): Promise<void> {
+    for (const kept of this.#kept()) {
+      if (kept.pair === null || (only !== undefined && kept.node !== only)) continue;
+      const proof = await equivocationTable.get(this.#store, kept.node, kept.batch);
+      if (proof === undefined) continue;
+      const word = await this.#judge(proof);
+      // Not where another pair took its place meanwhile.
+      const isSame = this.#found.get(kept.node)?.get(kept.batch) === kept;
+      if (isSame) this.#remember({ ...kept, pair: { ...kept.pair, word } });
+    }
+  }
+
+  /** Whether both envelopes of a number that a peer speaks of are to be asked for. */
   wants(node: NodeId, batch: number): boolean {
-    if (this.proves(node, batch)) return false;
-    return this.knows(node, batch) || !this.#isFull(node) || batch < this.#lowestOf(node);
+    const known = this.#found.get(node)?.get(batch);
+    return known === undefined ? !this.#isFull(node) : known.pair === null;
   }
 
-  /** Whether a proof about the batch is here. */
+  /** Whether two envelopes of the number are here. */
   knows(node: NodeId, batch: number): boolean {
-    return this.#found.get(node)?.has(batch) === true;
+    return (this.#found.get(node)?.get(batch)?.pair ?? null) !== null;
   }
 
-  /** Whether a proof about the batch is here that stands. */
+  /** Whether two envelopes are here by keys that nobody else may have held, whatever the ledger says of them. */
+  isSigned(node: NodeId, batch: number): boolean {
+    const pair = this.#found.get(node)?.get(batch)?.pair ?? null;
+    return pair !== null && pair.word !== 'key-revoked' && !this.#isExcused(node, pair);
+  }
+
+  /** Whether they are here and stand. */
   proves(node: NodeId, batch: number): boolean {
     const kept = this.#found.get(node)?.get(batch);
-    return kept !== undefined && this.#stands(kept);
+    return kept !== undefined && stands(kept);
   }
 
-  /** Every proof, for a peer that asks. */
+  /** Every pair, for a peer that asks. */
   async *proofs(): AsyncGenerator<Equivocation> {
     for await (const [, proof] of equivocationTable.under(this.#store, [])) yield proof;
   }
 
-  #stands({ node, keyIds }: Kept): boolean {
-    const { directory } = this.#keys;
-    return keyIds.every((keyId) => directory.compromisedSince(node, keyId) === null);
+  #kept(): readonly Kept[] {
+    return [...this.#found.values()].flatMap((found) => Array.from(found.values()));
+  }
+
+  /** One of the two may be the other signed anew: its key was revoked, and the ledger does not name both. */
+  #isExcused(node: NodeId, { isAnew, keyIds, word }: NonNullable<Kept['pair']>): boolean {
+    if (!isAnew || word === 'proven') return false;
+    return keyIds.some((keyId) => this.#keys.directory.revocation(node, keyId) !== undefined);
   }
 
   #isFull(node: NodeId): boolean {
     return (this.#found.get(node)?.size ?? 0) >= MAX_PROOFS;
   }
 
-  #lowestOf(node: NodeId): number {
-    let lowest = Number.POSITIVE_INFINITY;
-    for (const kept of this.#found.get(node)?.values() ?? []) {
-      if (kept.batch < lowest && this.#stands(kept)) lowest = kept.batch;
-    }
-    return lowest;
+  /** What gives way to a number that is new: null where there is room, undefined where all that is kept is better. */
+  #placeFor(kept: Kept): Kept | null | undefined {
+    if (!this.#isFull(kept.node)) return null;
+    const [worst] = [...(this.#found.get(kept.node)?.values() ?? [])].toSorted((a, b) => -compare(a, b));
+    return worst !== undefined && compare(kept, worst) < 0 ? worst : undefined;
   }
 
-  /** Forgets one of a node's proofs, never the lowest that stands: one that does not, or the one of the latest batch. */
-  #drop(node: NodeId): number | undefined {
-    const found = this.#found.get(node);
-    const all = [...(found?.values() ?? [])];
-    const batch = (all.find((kept) => !this.#stands(kept)) ?? all.toSorted((a, b) => b.batch - a.batch)[0])?.batch;
-    if (batch !== undefined) found?.delete(batch);
-    return batch;
+  #noteName(node: NodeId, batch: number): void {
+    if (this.#found.get(node)?.has(batch) !== true && !this.#isFull(node)) this.#remember({ node, batch, pair: null });
   }
 
   #remember(kept: Kept): void {
@@ -162,10 +224,32 @@ export class Equivocations {
   }
 }
 
+function keptOf(first: Envelope, second: Envelope, word: ProofWord): Kept {
+  const { node, batch } = first;
+  return { node, batch, pair: { keyIds: [first.keyId, second.keyId], isAnew: isSignedAnew(first, second), word } };
+}
+
+/** Whether only `keyId` and `prev` differ, as where an envelope is signed anew (TRUST §2). */
+function isSignedAnew(first: Envelope, second: Envelope): boolean {
+  const { keyId, prev } = first;
+  return keyId !== second.keyId && envelopeStatement.write({ ...second, keyId, prev }) === envelopeStatement.write(first);
+}
+
+function stands({ pair }: Kept): boolean {
+  return pair?.word === 'proven';
+}
+
+/** First what stands, then what the ledger speaks of, then the rest; of each the earliest number first. */
+function compare(a: Kept, b: Kept): number {
+  return rank(a) - rank(b) || a.batch - b.batch;
+}
+
+function rank(kept: Kept): number {
+  if (stands(kept)) return 0;
+  return kept.pair === null ? 1 : 2;
+}
+
 /** Reads and checks a peer's envelope. Throws `PeerStatementError`. */
-export function openEnvelope(
-  keys: Pick<FederationKeys, 'rosters' | 'directory'>,
-  signed: Equivocation['first'],
-): Envelope {
+export function openEnvelope(keys: Pick<FederationKeys, 'rosters' | 'directory'>, signed: SignedStatement): Envelope {
   return openStatement(keys, envelopeStatement, signed, ({ node, keyId, first }) => ({ node, keyId, first }));
 }

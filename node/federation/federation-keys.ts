@@ -1,7 +1,6 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
 import type { Revocation } from '../../protocol/log/revocation.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
@@ -11,7 +10,7 @@ import { statementCodec } from '../store/statement-codec.ts';
 import type { Store } from '../store/store.ts';
 import { Table } from '../store/table.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
-import { RosterBook } from './roster-book.ts';
+import { RosterBook, type RosterSource } from './roster-book.ts';
 
 /** (node, key id) → key certificate. */
 export const certificateTable = new Table('certificate', statementCodec);
@@ -35,11 +34,11 @@ export class FederationKeys {
   }
 
   /**
-   * Opens with the rosters in the store and of the node's configuration, and all certificates kept. Throws `RosterError`
-   * or `KeyError` where a stored one does not hold, `RangeError` where the two are of different federations.
+   * Opens with the rosters of the log and those that the node was given, and all certificates kept. Throws `KeyError` where
+   * a stored one does not hold, `LogDamagedError` where the text of a roster is missing.
    */
-  static async open(store: Store, configured: readonly SignedRoster[]): Promise<FederationKeys> {
-    const keys = new FederationKeys(store, await RosterBook.open(store, configured));
+  static async open(store: Store, log: RosterSource, given: RosterChain): Promise<FederationKeys> {
+    const keys = new FederationKeys(store, await RosterBook.open(log, given));
     for await (const [, signed] of certificateTable.under(store, [])) {
       ofMember(() => keys.directory.addCertificate(signed));
     }
@@ -49,6 +48,7 @@ export class FederationKeys {
     return keys;
   }
 
+  /** The newest rosters that this node knows. */
   get rosters(): RosterChain {
     return this.book.chain;
   }
@@ -140,7 +140,7 @@ export class FederationKeys {
   }
 }
 
-/** Passes over what a node said that only a roster named which gave way to another. */
+/** Passes over what a node said that only a roster named which the log did not come to. */
 function ofMember(add: () => unknown): void {
   try {
     add();

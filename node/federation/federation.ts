@@ -2,11 +2,10 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { StoredBatch } from '../sealing/batch-tables.ts';
-import type { Operation } from '../store/operation.ts';
+import type { LoggedRival } from '../log/rival-name.ts';
+import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import { startFrames } from '../start/start-forms.ts';
 import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
@@ -26,9 +25,9 @@ import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
 import type { LedgerView } from './ledger-view.ts';
-import type { RosterOutcome } from './roster-book.ts';
-import { RosterExchange } from './roster-exchange.ts';
+import { RosterChanges } from './roster-changes.ts';
 import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
+import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Transport, Verdict } from './transport/contract.ts';
 
@@ -48,7 +47,7 @@ export interface FederationOptions {
   readonly headExchangeMs?: number;
   /** How long a member that a roster drops stays connected, in milliseconds. */
   readonly leaveMs?: number;
-  /** How long peers have to bring a roster that the ledger names, in milliseconds. */
+  /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
   readonly log: Logger;
   /** A member says how far its own sources agree on the ledger's topic. */
@@ -76,7 +75,8 @@ export class Federation implements AsyncDisposable {
   readonly #pages: PageServer;
   readonly #rivals: RivalSearch;
   readonly #ownChain: OwnChain;
-  readonly #rosters: RosterExchange;
+  readonly #rosters: RosterChanges;
+  readonly #rosterTexts: RosterTexts;
   readonly #inquiry: RosterInquiry;
   readonly #closing = new AbortController();
   readonly #stopListening: (() => void)[] = [];
@@ -98,7 +98,6 @@ export class Federation implements AsyncDisposable {
       onLead,
       onEquivocation: (proof) => this.#onEquivocation(proof),
       onUnknownKey,
-      onNewRoster: onUnknownKey,
     });
     this.#heads = new HeadExchange({
       ...options,
@@ -107,7 +106,6 @@ export class Federation implements AsyncDisposable {
       onLead,
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
-      onSignedRoster: (roster) => this.#rosters.learn(roster),
       onExchanged: (peer) => this.#ownChain.noteCompared(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
@@ -129,14 +127,20 @@ export class Federation implements AsyncDisposable {
       lanes,
       catchUp: this.#catchUp,
     });
-    this.#rosters = new RosterExchange({
+    const onRemoved = () => this.#ownChain.noteRemoval();
+    this.#rosters = new RosterChanges({
       ...options,
       book: keys.book,
-      announce: (hash) => this.#publish({ type: 'roster', hash }),
       exchangeAll: () => this.#heads.exchangeAll(),
-      onRemoved: () => this.#ownChain.noteRemoval(),
+      onRemoved,
     });
-    this.#inquiry = new RosterInquiry({ ...options, book: keys.book, learn: (roster) => this.#rosters.learn(roster) });
+    this.#rosterTexts = new RosterTexts({ ...options, faults, book: keys.book });
+    this.#inquiry = new RosterInquiry({
+      ...options,
+      book: keys.book,
+      hasMet: () => options.transport.peers().some(({ connected }) => connected),
+      onRemoved,
+    });
   }
 
   /** Takes what the transport hears on a topic. */
@@ -149,7 +153,7 @@ export class Federation implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { transport } = this.#options;
+    const { transport, keys } = this.#options;
     const heads = this.#heads;
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
@@ -167,9 +171,10 @@ export class Federation implements AsyncDisposable {
         heads.meet(nodeId(peer));
       }),
     );
+    this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
+    await this.#options.equivocations.reconsider();
     await transport.start();
-    await this.#rosters.settle();
-    this.#inquiry.begin(() => transport.peers().some(({ connected }) => connected));
+    this.#inquiry.note();
     heads.start();
   }
 
@@ -179,7 +184,7 @@ export class Federation implements AsyncDisposable {
    */
   async recoverOwnChain(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
     const { self, equivocations } = this.#options;
-    if (equivocations.taints(self, Number.MAX_SAFE_INTEGER)) this.#ownChain.noteFork();
+    if (equivocations.isForked(self)) this.#ownChain.noteFork();
     return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]), suffices);
   }
 
@@ -198,16 +203,37 @@ export class Federation implements AsyncDisposable {
     this.#ownChain.noteFork();
   }
 
-  /** Takes the next roster, from an operator, with rows beside it. Throws `PeerStatementError` where it does not hold. */
-  learnRoster(signed: SignedRoster, besides: readonly Operation[] = []): Promise<RosterOutcome> {
-    return this.#rosters.learn(signed, besides);
+  /** Looks for the text of a roster that a majority has named; undefined where nobody shows it now. */
+  findRoster(hash: Sha256Hash): Promise<string | undefined> {
+    return this.#rosterTexts.find(hash);
   }
 
-  /** The ledger names rosters: it may decide between two, or speak of one that is not known here. */
-  async noteLedgerRosters(rosters: readonly Sha256Hash[]): Promise<void> {
-    await this.#rosters.settle();
-    if (rosters.some((roster) => !this.#options.keys.book.knows(roster))) this.#heads.exchangeAll();
-    this.#inquiry.note(rosters);
+  /** The ledger names rosters: where nobody is connected, one of them may have dropped this node. */
+  noteLedgerRosters(rosters: readonly Sha256Hash[]): void {
+    const { hashes } = this.#options.keys.rosters;
+    if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
+  }
+
+  /** Takes two envelopes of one number that this node has come to hold. Throws `PeerStatementError` on others. */
+  learnEquivocation(proof: Equivocation): Promise<void> {
+    return this.#gossip.learn(proof);
+  }
+
+  /**
+   * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those that
+   * are connected were asked.
+   */
+  async noteRivals(rivals: readonly LoggedRival[]): Promise<void> {
+    const { equivocations, transport, log } = this.#options;
+    await equivocations.noteRivals(rivals);
+    for (const { node, batch, name } of rivals) {
+      this.faults.note(node, 'equivocation');
+      log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
+      for (const peer of transport.peers()) {
+        if (equivocations.knows(node, batch) || this.#closing.signal.aborted) break;
+        if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
+      }
+    }
   }
 
   /** Tells the federation of a new key certificate or revocation of this node. */
@@ -225,6 +251,7 @@ export class Federation implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     for (const stop of this.#stopListening) stop();
+    this.#rosterTexts[Symbol.dispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
@@ -261,29 +288,39 @@ export class Federation implements AsyncDisposable {
 
   /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
-    const answered = await this.#lookForRival(node, peer, batch);
-    if (answered && !this.#options.equivocations.knows(node, batch)) this.faults.note(peer, 'withheld');
+    const theirs = await this.#lookForRival(node, peer, batch);
+    if (theirs === 'unanswered') return;
+    const ours = await readBatch(this.#options.store, node, batch);
+    if (theirs === null || theirs.statement === ours?.signed.statement) this.faults.note(peer, 'withheld');
   }
 
-  /** Takes a look at the envelope that a peer holds in the place of ours. Returns whether the peer answered. */
-  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<boolean> {
+  /** Takes a look at the envelope that a peer holds in the place of ours; null where it shows none. */
+  async #lookForRival(node: NodeId, peer: NodeId, batch: number): Promise<SignedStatement | 'unanswered' | null> {
     try {
       const theirs = await this.#rivals.envelope(peer, node, batch);
-      if (theirs !== undefined) await this.#gossip.watch(theirs.signed);
-      return true;
+      if (theirs === undefined) return null;
+      await this.#gossip.watch(theirs.signed);
+      return theirs.signed;
     } catch (error) {
       this.faults.noteError(peer, error);
       this.#options.log.warn({ err: error, node, peer, batch }, 'a peer does not show the envelope that it speaks of');
-      return false;
+      return 'unanswered';
     }
+  }
+
+  /** A key of the node was revoked: what it signed may accuse it no more. */
+  #reconsider(node: NodeId): void {
+    this.#options.equivocations.reconsider(node).catch((error: unknown) => {
+      this.#options.log.error({ err: error, node }, 'the equivocations of a node could not be judged again');
+    });
   }
 
   #onEquivocation(proof: Equivocation): void {
     const { self, log, equivocations } = this.#options;
     log.error({ proof }, 'a node signed two envelopes for one batch');
     const { node, batch } = envelopeStatement.parse(proof.first.statement);
-    if (equivocations.proves(node, batch)) this.faults.note(node, 'equivocation');
-    if (node === self && equivocations.proves(node, batch)) this.#ownChain.noteFork();
+    if (equivocations.isSigned(node, batch)) this.faults.note(node, 'equivocation');
+    if (node === self && equivocations.isForked(self)) this.#ownChain.noteFork();
     void this.#publish({ type: 'equivocation', proof });
   }
 

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
-import { Closed, CountShape, NodeIdShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { Closed, CountShape, NodeIdShape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { TopicPointShape } from '../topic/topic-point.ts';
 import { EquivocationShape } from './equivocations.ts';
@@ -14,8 +14,6 @@ const MessageShape = Type.Union([
   Closed({ type: Type.Literal('equivocation'), proof: EquivocationShape }),
   Closed({ type: Type.Literal('certificate'), signed: SignedStatementShape }),
   Closed({ type: Type.Literal('revocation'), signed: SignedStatementShape }),
-  /** There is a roster of this hash. The roster itself may be larger than a message: it is pulled. */
-  Closed({ type: Type.Literal('roster'), hash: Sha256Shape }),
   /**
    * How far the sender's own sources agree on the ledger's topic. Gossip passes the same bytes on once: two members that
    * tell the same, or one that tells it again, must not send the same message.
@@ -31,7 +29,6 @@ export const TOPIC_OF: Readonly<Record<GossipMessage['type'], Topic>> = {
   equivocation: 'batch',
   certificate: 'keys',
   revocation: 'keys',
-  roster: 'keys',
   told: 'batch',
   checkpoint: 'checkpoint',
 };

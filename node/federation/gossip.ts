@@ -28,8 +28,6 @@ export interface GossipOptions {
   readonly log: Logger;
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
   readonly onEquivocation: (proof: Equivocation) => void;
-  /** A peer says that there is a roster that is not known here. */
-  readonly onNewRoster: (peer: NodeId) => void;
   /** A member says how far its own sources agree on the ledger's topic. */
   readonly onTold: (from: NodeId, point: TopicPoint) => void;
   /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
@@ -92,7 +90,7 @@ export class Gossip {
   }
 
   async #take(message: GossipMessage, from: NodeId): Promise<void> {
-    const { keys, chains, onLead, onNewRoster } = this.#options;
+    const { keys, chains, onLead } = this.#options;
     switch (message.type) {
       case 'envelope': {
         const { node, batch, sealedAt } = openEnvelope(keys, message.signed);
@@ -109,9 +107,6 @@ export class Gossip {
         return;
       case 'revocation':
         await keys.learnRevocation(message.signed);
-        return;
-      case 'roster':
-        if (!keys.book.knows(message.hash)) onNewRoster(from);
         return;
       case 'told':
         this.#options.onTold(from, message.point);

@@ -2,8 +2,6 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_KEYS } from '../../protocol/keys/key-directory.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { rosterStatement } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -14,7 +12,6 @@ import type { Lanes } from '../lanes.ts';
 import { decodeItem, pageRequest, type Status, STATUS_EQUIVOCATIONS, STATUS_REQUEST, status } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
-import type { RosterOutcome } from './roster-book.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** Gossip has no history, so peers compare heads this often besides on every connection. In milliseconds. */
@@ -40,8 +37,6 @@ export interface HeadExchangeOptions {
   /** A peer says that its envelope of a batch that is held here is another one. */
   readonly onRival: (node: NodeId, peer: NodeId, batch: number) => Promise<void>;
   readonly onProof: (proof: Equivocation) => Promise<void>;
-  /** Takes a roster. Throws `PeerStatementError`. */
-  readonly onSignedRoster: (roster: SignedRoster) => Promise<RosterOutcome>;
   /** All that a peer said was compared. */
   readonly onExchanged: (peer: NodeId) => void;
 }
@@ -101,11 +96,9 @@ export class HeadExchange implements AsyncDisposable {
       ),
       keys: keys.digests(),
       equivocations: equivocations
-        .all()
+        .pairs()
         .slice(0, STATUS_EQUIVOCATIONS)
         .map(({ node, batch }) => ({ node, batch })),
-      roster: keys.rosters.current.version,
-      rosterHash: keys.rosters.hash,
     };
   }
 
@@ -118,8 +111,6 @@ export class HeadExchange implements AsyncDisposable {
   async #exchange(peer: NodeId): Promise<void> {
     const theirs = await this.#ask(peer);
     const { keys, equivocations, onExchanged } = this.#options;
-    // First of all: keys and chains are judged by it.
-    if (this.#knowsOtherRosters(theirs)) await this.#pullRosters(peer, theirs.roster);
     for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
     if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
@@ -134,7 +125,7 @@ export class HeadExchange implements AsyncDisposable {
       return;
     }
     const held = batch === head.batch ? head.hash : hashOf(await readBatch(store, node, batch));
-    if (held !== envelope && !equivocations.proves(node, batch)) await onRival(node, peer, batch);
+    if (held !== envelope && !equivocations.knows(node, batch)) await onRival(node, peer, batch);
   }
 
   async #ask(peer: NodeId): Promise<Status> {
@@ -142,51 +133,6 @@ export class HeadExchange implements AsyncDisposable {
     const [frame] = frames;
     if (frame === undefined) throw new PeerStatementError('malformed', 'an empty status');
     return status.decode(frame);
-  }
-
-  #knowsOtherRosters({ roster, rosterHash: theirs }: Status): boolean {
-    const { rosters } = this.#options.keys;
-    if (roster > rosters.current.version) return true;
-    return rosters.hashes[roster - 1] !== theirs;
-  }
-
-  /**
-   * Pulls rosters up to a version, from the first that is not ours. Where the first one follows another than ours, the
-   * two parted before it: then from one version earlier, until they meet.
-   */
-  async #pullRosters(peer: NodeId, upTo: number): Promise<void> {
-    const { keys, faults, onSignedRoster } = this.#options;
-    let from = Math.min(keys.rosters.current.version + 1, upTo);
-    for (let brought = true; brought && from <= upTo;) {
-      const page = await this.#rosterPage(peer, from);
-      const [first] = page;
-      if (first === undefined) {
-        faults.note(peer, 'withheld');
-        return;
-      }
-      if (from > 2 && rosterStatement.parse(first.statement).previous !== keys.rosters.hashes[from - 2]) {
-        from--;
-        continue;
-      }
-      brought = false;
-      for (const roster of page) {
-        await this.#unlessRefused(peer, async () => {
-          if ((await onSignedRoster(roster)) === 'added') brought = true;
-        });
-      }
-      from += page.length;
-    }
-  }
-
-  async #rosterPage(peer: NodeId, from: number): Promise<SignedRoster[]> {
-    const frames = await this.#collect(peer, 'batches', pageRequest.encode({ want: 'rosters', from }));
-    return frames.map(decodeItem).map((item, i) => {
-      if (item.kind !== 'roster') throw new PeerStatementError('malformed', `a ${item.kind} instead of a roster`);
-      const version = versionOf(item.roster);
-      // An old one that is shown again must not pass for an answer.
-      if (version !== from + i) throw new PeerStatementError('malformed', `roster ${version} was not asked for`);
-      return item.roster;
-    });
   }
 
   /** Whether a peer may know keys of a member that are not known here. What nobody would keep is not asked for. */
@@ -234,12 +180,4 @@ export class HeadExchange implements AsyncDisposable {
 
 function hashOf(batch: StoredBatch | undefined): Sha256Hash | undefined {
   return batch && hashText(nativeSuite, batch.signed.statement);
-}
-
-function versionOf({ statement }: SignedRoster): number {
-  try {
-    return rosterStatement.parse(statement).version;
-  } catch (error) {
-    throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable roster');
-  }
 }

@@ -3,7 +3,6 @@ import { Compile } from 'typebox/compile';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import type { WholeTexts } from '../../protocol/chain/record.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
-import { type SignedRoster, SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
 import { type SignedStatement, SignedStatementShape } from '../../protocol/statement/statement.ts';
 import { joinTexts, splitTexts } from '../records/record-lines.ts';
 import { type Equivocation, EquivocationShape } from './equivocations.ts';
@@ -25,8 +24,8 @@ const PageRequestShape = Type.Union([
   /** All certificates and revocations of one member. */
   Closed({ want: Type.Literal('keys'), node: NodeIdShape }),
   Closed({ want: Type.Literal('equivocations') }),
-  /** Rosters from this version on. */
-  Closed({ want: Type.Literal('rosters'), from: OrdinalShape }),
+  /** Text of the roster that has this hash, in force or named by the peer. */
+  Closed({ want: Type.Literal('roster'), hash: Sha256Shape }),
 ]);
 export type PageRequest = Static<typeof PageRequestShape>;
 
@@ -39,9 +38,6 @@ const StatusShape = Closed({
   /** Of each member, one hash over its key certificates and revocations that the peer knows. */
   keys: Type.Array(Closed({ node: NodeIdShape, hash: Sha256Shape }), { maxItems: 1024 }),
   equivocations: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape }), { maxItems: STATUS_EQUIVOCATIONS }),
-  /** Version and hash of the roster in force there. */
-  roster: OrdinalShape,
-  rosterHash: Sha256Shape,
 });
 export type Status = Static<typeof StatusShape>;
 
@@ -58,7 +54,6 @@ export const status = form('status', StatusShape);
 export const recordRequest = form('record request', RecordRequestShape);
 export const payloadAnswer = form('payload answer', PayloadAnswerShape);
 const signedStatement = form('signed statement', SignedStatementShape);
-const signedRoster = form('signed roster', SignedRosterShape);
 const equivocation = form('equivocation', EquivocationShape);
 
 /** One frame of a page: a letter for its kind, then its text. */
@@ -68,7 +63,8 @@ export type PageItem =
       readonly signed: SignedStatement;
     }
   | { readonly kind: 'equivocation'; readonly proof: Equivocation }
-  | { readonly kind: 'roster'; readonly roster: SignedRoster }
+  /** The next part of a roster's text, which may be longer than a frame. */
+  | { readonly kind: 'roster'; readonly part: string }
   | { readonly kind: 'records'; readonly records: readonly WholeTexts[] };
 
 const LETTERS = {
@@ -93,7 +89,7 @@ function bodyOf(item: PageItem): string {
     case 'equivocation':
       return JSON.stringify(item.proof);
     case 'roster':
-      return JSON.stringify(item.roster);
+      return item.part;
     default:
       return JSON.stringify(item.signed);
   }
@@ -110,7 +106,7 @@ export function decodeItem(frame: Uint8Array): PageItem {
     case 'equivocation':
       return { kind, proof: equivocation.decode(utf8(body)) };
     case 'roster':
-      return { kind, roster: signedRoster.decode(utf8(body)) };
+      return { kind, part: body };
     case 'envelope':
     case 'group':
     case 'certificate':

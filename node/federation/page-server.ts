@@ -2,6 +2,7 @@ import type { WholeTexts } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { groupTable } from '../records/record-tables.ts';
+import { rosterTextTable } from '../log/log-tables.ts';
 import { readRecordTexts } from '../records/record-reader.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -11,7 +12,10 @@ import { encodeItem, PAGE_BYTES, PAGE_ENVELOPES, type PageRequest } from './page
 
 /** Records of one frame at most. */
 const FRAME_RECORDS = 64;
-/** Characters of records after which a frame is full: far below what a frame may hold, whatever their alphabet. */
+/**
+ * Characters of records, or of a roster's text, after which a frame is full: far below what a frame may hold, whatever their
+ * alphabet.
+ */
 const FRAME_CHARACTERS = 128 << 10;
 
 export interface PageSources {
@@ -52,19 +56,9 @@ export class PageServer {
         for (const signed of revocations) yield encodeItem({ kind: 'revocation', signed });
         return;
       }
-      case 'rosters': {
-        yield* this.#rostersFrom(request.from);
+      case 'roster': {
+        yield* rosterFrames((await rosterTextTable.get(this.#store, request.hash)) ?? '');
       }
-    }
-  }
-
-  *#rostersFrom(version: number): Generator<Uint8Array> {
-    let bytes = 0;
-    for (const roster of this.#keys.rosters.signed.slice(version - 1)) {
-      const frame = encodeItem({ kind: 'roster', roster });
-      yield frame;
-      bytes += frame.length;
-      if (bytes >= PAGE_BYTES) return;
     }
   }
 
@@ -101,6 +95,17 @@ export class PageServer {
     } finally {
       await records?.return(undefined);
     }
+  }
+}
+
+/** Frames of a roster's text, cut between characters. */
+function* rosterFrames(text: string): Generator<Uint8Array> {
+  for (let at = 0; at < text.length;) {
+    const end = Math.min(at + FRAME_CHARACTERS, text.length);
+    const isTorn = end < text.length && !text.slice(at, end).isWellFormed();
+    const part = text.slice(at, isTorn ? end - 1 : end);
+    yield encodeItem({ kind: 'roster', part });
+    at += part.length;
   }
 }
 

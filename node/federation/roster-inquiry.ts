@@ -1,109 +1,131 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import type { Member } from '../../protocol/log/roster.ts';
-import type { RosterBook, RosterOutcome } from './roster-book.ts';
+import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { majorityOf, type Member } from '../../protocol/log/roster.ts';
+import { RosterError } from '../../protocol/log/roster-error.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { RosterBook } from './roster-book.ts';
 
-/** The signed rosters from a version on that a member shows to anyone at its public address. */
-export type AskRosters = (baseUrl: string, from: number, signal: AbortSignal) => Promise<readonly SignedRoster[]>;
+/** Texts of rosters that a member shows to anyone: those in force there, from a version on, and those that it named. */
+export interface ShownRosters {
+  readonly rosters: readonly string[];
+  readonly named: readonly string[];
+}
+
+/** Asks a member at its public address for rosters from a version on. */
+export type AskRosters = (baseUrl: string, from: number, signal: AbortSignal) => Promise<ShownRosters>;
 
 export interface RosterInquiryOptions {
   readonly self: NodeId;
-  readonly book: Pick<RosterBook, 'chain' | 'knows'>;
+  readonly book: Pick<RosterBook, 'chain'>;
   readonly askRosters: AskRosters;
-  /** Throws `PeerStatementError` where a roster does not hold. */
-  readonly learn: (roster: SignedRoster) => Promise<RosterOutcome>;
+  /** Whether any member is connected. */
+  readonly hasMet: () => boolean;
+  /** The members say that the roster does not name this node any more. */
+  readonly onRemoved: () => void;
   readonly rosterPatienceMs?: number;
   readonly log: Logger;
 }
 
-/** How long peers have to bring a roster that the ledger names, before it is asked for. In milliseconds. */
+/** How long members have to come, before they are asked at their public addresses. In milliseconds. */
 const PATIENCE_MS = 3_000;
-/** Rosters looked for at once. Each round asks for all that a member has, whichever were named. */
-const MAX_WANTED = 64;
-/** Pauses before each further round: whoever may write to the topic can name rosters that nobody has. In milliseconds. */
+/** Pauses before each further round. In milliseconds. */
 const PAUSES_MS = [30_000, 120_000] as const;
 
 /**
- * Looks for rosters that the ledger names and no peer brought, at the members' public addresses. A node that was removed
- * while it was off is dialled by nobody and refused by all; this is how it hears, and signs no more. The ledger says it
- * once: so a node that starts and meets nobody asks too, for an earlier run may have ended before it had an answer.
+ * Asks the members at their public addresses which rosters are in force. A node that was removed while it was off is
+ * dialled by nobody and refused by all, so nothing becomes final at it; this is how it hears, and signs no more: by the
+ * word of a majority of the newest roster that it knows. The ledger names a roster once, so a node that starts and meets
+ * nobody asks too.
  */
 export class RosterInquiry implements AsyncDisposable {
   readonly #options: RosterInquiryOptions;
   readonly #closing = new AbortController();
-  readonly #wanted = new Set<Sha256Hash>();
   #running: Promise<void> | undefined;
-  #beginning: Promise<void> | undefined;
+  #isDue = false;
 
   constructor(options: RosterInquiryOptions) {
     this.#options = options;
   }
 
-  /** The ledger names these rosters. Returns at once. */
-  note(rosters: readonly Sha256Hash[]): void {
-    for (const roster of rosters) {
-      if (this.#wanted.size < MAX_WANTED && !this.#options.book.knows(roster)) this.#wanted.add(roster);
-    }
-    if (this.#closing.signal.aborted || this.#wanted.size === 0) return;
-    this.#running ??= this.#inquire().finally(() => {
+  /** The ledger names rosters that may not be known here, or this node has just started. Returns at once. */
+  note(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#isDue = true;
+    this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
   }
 
-  /** Asks every member once, unless a peer is met before their time is up. Returns at once. */
-  begin(hasMet: () => boolean): void {
-    this.#beginning ??= this.#askUnmet(hasMet);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
-    await Promise.all([this.#running, this.#beginning]);
+    await this.#running;
   }
 
-  async #askUnmet(hasMet: () => boolean): Promise<void> {
-    const { signal } = this.#closing;
-    await sleep(this.#options.rosterPatienceMs ?? PATIENCE_MS, undefined, { signal }).catch(() => undefined);
-    for (const member of this.#others()) {
-      if (signal.aborted || hasMet()) return;
-      await this.#ask(member);
+  async #run(): Promise<void> {
+    while (this.#isDue && !this.#closing.signal.aborted) {
+      this.#isDue = false;
+      await this.#inquire();
     }
   }
 
   async #inquire(): Promise<void> {
-    const { rosterPatienceMs = PATIENCE_MS } = this.#options;
+    const { rosterPatienceMs = PATIENCE_MS, hasMet, onRemoved, book, log, self } = this.#options;
     const { signal } = this.#closing;
     for (const pause of [rosterPatienceMs, ...PAUSES_MS]) {
       await sleep(pause, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted || this.#isSatisfied()) return;
-      for (const member of this.#others()) {
-        await this.#ask(member);
-        if (signal.aborted || this.#isSatisfied()) return;
+      if (signal.aborted) return;
+      // Whoever is let in reads the log with the others. It may be hung up by the next round.
+      if (hasMet()) continue;
+      const known = book.chain;
+      const shown = await this.#askAll(known);
+      const newest = newestShown(known, shown);
+      if (newest === known) continue;
+      const { version, members } = newest.current;
+      if (members.some(({ node }) => node === self)) {
+        log.warn({ version }, 'the members have gone on to a newer roster: give this node a roster file of today');
+        return;
       }
+      log.error({ version }, 'A MAJORITY OF THE MEMBERS SAYS THAT THIS NODE WAS REMOVED');
+      onRemoved();
+      return;
     }
-    const [roster] = this.#wanted;
-    this.#options.log.warn({ roster, of: this.#wanted.size }, 'the ledger names rosters that no member shows');
-    this.#wanted.clear();
   }
 
-  #isSatisfied(): boolean {
-    for (const roster of this.#wanted) if (this.#options.book.knows(roster)) this.#wanted.delete(roster);
-    return this.#wanted.size === 0;
+  /** What each other member shows as in force; one that does not answer shows nothing. */
+  async #askAll({ current }: RosterChain): Promise<readonly (readonly string[])[]> {
+    const others = current.members.filter(({ node }) => node !== this.#options.self);
+    return Promise.all(others.map((member) => this.#ask(member, current.version + 1)));
   }
 
-  #others(): readonly Member[] {
-    return this.#options.book.chain.current.members.filter(({ node }) => node !== this.#options.self);
-  }
-
-  async #ask({ node, baseUrl }: Member): Promise<void> {
-    const { askRosters, learn, book, log } = this.#options;
+  async #ask({ node, baseUrl }: Member, from: number): Promise<readonly string[]> {
+    const { askRosters, log } = this.#options;
     try {
-      const rosters = await askRosters(baseUrl, book.chain.current.version + 1, this.#closing.signal);
-      for (const roster of rosters) await learn(roster);
+      return (await askRosters(baseUrl, from, this.#closing.signal)).rosters;
     } catch (error) {
       log.debug({ err: error, node }, 'a member does not show its rosters');
+      return [];
+    }
+  }
+}
+
+/**
+ * The rosters as far as a majority of the members of the newest known one shows the same. Of two members nobody can show a
+ * majority: there none is removed without its own name.
+ */
+function newestShown(known: RosterChain, shown: readonly (readonly string[])[]): RosterChain {
+  const needed = majorityOf(known.current);
+  let chain = known;
+  for (let place = 0; ; place++) {
+    const texts = shown.flatMap((rosters) => rosters[place] ?? []);
+    const next = texts.find((text) => texts.filter((other) => other === text).length >= needed);
+    if (next === undefined) return chain;
+    try {
+      chain = chain.follow(nativeSuite, next);
+    } catch (error) {
+      if (error instanceof RosterError) return chain;
+      throw error;
     }
   }
 }

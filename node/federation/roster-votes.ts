@@ -1,71 +1,101 @@
-import { utf8 } from '../../protocol/bytes.ts';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { rosterInForce } from '../../protocol/log/decision-state.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { hashOfRoster, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
-import { encodeSignature } from '../../protocol/statement/statement.ts';
+import { judgeNext } from '../../protocol/log/roster-rules.ts';
+import { type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { TimestampShape } from '../../protocol/shapes.ts';
+import { type SignedStatement, SignedStatementShape, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
-import { statementCodec } from '../store/statement-codec.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import { rosterTextTable } from '../log/log-tables.ts';
 import type { Store } from '../store/store.ts';
-import { Table } from '../store/table.ts';
-import type { RosterBook } from './roster-book.ts';
+import { jsonCodec, Table } from '../store/table.ts';
 import { TransportError } from './transport/errors.ts';
 import { requireReadable } from './transport/members.ts';
 
-/** (version) → the roster of that version which this node signed last, with its signature. */
-export const rosterVoteTable = new Table('roster-vote', statementCodec);
+const compiled = Compile(Type.Object({ signed: SignedStatementShape, at: TimestampShape }));
+
+/** A roster that this node wants next, as its identity key signed it, and when its operator said so. */
+export interface RosterVote {
+  readonly signed: SignedStatement;
+  readonly at: Timestamp;
+}
+
+/** (version) → the roster of that version which this node signed last. */
+export const rosterVoteTable = new Table(
+  'roster-vote',
+  jsonCodec((value: unknown): value is RosterVote => compiled.Check(value)),
+);
 
 /** This node does not sign a roster. */
 export class RosterVoteError extends Error {
   override readonly name = 'RosterVoteError';
 }
 
+export interface RosterVotesOptions {
+  readonly self: NodeId;
+  readonly store: Store;
+  readonly federationLog: Pick<FederationLog, 'state'>;
+  readonly identity: Signer;
+  readonly now: () => Timestamp;
+  /** Has what is signed named on the ledger. */
+  readonly onVote: () => void;
+}
+
 const LANE = 'votes';
 
 /**
- * Signs next rosters with this node's identity key, as its operator says. Two rosters of one version that a quorum
- * signed tear the federation apart until the ledger decides, so a second one is signed only when the operator insists.
+ * Signs next rosters with this node's identity key, as its operator says. Of several the one signed last is the one that
+ * this node names: so a tie can be left.
  *
- * Crash order: the vote is on the disk before the signature leaves.
+ * Crash order: the vote and the roster's text are on the disk before its name leaves; whoever needs the text gets it here.
  */
 export class RosterVotes {
-  readonly #self: NodeId;
-  readonly #store: Store;
-  readonly #book: RosterBook;
-  readonly #identity: Signer;
+  readonly #options: RosterVotesOptions;
   readonly #lanes = new Lanes<typeof LANE>();
 
-  constructor({ self, store, book, identity }: RosterVotesOptions) {
-    this.#self = self;
-    this.#store = store;
-    this.#book = book;
-    this.#identity = identity;
+  constructor(options: RosterVotesOptions) {
+    this.#options = options;
   }
 
-  /** Throws `RosterVoteError`. */
-  sign(statement: string, insists: boolean): Promise<SignedRoster['signatures'][number]> {
+  /** Signs a roster, and has it named. Returns its hash. Throws `RosterVoteError` on one that could not come into force. */
+  sign(text: string): Promise<Sha256Hash> {
+    const { store, identity, now, onVote } = this.#options;
     return this.#lanes.exclusive(LANE, async () => {
-      const { version } = this.#judge(statement);
-      const earlier = await rosterVoteTable.get(this.#store, version);
-      if (earlier !== undefined && earlier.statement !== statement && !insists) {
-        const hash = hashOfRoster(nativeSuite, earlier.statement);
-        throw new RosterVoteError(`${this.#self} signed another roster of version ${version} (${hash})`);
-      }
-      const signature = encodeSignature(await this.#identity.sign(utf8(statement), rosterStatement.context));
-      await this.#store.write([rosterVoteTable.put([version], { statement, signature })]);
-      return { node: this.#self, signature };
+      const roster = this.#judge(text);
+      const hash = hashText(nativeSuite, text);
+      const signed = await signStatement(rosterStatement, roster, identity);
+      await store.write([
+        rosterVoteTable.put([roster.version], { signed, at: now() }),
+        rosterTextTable.put([hash], text),
+      ]);
+      onVote();
+      return hash;
     });
   }
 
-  #judge(statement: string): Roster {
-    const { chain } = this.#book;
-    if (!chain.current.members.some(({ node }) => node === this.#self)) {
-      throw new RosterVoteError(`${this.#self} is not in the roster in force, and has no vote on the next`);
+  /** What this node wants to follow the roster in force; undefined where its operator has signed nothing. */
+  async next(): Promise<RosterVote | undefined> {
+    const { store, federationLog } = this.#options;
+    const { state } = federationLog;
+    const vote = await rosterVoteTable.get(store, state.rosters.length + 1);
+    if (vote === undefined) return undefined;
+    return rosterStatement.parse(vote.signed.statement).previous === rosterInForce(state) ? vote : undefined;
+  }
+
+  #judge(text: string): Roster {
+    const { self, federationLog } = this.#options;
+    if (federationLog.state.members[self] === undefined) {
+      throw new RosterVoteError(`${self} is not in the roster in force, and has no vote on the next`);
     }
     try {
-      const roster = chain.judgeNext(nativeSuite, statement);
+      const roster = judgeNext(nativeSuite, federationLog.state, text);
       // Addresses that no transport can read would keep the roster from being applied.
       requireReadable(roster.members);
       return roster;
@@ -74,11 +104,4 @@ export class RosterVotes {
       throw new RosterVoteError(error.message);
     }
   }
-}
-
-export interface RosterVotesOptions {
-  readonly self: NodeId;
-  readonly store: Store;
-  readonly book: RosterBook;
-  readonly identity: Signer;
 }

@@ -99,8 +99,8 @@ async function checkRosterTexts(check: Check, stored: DecisionState | undefined)
 
 /** Of the federation that the rosters found; where they found none, of the one that the log is of. */
 async function genesisText({ keys, store }: Check, stored: DecisionState | undefined): Promise<string | undefined> {
-  const signed = keys?.rosters.signed[0]?.statement;
-  if (signed !== undefined || stored === undefined) return signed;
+  const founding = keys?.rosters.texts[0];
+  if (founding !== undefined || stored === undefined) return founding;
   return rosterTextTable.get(store, stored.federation).catch(() => undefined);
 }
 

@@ -8,7 +8,7 @@ import {
 import { type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
 import { messageHash, statementAnchorTable } from '../anchoring/anchors.ts';
 import { type StatementRow, statementOutboxClosedTable, statementOutboxTable } from '../anchoring/outbox.ts';
-import { rivalRosterTable } from '../federation/roster-book.ts';
+import { rosterTextTable } from '../log/log-tables.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { placeFaults } from './anchor-place.ts';
 import { stateFaults } from './check-outbox.ts';
@@ -99,7 +99,6 @@ async function checkAnchors(check: Check): Promise<void> {
   }
 }
 
-/** Rosters that gave way to another among them: each was on its way to the ledger, which decided between the two. */
 async function statementsOf(check: Check, { rosters, directory }: ProvenKeys): Promise<NamingMessages> {
   const found = new Map<Sha256Hash, RosterMessage | RevocationMessage>();
   const add = (type: NamedStatement['type'], text: string) => {
@@ -110,9 +109,10 @@ async function statementsOf(check: Check, { rosters, directory }: ProvenKeys): P
       // Those that do not read are reported with the keys.
     }
   };
-  for (const { statement } of rosters.signed.slice(1)) add('roster', statement);
-  const rivals = readRows({ ...check, report: new Report() }, rivalRosterTable);
-  for await (const { value } of rivals) if (value !== undefined) add('roster', value.statement);
+  for (const text of rosters.texts.slice(1)) add('roster', text);
+  // Those that this node named and the log did not come to among them.
+  const kept = readRows({ ...check, report: new Report() }, rosterTextTable);
+  for await (const { value } of kept) if (value !== undefined) add('roster', value);
   for (const { certificate } of directory.all()) {
     const revoked = directory.revocation(certificate.node, certificate.keyId);
     if (revoked !== undefined) add('revocation', revoked.signed.statement);

@@ -19,6 +19,7 @@ import { statementAnchorCheck } from './check-statement-anchors.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { rivalCheck } from './check-rivals.ts';
 import { regwatchCheck } from './check-regwatch.ts';
 import { restorationCheck } from './check-restorations.ts';
 import { settlementCheck } from './check-settlements.ts';
@@ -32,6 +33,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   equivocationCheck,
   anchorCheck,
   logCheck,
+  rivalCheck,
   ownVouchedCheck,
   outboxCheck,
   statementAnchorCheck,

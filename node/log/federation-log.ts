@@ -4,9 +4,9 @@ import { decide, type Rival, type TopicMessage } from '../../protocol/log/decide
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import { type Decision, decisionLeaf, decisionText } from '../../protocol/log/decision.ts';
 import { initialState } from '../../protocol/log/in-force.ts';
-import { pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
+import { consistencyAt, pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
 import { LogTree } from '../../protocol/log/log-tree.ts';
-import type { LedgerMessage } from '../../protocol/log/message.ts';
+import { type LedgerMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { tileWidth } from '../../protocol/log/tile-path.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
@@ -20,6 +20,7 @@ import {
   logTileTable,
   rosterTextTable,
 } from './log-tables.ts';
+import { type LedgerName, type LoggedRival, loggedRival, rivalNameTable } from './rival-name.ts';
 
 const HASH_BYTES = 32;
 
@@ -33,7 +34,8 @@ export interface LoggedDecision {
 /** What a page of final messages came to. */
 export interface Advance {
   readonly decided: readonly LoggedDecision[];
-  readonly rivals: readonly Rival[];
+  /** Names beside the one that was decided, the first of each number, by accounts of the node itself. */
+  readonly rivals: readonly LoggedRival[];
   /** The roster whose text the next message cannot be read without; null where all messages were read. */
   readonly needs: Sha256Hash | null;
 }
@@ -117,6 +119,11 @@ export class FederationLog {
     return pathAt(nativeSuite, index, size, this.#readTile);
   }
 
+  /** Proof that the tree as it was at a size is the beginning of what it was at a later one. */
+  consistencyAt(from: number, to: number): Promise<Uint8Array[]> {
+    return consistencyAt(nativeSuite, from, to, this.#readTile);
+  }
+
   /** Text of a decision. */
   entry(index: number): Promise<string | undefined> {
     return logEntryTable.get(this.#store, index);
@@ -147,6 +154,11 @@ export class FederationLog {
     return decisionText.parse(text);
   }
 
+  /** The message by which the node's own account names another envelope than the one that was decided of a batch. */
+  rivalOf(node: NodeId, batch: number): Promise<LedgerName | undefined> {
+    return rivalNameTable.get(this.#store, node, batch);
+  }
+
   /** Keeps the text of a roster that somebody may name. It says nothing of whether it is in force. */
   async keepRoster(text: string): Promise<Sha256Hash> {
     const hash = hashText(nativeSuite, text);
@@ -174,7 +186,7 @@ export class FederationLog {
 
   async #take(messages: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
     const decided: LoggedDecision[] = [];
-    const rivals: Rival[] = [];
+    const rivals: LoggedRival[] = [];
     const texts = new Map<Sha256Hash, string>();
     const slices = new Slices();
     let state = this.#state;
@@ -196,12 +208,17 @@ export class FederationLog {
         const { decision, named } = outcome;
         decided.push({ decision, named, text: decisionText.write(decision) });
       } else if (outcome.rival !== undefined) {
-        rivals.push(outcome.rival);
+        const { node, batch } = outcome.rival;
+        const isKnown = rivals.some((rival) => rival.node === node && rival.batch === batch);
+        if (!isKnown && (await this.#isNew(outcome.rival, decided))) {
+          rivals.push(loggedRival(outcome.rival, message, state));
+        }
       }
     }
     const { tree, tiles } = this.#tree.grow(decided.map(({ text }) => decisionLeaf(nativeSuite, text)));
     await this.#store.write([
       ...decided.flatMap(rowsOf),
+      ...rivals.map(({ node, batch, name }) => rivalNameTable.put([node, batch], name)),
       ...tiles.map(({ level, index, hashes }) => logTileTable.put([level, index], hashes)),
       decisionStateTable.put([DECISION_STATE_ROW], state),
       ...besides,
@@ -211,6 +228,16 @@ export class FederationLog {
     return { decided, rivals, needs };
   }
 
+  /** Whether no rival of that number is kept, and the log decided another envelope of it. */
+  async #isNew({ node, batch, envelope }: Rival, decided: readonly LoggedDecision[]): Promise<boolean> {
+    if ((await this.rivalOf(node, batch)) !== undefined) return false;
+    const here = decided.find(({ named }) => named.type === 'batch' && named.node === node && named.batch === batch);
+    const index = here === undefined ? await decidedBatchTable.get(this.#store, node, batch) : undefined;
+    const text = here?.text ?? (index === undefined ? undefined : await this.entry(index));
+    if (text === undefined) throw new LogDamagedError(`the decision of batch ${node}/${batch} is missing`);
+    const named = parseLedgerMessage(decisionText.parse(text).message);
+    return named.type !== 'batch' || named.envelope !== envelope;
+  }
 }
 
 function rowsOf({ decision, named, text }: LoggedDecision): Operation[] {

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
-import type { Rival } from '../../protocol/log/decide.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
@@ -20,10 +19,11 @@ import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { type Advance, FederationLog, type LoggedDecision } from './federation-log.ts';
+import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
+import type { LoggedRival } from './rival-name.ts';
 import { takeFinal } from './take-final.ts';
 
 const HOURS_A_DAY = 24;
@@ -32,6 +32,7 @@ export interface LogFollowerOptions {
   readonly self: NodeId;
   readonly store: Store;
   readonly config: AnchoringConfig;
+  readonly federationLog: FederationLog;
   readonly keys: FederationKeys;
   /** The key that signs at the moment. */
   readonly signer: () => Signer;
@@ -41,10 +42,12 @@ export interface LogFollowerOptions {
   readonly vouched: () => ReadonlyMap<NodeId, number>;
   /** Rows that land beside what the log makes of final messages. */
   readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
+  /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
+  readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
-  readonly onRivals?: (rivals: readonly Rival[]) => void;
+  readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -75,11 +78,11 @@ export class LogFollower implements AsyncDisposable {
 
   private constructor(
     options: LogFollowerOptions,
-    federationLog: FederationLog,
     book: CheckpointBook,
     consensus: ConsensusSource,
   ) {
     this.#options = options;
+    const { federationLog } = options;
     this.federationLog = federationLog;
     this.book = book;
     this.#consensus = consensus;
@@ -121,11 +124,10 @@ export class LogFollower implements AsyncDisposable {
 
   /** Reads the store only: nothing is asked before `start`. Throws `LogDamagedError`. */
   static async open(options: LogFollowerOptions): Promise<LogFollower> {
-    const { store, keys, config } = options;
-    const federationLog = await FederationLog.open(store, keys.rosters.signed[0]?.statement ?? '');
+    const { store, config, federationLog } = options;
     const book = await CheckpointBook.open(store, federationLog);
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
-    return new LogFollower(options, federationLog, book, consensus);
+    return new LogFollower(options, book, consensus);
   }
 
   start(): void {
@@ -198,17 +200,19 @@ export class LogFollower implements AsyncDisposable {
    * the log has taken some by then.
    */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
-    const { keys, besides } = this.#options;
+    const { findRoster, besides } = this.#options;
     await takeFinal(this.federationLog, messages, {
       besides: besides?.(messages, this.federationLog.state) ?? [],
-      textOf: (hash) => keys.book.textOf(hash),
+      textOf: findRoster,
       onAdvance: (advance) => this.#noteAdvance(advance),
     });
   }
 
   async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
-    const { onDecided, onRivals } = this.#options;
+    const { keys, onDecided, onRivals } = this.#options;
     if (decided.length > 0) {
+      // First of all: what else was decided is judged by the rosters in force.
+      await keys.book.follow();
       onDecided?.(decided);
       await this.#checkpoints.reconsider();
       this.#checkpoints.noteGrowth();

@@ -1,90 +1,119 @@
 import type { Logger } from 'pino';
+import type { NamingTerms } from '../anchoring/anchoring.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type DecisionState, rosterInForce } from '../../protocol/log/decision-state.ts';
+import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import { decisionText } from '../../protocol/log/decision.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
 import { revocationStatement } from '../../protocol/log/revocation.ts';
+import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
+import type { RosterVotes } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { FederationLog } from './federation-log.ts';
+import { type FederationLog, LogDamagedError } from './federation-log.ts';
 
 /** Undecided revocations of one other node that this member names at once. */
 const MAX_REVOCATIONS = 8;
+/** How often it is looked whether a name is missing. In milliseconds. */
+const LOOK_MS = 5_000;
+/** What decided nothing is named again this often while it matters. In milliseconds. */
+const NAME_ROSTER_AGAIN_MS = 60_000;
+const NAME_REVOCATION_AGAIN_MS = 10 * 60_000;
 
 export interface StatementNamerOptions {
   readonly self: NodeId;
   readonly keys: FederationKeys;
-  readonly federationLog: Pick<FederationLog, 'state'>;
-  /** Has a message that names the statement sent to the ledger, unless it is under way or this member has named it. */
-  readonly ensure: (statement: NamedStatement) => Promise<void>;
+  readonly votes: Pick<RosterVotes, 'next'>;
+  readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
+  /** Has a message that names the statement sent to the ledger, unless its name is under way or counts still. */
+  readonly ensure: (statement: NamedStatement, terms: NamingTerms) => Promise<void>;
   readonly log: Logger;
+  readonly lookMs?: number;
 }
 
 /**
- * Names on the ledger what this member wants in force: the next roster, where its own identity key signed it, and every
- * revocation that it holds (TRUST §2). What decided nothing is named again while it matters.
+ * Names on the ledger what this member wants in force: of the next rosters the one that its operator signed last, and every
+ * revocation that it holds (TRUST §2). Names fall when a roster comes into force: what still matters is named again at once.
+ * What decided nothing otherwise is named again after a while.
  */
-export class StatementNamer implements Disposable {
+export class StatementNamer implements AsyncDisposable {
   readonly #options: StatementNamerOptions;
-  readonly #stopListening: readonly (() => void)[];
+  readonly #stopListening: () => void;
   #naming: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
   #started = false;
 
   constructor(options: StatementNamerOptions) {
     this.#options = options;
-    const { keys } = options;
-    this.#stopListening = [keys.book.onRoster(() => this.name()), keys.onRevocation(() => this.name())];
+    this.#stopListening = options.keys.onRevocation(() => this.name());
   }
 
   start(): void {
     this.#started = true;
+    this.#timer = setInterval(() => this.name(), this.#options.lookMs ?? LOOK_MS);
     this.name();
   }
 
-  /** Looks again: something was learned, or the log has grown. */
+  /** Looks again: something was signed or learned, or the log has grown. */
   name(): void {
     if (!this.#started) return;
-    const { ensure, log } = this.#options;
     this.#naming = this.#naming.then(async () => {
-      for (const statement of this.#wanted()) await ensure(statement);
-    });
-    this.#naming = this.#naming.catch((error: unknown) => {
-      log.error({ err: error }, 'what is to come into force could not be named');
+      try {
+        if (this.#started) await this.#nameAll();
+      } catch (error) {
+        this.#options.log.error({ err: error }, 'what is to come into force could not be named');
+      }
     });
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#started = false;
-    for (const stop of this.#stopListening) stop();
+    clearInterval(this.#timer);
+    this.#stopListening();
+    await this.#naming;
   }
 
-  #wanted(): readonly NamedStatement[] {
-    const { self, federationLog } = this.#options;
+  async #nameAll(): Promise<void> {
+    const { self, federationLog, ensure } = this.#options;
     const { state } = federationLog;
-    if (state.members[self] === undefined) return [];
-    return [...this.#roster(state), ...this.#revocations(state)];
+    if (state.members[self] === undefined) return;
+    await this.#nameRoster(state);
+    const revocations = this.#revocations(state);
+    if (revocations.length === 0) return;
+    const since = await this.#lastChange(state);
+    for (const text of revocations) await ensure({ type: 'revocation', text }, { since, everyMs: NAME_REVOCATION_AGAIN_MS });
   }
 
-  #roster(state: DecisionState): readonly NamedStatement[] {
-    const { self, keys } = this.#options;
-    const place = keys.rosters.hashes.indexOf(rosterInForce(state));
-    const next = place < 0 ? undefined : keys.rosters.signed[place + 1];
-    if (next === undefined || !next.signatures.some(({ node }) => node === self)) return [];
-    return [{ type: 'roster', text: next.statement }];
+  async #nameRoster(state: DecisionState): Promise<void> {
+    const { self, votes, ensure } = this.#options;
+    const vote = await votes.next();
+    if (vote === undefined) return;
+    const text = vote.signed.statement;
+    if (state.open[self]?.roster === hashText(nativeSuite, text)) return;
+    await ensure({ type: 'roster', text }, { since: vote.at, everyMs: NAME_ROSTER_AGAIN_MS });
   }
 
-  #revocations(state: DecisionState): readonly NamedStatement[] {
+  #revocations(state: DecisionState): readonly string[] {
     const { self, keys } = this.#options;
     const counts = new Map<NodeId, number>();
     const named = state.open[self]?.revocations ?? [];
-    return keys.statements().revocations.flatMap(({ statement: text }): NamedStatement[] => {
+    return keys.statements().revocations.flatMap(({ statement: text }): string[] => {
       const { node, keyId } = revocationStatement.parse(text);
       const hash = hashText(nativeSuite, text);
       const isThis = ({ statement }: { readonly statement: Sha256Hash }) => statement === hash;
       if (state.revoked[node]?.[keyId]?.some(isThis) === true || named.some(isThis)) return [];
       const count = counts.get(node) ?? 0;
       counts.set(node, count + 1);
-      return node === self || count < MAX_REVOCATIONS ? [{ type: 'revocation', text }] : [];
+      return node === self || count < MAX_REVOCATIONS ? [text] : [];
     });
+  }
+
+  /** When the roster in force was decided, with which all open names fell; null for the genesis. */
+  async #lastChange({ rosters }: DecisionState): Promise<Timestamp | null> {
+    const index = rosters.at(-1)?.index ?? null;
+    if (index === null) return null;
+    const entry = await this.#options.federationLog.entry(index);
+    if (entry === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);
+    return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
   }
 }

@@ -10,7 +10,7 @@ export class RosterLackingError extends Error {
 
 export interface TakeFinalOptions {
   /** Text of the roster that has this hash, where it is here. */
-  readonly textOf: (hash: Sha256Hash) => string | undefined;
+  readonly textOf: (hash: Sha256Hash) => string | undefined | Promise<string | undefined>;
   /** Rows that land in the write of each. */
   readonly besides?: readonly Operation[];
   /** Told of what each write came to, after it. */
@@ -32,7 +32,7 @@ export async function takeFinal(
     const advance = await log.take(unread, besides);
     await onAdvance(advance);
     if (advance.needs === null) return;
-    const text = textOf(advance.needs);
+    const text = await textOf(advance.needs);
     if (text === undefined) throw new RosterLackingError(`the ledger puts roster ${advance.needs} in force, which is not here`);
     await log.keepRoster(text);
   }

@@ -111,10 +111,7 @@ export class Vouching implements AsyncDisposable {
   /** Something of this node's chain is new: a decision, a batch, a certificate. */
   poke(node: NodeId): void {
     this.#due.add(node);
-    if (this.#closed || this.#retry !== undefined) return;
-    this.#loop ??= this.#run().finally(() => {
-      this.#loop = undefined;
-    });
+    this.#wake();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,6 +119,15 @@ export class Vouching implements AsyncDisposable {
     this.#stopListening();
     clearTimeout(this.#retry);
     await this.#loop;
+  }
+
+  #wake(): void {
+    if (this.#closed || this.#retry !== undefined) return;
+    this.#loop ??= this.#run().finally(() => {
+      this.#loop = undefined;
+      // What became due after the loop's last look, and before this.
+      if (this.#due.size > 0) this.#wake();
+    });
   }
 
   async #run(): Promise<void> {

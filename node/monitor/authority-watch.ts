@@ -3,7 +3,7 @@ import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { hashOfRoster, rosterStatement } from '../../protocol/log/roster.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameStatement } from '../../protocol/log/naming.ts';
 import { type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
@@ -42,10 +42,12 @@ export class AuthorityWatch implements Authorities {
 
   /** Throws `RosterError` where the given or stored rosters do not hold. */
   constructor(given: readonly SignedRoster[], state?: AuthorityState) {
-    this.#chain = RosterChain.open(nativeSuite, state?.rosters ?? given);
+    const [genesis, ...later] = state?.rosters ?? given;
+    if (genesis === undefined) throw new RosterError('empty', 'no genesis roster');
+    this.#chain = RosterChain.open(nativeSuite, { genesis, later: later.map(({ statement }) => statement) });
     this.#places = new Map(Object.entries(state?.rosterPlaces ?? {}));
     this.#awaited = [...(state?.awaited ?? [])];
-    for (const rival of state?.rivals ?? []) this.#rivals.set(hashOfRoster(nativeSuite, rival.statement), rival);
+    for (const rival of state?.rivals ?? []) this.#rivals.set(hashText(nativeSuite, rival.statement), rival);
     for (const signed of state?.certificates ?? []) this.learnCertificate(signed);
     for (const signed of state?.revocations ?? []) this.learnRevocation(signed);
     if (state !== undefined) for (const signed of given) this.learnRoster(signed);
@@ -80,14 +82,14 @@ export class AuthorityWatch implements Authorities {
 
   /** Takes the next roster, or keeps one that was signed beside. Whether it holds. */
   learnRoster(signed: SignedRoster): boolean {
-    const hash = hashOfRoster(nativeSuite, signed.statement);
+    const hash = hashText(nativeSuite, signed.statement);
     if (this.knowsRoster(hash)) return true;
     try {
       const { version, previous } = rosterStatement.parse(signed.statement);
       const before = this.#chain.hashes[version - 2];
       // What follows a rival cannot be judged before the ledger has decided.
       if (before === undefined || before !== previous) return this.#followsRival(previous);
-      const longer = this.#chain.upTo(version - 1).follow(nativeSuite, signed);
+      const longer = this.#chain.upTo(version - 1).follow(nativeSuite, signed.statement);
       if (version > this.#chain.current.version) this.#chain = longer;
       else if (this.#rivals.size < MAX_RIVALS) this.#rivals.set(hash, signed);
       this.#awaited = this.#awaited.filter(({ statement }) => statement !== hash);
@@ -115,7 +117,7 @@ export class AuthorityWatch implements Authorities {
 
   state(): AuthorityState {
     return {
-      rosters: [...this.#chain.signed],
+      rosters: signedOf(this.#chain),
       rivals: [...this.#rivals.values()],
       rosterPlaces: Object.fromEntries(this.#places),
       certificates: [...this.#certificates.values()],
@@ -156,16 +158,21 @@ export class AuthorityWatch implements Authorities {
   #settle(): void {
     for (const [hash, rival] of this.#rivals) {
       const { version, previous } = rosterStatement.parse(rival.statement);
-      const held = this.#chain.signed[version - 1];
+      const held = signedOf(this.#chain)[version - 1];
       const place = this.#placeOf(rival);
       if (held === undefined || place === undefined || this.#chain.hashes[version - 2] !== previous) continue;
       if (place > (this.#placeOf(held) ?? Number.POSITIVE_INFINITY)) continue;
-      const losers = this.#chain.signed.slice(version - 1);
-      this.#chain = this.#chain.upTo(version - 1).follow(nativeSuite, rival);
+      const losers = signedOf(this.#chain).slice(version - 1);
+      this.#chain = this.#chain.upTo(version - 1).follow(nativeSuite, rival.statement);
       this.#rivals.delete(hash);
-      for (const loser of losers) this.#rivals.set(hashOfRoster(nativeSuite, loser.statement), loser);
+      for (const loser of losers) this.#rivals.set(hashText(nativeSuite, loser.statement), loser);
       this.#settle();
       return;
     }
   }
+}
+
+/** Later rosters have no signatures. */
+export function signedOf({ signedGenesis, texts }: RosterChain): SignedRoster[] {
+  return [signedGenesis, ...texts.slice(1).map((statement) => ({ statement, signatures: [] }))];
 }

@@ -16,15 +16,14 @@ export async function learnAuthorities(authority: AuthorityWatch, faces: Faces):
 }
 
 async function learnRosters(authority: AuthorityWatch, faces: Faces, { face, federation }: Shown): Promise<void> {
-  const { roster, rivalRosters } = federation;
-  if ([roster, ...rivalRosters].every(({ hash }) => authority.knowsRoster(hash))) return;
+  if (authority.knowsRoster(federation.roster.hash)) return;
   await faces.ask(face, async () => {
     // From the first that may differ: what is not known may follow a rival of one that is.
     let from: number | null = 2;
     for (let page = 0; from !== null && page < MAX_PAGES; page++) {
       const answer = await face.rosters(from);
-      for (const signed of [...answer.rosters, ...answer.rivals]) {
-        if (!authority.learnRoster(signed)) faces.lies(face, 'a roster that does not hold');
+      for (const statement of answer.rosters) {
+        if (!authority.learnRoster({ statement, signatures: [] })) faces.lies(face, 'a roster that does not hold');
       }
       from = answer.nextFrom;
     }

@@ -1,4 +1,4 @@
-import type { EquivocationsAnswer } from '../../protocol/api/public-record.ts';
+import type { EquivocationsAnswer } from '../../protocol/api/equivocations.ts';
 import { isNodeId, type NodeId } from '../../protocol/ids.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
 import { judgedOrNull, judgeEnvelopes } from '../../protocol/proof/judge.ts';
@@ -6,7 +6,7 @@ import { judgeRosters } from '../../protocol/proof/verify.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import { PROMISE_MS } from '../attestation/anchoring-promise.ts';
 import { type Alert, Alerts, type NoticeCode } from './alerts.ts';
-import { AuthorityWatch } from './authority-watch.ts';
+import { AuthorityWatch, signedOf } from './authority-watch.ts';
 import { ChainReading, headOf } from './chain-reading.ts';
 import { ChainWatch, type Proven } from './chain-watch.ts';
 import { type Patience, seeAuthorities, seeChain } from './conditions.ts';
@@ -189,7 +189,9 @@ export class Monitor implements Disposable {
         let cursor: string | null = null;
         for (let asked = 0; asked < PROOF_PAGES_A_ROUND; asked++) {
           const page: EquivocationsAnswer = await face.equivocations(cursor);
-          for (const { first, second } of page.equivocations) {
+          for (const { envelopes } of page.equivocations) {
+            const [first, second] = envelopes.flatMap(({ signed }) => signed ?? []);
+            if (first === undefined || second === undefined) continue;
             const finding = judgedOrNull(() => judgeEnvelopes(this.#authority, first, second));
             if (finding === null) this.#faces.lies(face, 'an equivocation that proves nothing');
             else await this.#prove({ finding, statements: [first, second] });
@@ -204,7 +206,7 @@ export class Monitor implements Disposable {
   async #proveRosters(): Promise<void> {
     const { rosters, rivals } = this.#authority;
     for (const rival of rivals) {
-      for (const signed of rosters.signed) {
+      for (const signed of signedOf(rosters)) {
         const finding = judgedOrNull(() => judgeRosters(this.#authority, signed, rival));
         if (finding !== null) await this.#prove({ finding, statements: [] }, [signed, rival]);
       }

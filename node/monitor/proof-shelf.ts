@@ -1,3 +1,4 @@
+import { signedOf } from './authority-watch.ts';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
@@ -75,6 +76,6 @@ function proofOf(
     revocations: keys.flatMap(({ certificate }) => {
       return directory.revocation(certificate.node, certificate.keyId)?.signed ?? [];
     }),
-    rosters: [...rosters.signed],
+    rosters: signedOf(rosters),
   };
 }

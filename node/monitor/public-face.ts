@@ -1,11 +1,10 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { FederationAnswerShape } from '../../protocol/api/node-answers.ts';
+import { type EquivocationsAnswer, EquivocationsAnswerShape } from '../../protocol/api/equivocations.ts';
 import {
   type ChainAnswer,
   ChainAnswerShape,
-  type EquivocationsAnswer,
-  EquivocationsAnswerShape,
   type RostersAnswer,
   RostersAnswerShape,
   type SigningKeysAnswer,

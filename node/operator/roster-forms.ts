@@ -1,13 +1,6 @@
 import Type from 'typebox';
 import { SignedRosterShape } from '../../protocol/keys/signed-roster.ts';
-import {
-  Base64urlShape,
-  Closed,
-  ConsensusTimestampShape,
-  NodeIdShape,
-  OrdinalShape,
-  Sha256Shape,
-} from '../../protocol/shapes.ts';
+import { Closed, ConsensusTimestampShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
 
 /** What an operator asks about rosters, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);
@@ -16,21 +9,18 @@ const success = Type.Literal(true);
 export const RostersAnswerShape = Closed({
   success,
   node: NodeIdShape,
-  /** From genesis on. */
-  rosters: Type.Array(SignedRosterShape),
-  /** When the ledger named each of them first; null where it was not seen to, as it is for genesis. */
-  anchored: Type.Array(Type.Union([ConsensusTimestampShape, Type.Null()])),
-  /** Rosters that a quorum signed beside those in force. */
-  rivals: Type.Array(Closed({ version: OrdinalShape, hash: Sha256Shape })),
+  genesis: SignedRosterShape,
+  /** Texts of the later rosters that this node knows, in order of versions. */
+  later: Type.Array(Type.String()),
+  /** Of each roster in force, the genesis among them, when it was decided; null at the genesis. */
+  decided: Type.Array(OrNull(ConsensusTimestampShape)),
+  /** Members that put a next roster in force. */
+  majority: OrdinalShape,
+  /** What members have named to follow the one in force. */
+  named: Type.Array(Closed({ hash: Sha256Shape, by: Type.Array(NodeIdShape) })),
+  /** What this node's operator signed last to follow the one in force. */
+  vote: OrNull(Closed({ version: OrdinalShape, hash: Sha256Shape })),
 });
-/** `POST /rosters/sign`. `insists`: though the node signed another roster of that version. */
-export const SignRosterShape = Closed({ statement: Type.String(), insists: Type.Optional(Type.Boolean()) });
-export const SignRosterAnswerShape = Closed({ success, node: NodeIdShape, signature: Base64urlShape });
-/** `POST /rosters`. */
-export const PublishRosterShape = Closed({ roster: SignedRosterShape });
-export const PublishRosterAnswerShape = Closed({
-  success,
-  outcome: Type.Enum(['added', 'known']),
-  version: OrdinalShape,
-  hash: Sha256Shape,
-});
+/** `POST /rosters`: this node signs the next roster, and names it on the ledger. */
+export const NameRosterShape = Closed({ statement: Type.String() });
+export const NameRosterAnswerShape = Closed({ success, node: NodeIdShape, version: OrdinalShape, hash: Sha256Shape });

@@ -1,14 +1,11 @@
 import type { Context } from 'koa';
-import type { Sha256Hash } from '../../protocol/hash.ts';
+import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { hashOfRoster, rosterStatement } from '../../protocol/log/roster.ts';
-import { StatementError } from '../../protocol/statement/statement.ts';
-import { timestampOf } from '../../protocol/time.ts';
-import type { Anchoring } from '../anchoring/anchoring.ts';
-import type { Federation } from '../federation/federation.ts';
-import { PeerStatementError } from '../federation/peer-statement-error.ts';
+import { decisionText } from '../../protocol/log/decision.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
+import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
+import type { ConsensusTimestamp } from '../../protocol/time.ts';
 import type { RosterBook } from '../federation/roster-book.ts';
 import { RosterVoteError, type RosterVotes } from '../federation/roster-votes.ts';
 import { readJsonBody } from '../http/body.ts';
@@ -16,83 +13,77 @@ import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import type { FederationLog } from '../log/federation-log.ts';
 import { operatorRoute } from './operator-route.ts';
-import { PublishRosterShape, SignRosterShape } from './roster-forms.ts';
+import { NameRosterShape } from './roster-forms.ts';
 
 export interface RosterRouteRooms {
   readonly self: NodeId;
   readonly book: RosterBook;
-  readonly votes: RosterVotes;
-  readonly federation: Pick<Federation, 'learnRoster'>;
-  readonly anchoring: Pick<Anchoring, 'statementEntry' | 'ensureStatement' | 'statementAnchor' | 'noteSealed'>;
-  readonly now: () => number;
+  readonly votes: Pick<RosterVotes, 'next' | 'sign'>;
+  readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
 }
 
-/** A roster of 256 members that all of them signed. */
-const MAX_BYTES = 4 << 20;
+/** The longest roster, whose quotes are escaped. */
+const MAX_BYTES = 2 * MAX_ROSTER_CHARACTERS;
 
-const validateSign = validator(SignRosterShape);
-const validatePublish = validator(PublishRosterShape);
+const validateName = validator(NameRosterShape);
 
-/** The federation's rosters as an operator reads, signs and publishes them. */
+/** The federation's rosters as an operator reads them, and has their node sign and name the next. */
 export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] {
   return [
     operatorRoute('GET', '/rosters', () => rostersAnswer(rooms)),
-    operatorRoute('POST', '/rosters/sign', async (context) => {
-      const { statement, insists = false } = validateSign(await bodyOf(context));
-      return { ...(await refusable('statement', () => rooms.votes.sign(statement, insists))) };
+    operatorRoute('POST', '/rosters', async (context) => {
+      const { statement } = validateName(await bodyOf(context));
+      const hash = await refusable(() => rooms.votes.sign(statement));
+      return { node: rooms.self, version: rosterStatement.parse(statement).version, hash };
     }),
-    operatorRoute('POST', '/rosters', async (context) => publish(rooms, validatePublish(await bodyOf(context)).roster)),
   ];
 }
 
-async function rostersAnswer({ self, book, anchoring }: RosterRouteRooms): Promise<JsonObject> {
-  const { signed } = book.chain;
-  // Nothing names the genesis roster.
-  const later = signed.slice(1).map(({ statement: text }) => anchoring.statementAnchor({ type: 'roster', text }));
-  const anchors = [undefined, ...(await Promise.all(later))];
+async function rostersAnswer({ self, book, votes, federationLog }: RosterRouteRooms): Promise<JsonObject> {
+  const { signedGenesis, texts } = book.chain;
+  const { state } = federationLog;
+  const vote = await votes.next();
   return {
     node: self,
-    rosters: signed.map(({ statement, signatures }) => ({
-      statement,
-      signatures: signatures.map(({ node, signature }) => ({ node, signature })),
-    })),
-    anchored: anchors.map((anchor) => anchor?.consensusTimestamp ?? null),
-    rivals: book.rivals.map(({ version, hash }) => ({ version, hash })),
+    genesis: {
+      statement: signedGenesis.statement,
+      signatures: signedGenesis.signatures.map(({ node, signature }) => ({ node, signature })),
+    },
+    later: texts.slice(1),
+    decided: await Promise.all(state.rosters.map(({ index }) => decidedAt(federationLog, index))),
+    majority: state.majority,
+    named: namedRosters(state.open),
+    vote: vote === undefined ? null : voteOf(vote.signed.statement),
   };
 }
 
-/** Crash order: the row that has the roster anchored lands in the write that puts it in force. */
-async function publish({ federation, anchoring, now }: RosterRouteRooms, signed: SignedRoster): Promise<JsonObject> {
-  const hash: Sha256Hash = hashOfRoster(nativeSuite, signed.statement);
-  const { version } = await refusable('roster', async () => rosterStatement.parse(signed.statement));
-  const at = timestampOf(now());
-  const named = version === 1 ? null : ({ type: 'roster', text: signed.statement } as const);
-  const entries = named === null ? [] : [anchoring.statementEntry(named, at)];
-  const outcome = await refusable('roster', () => federation.learnRoster(signed, entries));
-  if (outcome === 'rival') throw refusal('roster', 'another roster of that version is in force; this is kept as proof');
-  anchoring.noteSealed();
-  // It may have come from peers or a file, and whoever published it may be gone before the ledger named it.
-  if (outcome === 'known' && named !== null) await anchoring.ensureStatement(named, at);
-  return { outcome, version, hash };
+async function decidedAt(log: Pick<FederationLog, 'entry'>, index: number | null): Promise<ConsensusTimestamp | null> {
+  const entry = index === null ? undefined : await log.entry(index);
+  return entry === undefined ? null : decisionText.parse(entry).consensusTimestamp;
+}
+
+function namedRosters(open: FederationLog['state']['open']): { hash: Sha256Hash; by: string[] }[] {
+  const by = new Map<Sha256Hash, string[]>();
+  for (const [member, { roster }] of Object.entries(open)) {
+    if (roster !== null && isSha256Hash(roster)) by.set(roster, [...(by.get(roster) ?? []), member]);
+  }
+  return [...by].map(([hash, members]) => ({ hash, by: members }));
+}
+
+function voteOf(text: string): JsonObject {
+  return { version: rosterStatement.parse(text).version, hash: hashText(nativeSuite, text) };
 }
 
 /** What rosters are refused for, in the words of the API. */
-async function refusable<Result>(field: string, work: () => Promise<Result>): Promise<Result> {
+async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (isRefusal(error)) throw refusal(field, error.message);
-    throw error;
+    if (!(error instanceof RosterVoteError)) throw error;
+    throw new Problem('invalid-field', error.message, { errors: [fieldError(['statement'], 'roster', error.message)] });
   }
-}
-
-function isRefusal(error: unknown): error is Error {
-  return error instanceof PeerStatementError || error instanceof RosterVoteError || error instanceof StatementError;
-}
-
-function refusal(field: string, message: string): Problem {
-  return new Problem('invalid-field', message, { errors: [fieldError([field], 'roster', message)] });
 }
 
 async function bodyOf(context: Context): Promise<JsonObject> {

@@ -29,7 +29,9 @@ export async function completeBundle(
   { disclosed, linked }: BundleExtras = {},
 ): Promise<Bundle> {
   const all = [evidence, ...(linked ?? [])];
-  const federation = await proveFederation(sources, evidence, keysSigning(all.map(({ proof }) => proof)));
+  const { record, batch, decision: of } = evidence;
+  const subject = batch && of && { node: record.node, batch: batch.envelope.batch, decision: of };
+  const federation = await proveFederation(sources, subject ?? null, keysSigning(all.map(({ proof }) => proof)));
   const decisions = new Map<string, DecisionProof>();
   for (const { proof, decision } of all) {
     if (proof.batch === null || decision === null || decisions.has(proof.batch.envelope)) continue;
@@ -69,7 +71,7 @@ export async function publicProof(sources: FederationProofSources, evidence: Evi
  * the log, which every node reads itself.
  */
 export function youngBundle({ keys }: Pick<LogSources, 'keys'>, { proof }: Evidence): Bundle {
-  const [genesis] = keys.rosters.signed;
+  const { statement } = keys.rosters.signedGenesis;
   return {
     format: BUNDLE_FORMAT,
     ...proof,
@@ -77,7 +79,7 @@ export function youngBundle({ keys }: Pick<LogSources, 'keys'>, { proof }: Evide
     checkpoints: [],
     keys: certificatesOf(keys, keysSigning([proof])),
     revocations: [],
-    rosters: genesis === undefined ? [] : [{ text: genesis.statement, decision: null }],
+    rosters: [{ text: statement, decision: null }],
   };
 }
 

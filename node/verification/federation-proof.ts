@@ -5,7 +5,6 @@ import type { Bundle, DecisionProof, RosterEntry } from '../../protocol/verdict/
 import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
 import { chooseCheckpoints, isMet, type Need } from './checkpoint-choice.ts';
 import { placeDecision } from './decision-paths.ts';
-import type { Evidence } from './evidence.ts';
 import type { LogKnowledge, LogSources, RevocationInForce, RosterInForce } from './log-knowledge.ts';
 import { certificatesOf, type NodeKey } from './signing-keys.ts';
 
@@ -31,22 +30,26 @@ interface PlacedRevocation extends RevocationInForce {
 
 const SPARE_WITNESSES = 1;
 
+/** What is asked about within the newest roster that counts: what so many of its members have to say. */
+export type WithinRoster = (roster: Roster) => Need;
+
 /**
- * What of the federation a bundle on a record needs (TRUST §7): checkpoints of a quorum, of the majorities of its rosters
+ * What of the federation a file of proofs needs (TRUST §7): checkpoints of a quorum, of the majorities of its rosters
  * and those that show its revocations; the keys and revocations of whoever signed something in it; and the rosters up to
- * the one that its witnesses are counted within. `signing`: the keys that signed its receipts and envelopes.
+ * the one that its witnesses are counted within. `subject`: the decided batch that it is about, if any; `signing`: the keys
+ * that signed what it is about; `besides`: what more members have to say.
  */
 export async function proveFederation(
   sources: FederationProofSources,
-  { record, batch, decision }: Evidence,
+  subject: Subject | null,
   signing: readonly NodeKey[],
+  besides?: WithinRoster,
 ): Promise<FederationProof> {
   const { keys, knowledge, checkpointBook } = sources;
   const rosters = (await knowledge.rosters()).map(placedRoster);
   const revocations = (await knowledge.revocations()).map(placedRevocation);
   const kept = checkpointBook.kept();
   const counting = kept.filter(({ checkpoint }) => counts(checkpoint, revocations));
-  const subject = batch && decision && { node: record.node, batch: batch.envelope.batch, decision };
   const within = subject ? rosterFor(rosters, counting, subject) : rosters.at(-1);
   const carried = rosters.slice(0, within?.roster.version ?? 1);
 
@@ -55,6 +58,7 @@ export async function proveFederation(
   });
   const needs = [
     ...(subject && within ? [witnessNeed(within, subject)] : []),
+    ...(besides && within ? [besides(within.roster)] : []),
     ...majorityNeeds(carried),
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
   ];
@@ -86,7 +90,7 @@ export async function proveFederation(
 }
 
 /** What witnesses are asked about. */
-interface Subject {
+export interface Subject {
   readonly node: string;
   readonly batch: number;
   readonly decision: Decision;

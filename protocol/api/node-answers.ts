@@ -5,6 +5,7 @@ import {
   EntityIdShape,
   NodeIdShape,
   OrdinalShape,
+  OrNull,
   Sha256Shape,
   TimestampShape,
 } from '../shapes.ts';
@@ -67,8 +68,8 @@ export const FederationAnswerShape = Closed({
   fingerprint: Sha256Shape,
   name: Type.String(),
   roster: Closed({ version: OrdinalShape, hash: Sha256Shape, quorum: CountShape }),
-  /** Rosters that a quorum signed beside the ones in force. */
-  rivalRosters: Type.Array(Closed({ version: OrdinalShape, hash: Sha256Shape })),
+  /** At this version the log came to another roster than this node was given at its start; null where it did not. */
+  rosterContradiction: OrNull(Closed({ version: OrdinalShape, given: Sha256Shape, inForce: Sha256Shape })),
   ledger: Closed({ network: Type.String(), topicId: EntityIdShape }),
   topic: TopicStateShape,
   log: LogStateShape,
@@ -88,7 +89,7 @@ export const FEDERATION_EXAMPLE = {
   fingerprint: EXAMPLE_HASH,
   name: 'meridian',
   roster: { version: 1, hash: EXAMPLE_HASH, quorum: 3 },
-  rivalRosters: [],
+  rosterContradiction: null,
   ledger: { network: 'mainnet', topicId: EXAMPLE_TOPIC },
   topic: TOPIC_STATE_EXAMPLE,
   log: LOG_STATE_EXAMPLE,

@@ -43,23 +43,15 @@ export type SigningKeysAnswer = Static<typeof SigningKeysAnswerShape>;
 /** `GET /v1/rosters`. */
 export const RostersAnswerShape = Closed({
   success: Type.Literal(true),
-  /** In order of versions. */
-  rosters: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
-  /** Signed by a quorum beside those in force, of the versions from `from` on; some of them, where there are many. */
-  rivals: Type.Array(SignedRosterShape, { maxItems: PUBLIC_PAGE_ENTRIES }),
+  /** Of the genesis roster, by all its members; empty where the page does not begin with it. */
+  signatures: SignedRosterShape.properties.signatures,
+  /** Texts of the rosters in force, in order of versions. */
+  rosters: Type.Array(Type.String(), { maxItems: PUBLIC_PAGE_ENTRIES }),
+  /** Text of the roster that the answering node has named to follow the one in force, if it has. */
+  named: Type.Array(Type.String(), { maxItems: 1 }),
   nextFrom: OrNull(OrdinalShape),
 });
 export type RostersAnswer = Static<typeof RostersAnswerShape>;
-
-/** `GET /v1/equivocations`. */
-export const EquivocationsAnswerShape = Closed({
-  success: Type.Literal(true),
-  equivocations: Type.Array(Closed({ first: SignedStatementShape, second: SignedStatementShape }), {
-    maxItems: PUBLIC_PAGE_ENTRIES,
-  }),
-  nextCursor: Cursor,
-});
-export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
 
 const SIGNED = { statement: '{"batch":1204,"envelope":"sha256:9f86…","type":"…"}', signature: 'mZ3kF1qW8t' };
 
@@ -73,12 +65,8 @@ export const CHAIN_EXAMPLE = {
 export const SIGNING_KEYS_EXAMPLE = { success: true, certificates: [SIGNED], revocations: [], nextCursor: null };
 export const ROSTERS_EXAMPLE = {
   success: true,
-  rosters: [{ statement: SIGNED.statement, signatures: [{ node: 'eu', signature: SIGNED.signature }] }],
-  rivals: [],
+  signatures: [{ node: 'eu', signature: SIGNED.signature }],
+  rosters: ['{"issuedAt":"2026-01-01T00:00:00.000Z","ledger":{"network":"…"}}'],
+  named: [],
   nextFrom: null,
-};
-export const EQUIVOCATIONS_EXAMPLE = {
-  success: true,
-  equivocations: [{ first: SIGNED, second: SIGNED }],
-  nextCursor: null,
 };

@@ -1,28 +1,26 @@
 import { decodeBase64url } from '../bytes.ts';
-import type { Sha256Hash } from '../hash.ts';
+import { hashText, type Sha256Hash } from '../hash.ts';
 import type { EntityId, NodeId } from '../ids.ts';
 import { RosterError } from '../log/roster-error.ts';
-import {
-  federationDigest,
-  hashOfRoster,
-  type Member,
-  neededWitnesses,
-  type Roster,
-  rosterStatement,
-} from '../log/roster.ts';
+import { federationDigest, type Member, type Roster, rosterStatement } from '../log/roster.ts';
 import { RosterHistory } from '../log/roster-history.ts';
 import { judgeAfter, judgeGenesis } from '../log/roster-rules.ts';
 import type { Base64url } from '../shapes.ts';
 import { signatureHolds } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
+import type { GivenRosters } from './roster-file.ts';
 import type { SignedRoster } from './signed-roster.ts';
 
-/** The rosters of one federation, from genesis on, each authorised by the one before. Immutable. */
+/**
+ * The rosters of one federation from genesis on, each linked to the one before it and allowed after it. Which of them are
+ * in force is for the log to say. Immutable.
+ */
 export class RosterChain {
   readonly rosters: readonly Roster[];
-  readonly signed: readonly SignedRoster[];
   /** Of each roster, in order of versions. */
+  readonly texts: readonly string[];
   readonly hashes: readonly Sha256Hash[];
+  readonly signedGenesis: SignedRoster;
   /** Hash of the genesis roster: the federation's fingerprint, which a verifier pins. */
   readonly genesis: Sha256Hash;
   /** Hash of the current roster. */
@@ -33,15 +31,17 @@ export class RosterChain {
   #history: RosterHistory | undefined;
 
   private constructor(
+    signedGenesis: SignedRoster,
     rosters: readonly Roster[],
-    signed: readonly SignedRoster[],
+    texts: readonly string[],
     hashes: readonly Sha256Hash[],
     history?: RosterHistory,
   ) {
     const [genesis] = hashes;
     if (genesis === undefined) throw new RosterError('empty', 'no genesis roster');
+    this.signedGenesis = signedGenesis;
     this.rosters = rosters;
-    this.signed = signed;
+    this.texts = texts;
     this.hashes = hashes;
     this.genesis = genesis;
     this.hash = hashes.at(-1) ?? genesis;
@@ -50,33 +50,34 @@ export class RosterChain {
   }
 
   /**
-   * Checks and opens a chain: versions from 1 without gap, each naming the hash of the one before; genesis signed by
-   * all its members, every later roster by a quorum of the members before. Throws `RosterError`.
+   * Checks and opens a chain: versions from 1 without gap, each naming the hash of the one before and breaking no rule;
+   * genesis signed by all its members. Throws `RosterError`.
    */
-  static open(suite: Suite, signed: readonly SignedRoster[]): RosterChain {
-    const [first] = signed;
-    if (first === undefined) throw new RosterError('empty', 'no genesis roster');
-    let current = judgeGenesis(first.statement);
-    requireSignatures(suite, first, current, current.members.length);
-    const history = new RosterHistory(suite, current, hashOfRoster(suite, first.statement));
-    const [rosters, hashes] = [[current], [history.hash]];
-    for (const next of signed.slice(1)) {
-      const roster = judgeAfter(suite, history, next.statement);
-      requireSignatures(suite, next, current, neededWitnesses(current));
-      history.add(suite, roster, hashOfRoster(suite, next.statement));
+  static open(suite: Suite, { genesis, later }: GivenRosters): RosterChain {
+    const founding = judgeGenesis(genesis.statement);
+    requireFounders(suite, genesis, founding);
+    const history = new RosterHistory(suite, founding, hashText(suite, genesis.statement));
+    const [rosters, hashes] = [[founding], [history.hash]];
+    for (const text of later) {
+      const roster = judgeAfter(suite, history, text);
+      history.add(suite, roster, hashText(suite, text));
       rosters.push(roster);
       hashes.push(history.hash);
-      current = roster;
     }
-    return new RosterChain(rosters, [...signed], hashes, history);
+    return new RosterChain(genesis, rosters, [genesis.statement, ...later], hashes, history);
   }
 
-  /** The chain with one roster more, which a quorum of the current members signed. Throws `RosterError`. */
-  follow(suite: Suite, next: SignedRoster): RosterChain {
-    const roster = this.judgeNext(suite, next.statement);
-    requireSignatures(suite, next, this.current, neededWitnesses(this.current));
-    const hashes = [...this.hashes, hashOfRoster(suite, next.statement)];
-    return new RosterChain([...this.rosters, roster], [...this.signed, next], hashes);
+  /** The chain with the rosters of these texts more. Throws `RosterError`. */
+  follow(suite: Pick<Suite, 'sha256Hex'>, ...texts: readonly string[]): RosterChain {
+    const history = this.#readHistory(suite);
+    const [rosters, hashes] = [[...this.rosters], [...this.hashes]];
+    for (const text of texts) {
+      const roster = judgeAfter(suite, history, text);
+      history.add(suite, roster, hashText(suite, text));
+      rosters.push(roster);
+      hashes.push(history.hash);
+    }
+    return new RosterChain(this.signedGenesis, rosters, [...this.texts, ...texts], hashes, history);
   }
 
   /** The roster of a text that may follow the current one, whoever signed it. Throws `RosterError`. */
@@ -88,8 +89,8 @@ export class RosterChain {
   /** The chain as it was at a version. Throws `RosterError` where it has none. */
   upTo(version: number): RosterChain {
     if (this.version(version) === undefined) throw new RosterError('broken-chain', `there is no roster ${version}`);
-    const [rosters, signed] = [this.rosters.slice(0, version), this.signed.slice(0, version)];
-    return new RosterChain(rosters, signed, this.hashes.slice(0, version));
+    const [rosters, texts] = [this.rosters.slice(0, version), this.texts.slice(0, version)];
+    return new RosterChain(this.signedGenesis, rosters, texts, this.hashes.slice(0, version));
   }
 
   #readHistory(suite: Pick<Suite, 'sha256Hex'>): RosterHistory {
@@ -98,6 +99,11 @@ export class RosterChain {
     const history = new RosterHistory(suite, genesis, this.genesis);
     for (const [i, roster] of later.entries()) history.add(suite, roster, this.hashes[i + 1] ?? this.hash);
     return history;
+  }
+
+  /** The same as a file gives it. */
+  get given(): GivenRosters {
+    return { genesis: this.signedGenesis, later: this.texts.slice(1) };
   }
 
   /** Every node that any of the rosters names. */
@@ -142,13 +148,13 @@ export class RosterChain {
 }
 
 /**
- * Who signed a roster: every signature present must hold, be by a member of `judges`, and be the member's only one.
- * Throws `RosterError`.
+ * Members who signed a roster of whom it is to be signed by the members of `judges`: every signature present must hold, be
+ * by one of them, and be the member's only one. Throws `RosterError`.
  */
-export function rosterSigners(suite: Suite, entry: SignedRoster, judges: Roster): ReadonlySet<NodeId> {
+export function rosterSigners(suite: Suite, entry: SignedRoster, { members }: Roster): ReadonlySet<NodeId> {
   const signers = new Set<NodeId>();
   for (const { node, signature } of entry.signatures) {
-    const member = judges.members.find((candidate) => candidate.node === node);
+    const member = members.find((candidate) => candidate.node === node);
     if (member === undefined) throw new RosterError('too-few-signatures', `${node} may not sign this roster`);
     if (signers.has(node)) throw new RosterError('too-few-signatures', `${node} signed this roster twice`);
     const signed = { statement: entry.statement, signature };
@@ -160,8 +166,9 @@ export function rosterSigners(suite: Suite, entry: SignedRoster, judges: Roster)
   return signers;
 }
 
-function requireSignatures(suite: Suite, entry: SignedRoster, judges: Roster, needed: number): void {
-  const signers = rosterSigners(suite, entry, judges);
+function requireFounders(suite: Suite, entry: SignedRoster, founding: Roster): void {
+  const signers = rosterSigners(suite, entry, founding);
+  const needed = founding.members.length;
   if (signers.size >= needed) return;
-  throw new RosterError('too-few-signatures', `${signers.size} of ${needed} roster signatures`);
+  throw new RosterError('too-few-signatures', `${signers.size} of ${needed} signatures of the genesis roster`);
 }

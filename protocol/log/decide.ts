@@ -1,5 +1,5 @@
 import { decodeUtf8 } from '../bytes.ts';
-import type { Sha256Hash, Sha384Hash } from '../hash.ts';
+import { hashText, type Sha256Hash, type Sha384Hash } from '../hash.ts';
 import type { EntityId, NodeId } from '../ids.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { ConsensusTimestamp } from '../time.ts';
@@ -32,7 +32,7 @@ import {
   withoutBatchesOf,
   withoutRoster,
 } from './open-names.ts';
-import { hashOfRoster, type Roster } from './roster.ts';
+import { type Roster } from './roster.ts';
 import { RosterError } from './roster-error.ts';
 import { judgeNext } from './roster-rules.ts';
 
@@ -222,7 +222,7 @@ function nextRoster(suite: Hashing, counted: Counted<RosterMessage>, rosterTexts
 
 /** Null for one that cannot come into force. */
 function readRoster(suite: Hashing, state: DecisionState, hash: Sha256Hash, text: string): Roster | null {
-  if (!text.isWellFormed() || hashOfRoster(suite, text) !== hash) {
+  if (!text.isWellFormed() || hashText(suite, text) !== hash) {
     throw new DecideError('wrong-roster-text', `the text that was given is not that of roster ${hash}`);
   }
   try {

@@ -1,4 +1,4 @@
-import { writeSha384 } from '../hash.ts';
+import { hashText, writeSha384 } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { INITIAL_RUNNING_HASH } from '../ledger/running-hash.ts';
 import type { Suite } from '../suite/suite.ts';
@@ -13,7 +13,7 @@ import {
   type OpenRevocation,
 } from './decision-state.ts';
 import { withoutKey, withoutRevocations } from './open-names.ts';
-import { hashOfRoster, majorityOf, type Roster } from './roster.ts';
+import { majorityOf, type Roster } from './roster.ts';
 import { identityKeyId, judgeGenesis } from './roster-rules.ts';
 
 type Hashing = Pick<Suite, 'sha256Hex'>;
@@ -24,7 +24,7 @@ type Hashing = Pick<Suite, 'sha256Hex'>;
  */
 export function initialState(suite: Hashing, genesisText: string): DecisionState {
   const roster = judgeGenesis(genesisText);
-  const federation = hashOfRoster(suite, genesisText);
+  const federation = hashText(suite, genesisText);
   const empty: DecisionState = {
     v: 1,
     type: 'decision-state',

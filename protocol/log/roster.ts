@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { encodeHex } from '../bytes.ts';
-import { hashBytes, hashText, type Sha256Hash } from '../hash.ts';
+import { hashBytes, type Sha256Hash } from '../hash.ts';
 import {
   Base64urlShape,
   Closed,
@@ -12,7 +12,6 @@ import {
   TimestampShape,
 } from '../shapes.ts';
 import { statementKind } from '../statement/statement.ts';
-import type { Suite } from '../suite/suite.ts';
 
 /** Members of one roster at most. */
 export const MAX_MEMBERS = 256;
@@ -60,11 +59,6 @@ export const rosterStatement = statementKind('roster', 'meridian/roster/1', Rost
 
 /** Thirty days, in seconds. */
 export const DEFAULT_REVOCATION_REACH = 30 * 24 * 60 * 60;
-
-/** Hash of a roster's text. Of the genesis roster, it is the federation's fingerprint. */
-export function hashOfRoster(suite: Pick<Suite, 'sha256Hex'>, text: string): Sha256Hash {
-  return hashText(suite, text);
-}
 
 /** The federation's short name on the wire: the first 4 bytes of the genesis roster's hash, as hex. */
 export function federationDigest(genesis: Sha256Hash): string {

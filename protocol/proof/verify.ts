@@ -20,7 +20,9 @@ export interface ProofVerdict {
  * `KeyError` or `StatementError` where a part of it does not hold.
  */
 export function verifyProof(suite: Suite, proof: MisdeedProof, pin?: Sha256Hash): ProofVerdict {
-  const rosters = RosterChain.open(suite, proof.rosters);
+  const [genesis, ...later] = proof.rosters;
+  if (genesis === undefined) throw new ProofError('a genesis roster is needed');
+  const rosters = RosterChain.open(suite, { genesis, later: later.map(({ statement }) => statement) });
   const directory = new KeyDirectory(suite, () => rosters);
   for (const signed of proof.keys) directory.addCertificate(signed);
   for (const signed of proof.revocations) directory.addRevocation(signed);
@@ -71,7 +73,7 @@ function followedBy(
   try {
     const { previous } = rosterStatement.parse(first.statement);
     const before = rosters.upTo(rosters.hashes.findIndex((hash) => hash === previous) + 1);
-    for (const roster of [first, second]) before.follow(suite, roster);
+    for (const roster of [first, second]) before.follow(suite, roster.statement);
     return before.current;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@ import type { Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { majorityOf } from '../log/roster.ts';
 import type { Suite } from '../suite/suite.ts';
-import type { Bundle } from './bundle.ts';
+import type { FederationStatements } from './bundle.ts';
 import { Certificates } from './certificates.ts';
 import { Checkpoints } from './checkpoints.ts';
 import type { Known, LogView } from './known.ts';
@@ -33,26 +33,26 @@ export interface NodeKey {
   readonly keyId: Sha256Hash;
 }
 
-/** Takes what a bundle and its verifier bring. `keys` are those that sign the bundle's receipts and envelopes. */
+/** Takes what a file of proofs and its verifier bring. `keys` are those that sign what the file is about. */
 export function openAuthority(
   suite: Suite,
-  bundle: Bundle,
+  stated: FederationStatements,
   known: Known,
   line: RosterLine,
   keys: Iterable<NodeKey>,
 ): Authority {
   const { log, revocations: file } = known;
   const signatures = new SignatureChecks(suite);
-  // What the verifier brings comes first: no flood in the bundle can stand before it.
-  const certificates = new Certificates(suite, signatures, [...(file?.keys ?? []), ...bundle.keys]);
+  // What the verifier brings comes first: no flood in the file can stand before it.
+  const certificates = new Certificates(suite, signatures, [...(file?.keys ?? []), ...stated.keys]);
   const checkpoints = new Checkpoints(signatures, certificates);
   for (const counted of log?.checkpoints ?? []) checkpoints.addCounted(line.federation, counted);
-  for (const signed of [...(file?.checkpoints ?? []), ...bundle.checkpoints]) checkpoints.add(line.federation, signed);
+  for (const signed of [...(file?.checkpoints ?? []), ...stated.checkpoints]) checkpoints.add(line.federation, signed);
   const named = new Set([...keys, ...checkpoints.keys()].map(nameOf));
   const matters = (node: NodeId, keyId: Sha256Hash) => named.has(nameOf({ node, keyId }));
   const judges = { suite, line, signatures, checkpoints, log, matters };
   const brought = [...knownRevocations(judges), ...decidedRevocations(judges, file?.revocations ?? [])];
-  const told = decidedRevocations(judges, bundle.revocations);
+  const told = decidedRevocations(judges, stated.revocations);
   return {
     line,
     signatures,

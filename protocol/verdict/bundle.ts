@@ -18,7 +18,7 @@ export const MAX_LINKED = 128;
 /** Nesting of a bundle: that of a payload, inside a disclosure of a linked record. */
 export const BUNDLE_MAX_DEPTH = DEFAULT_MAX_DEPTH + 4;
 
-const PathShape = Type.Array(Sha256Shape, { maxItems: MAX_PATH });
+export const PathShape = Type.Array(Sha256Shape, { maxItems: MAX_PATH });
 
 /** A leaf of the federation's log, and how it walks to the root of each size of checkpoint that it is proven under. */
 export const DecisionProofShape = Closed({
@@ -65,16 +65,19 @@ export type RosterEntry = Static<typeof RosterEntryShape>;
 
 const ListOfRosters = Type.Array(RosterEntryShape, { minItems: 1, maxItems: MAX_ITEMS });
 
-/** What a bundle says of the federation: who speaks for whom, and what they say of its log. */
-const FEDERATION = {
+/** What a file of proofs says of the federation: who speaks for whom, and what they say of its log. */
+export const FEDERATION = {
   checkpoints: Type.Array(SignedCheckpointShape, { maxItems: MAX_ITEMS }),
   keys: Type.Array(SignedStatementShape, { maxItems: MAX_ITEMS }),
   revocations: Type.Array(RevocationProofShape, { maxItems: MAX_ITEMS }),
   /** From the genesis to the newest that witnesses are counted within. */
   rosters: ListOfRosters,
-  /** Reserved: no part of the verdict. */
-  timestamps: Type.Optional(Type.Array(Base64urlShape, { maxItems: MAX_ITEMS })),
 };
+const FederationShape = Closed(FEDERATION);
+export type FederationStatements = Pick<Static<typeof FederationShape>, 'checkpoints' | 'keys' | 'revocations'>;
+
+/** Reserved: no part of the verdict. */
+const TIMESTAMPS = { timestamps: Type.Optional(Type.Array(Base64urlShape, { maxItems: MAX_ITEMS })) };
 
 /** One file that proves one record with no network (TRUST §7). */
 export const BundleShape = Closed({
@@ -82,6 +85,7 @@ export const BundleShape = Closed({
   record: RecordTextsShape,
   ...PROOF,
   ...FEDERATION,
+  ...TIMESTAMPS,
   disclosure: Type.Optional(DisclosureShape),
   /** Records that the evidence rules read beside this one. */
   linked: Type.Optional(Type.Array(LinkedProofShape, { maxItems: MAX_LINKED })),
@@ -94,6 +98,7 @@ export const PublicProofShape = Closed({
   record: Closed({ head: Type.String(), body: Type.Null() }),
   ...PROOF,
   ...FEDERATION,
+  ...TIMESTAMPS,
 });
 export type PublicProof = Static<typeof PublicProofShape>;
 

@@ -6,6 +6,7 @@ import { majorityOf } from '../log/roster.ts';
 import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Authority } from './authority.ts';
+import type { DecisionProof } from './bundle.ts';
 import type { OpenedProof } from './opened-proof.ts';
 import type { PlacedDecision } from './placed-decision.ts';
 import { problem, type Problem, type ProblemCode } from './problem.ts';
@@ -16,11 +17,19 @@ const MISDATED_MS = 5 * 60_000;
 /** From `sealedAt` to the ledger's time; what takes longer is said. */
 const LATE_MS = 24 * 60 * 60_000;
 
+/** A batch and the decision that is said to name it. */
+export interface NamedBatch extends Pick<OpenedProof, 'decision' | 'envelope'> {
+  readonly proof: {
+    readonly batch: { readonly text: string } | null;
+    readonly decision: DecisionProof | null;
+  };
+}
+
 /**
  * Whether the decision of a proof names its envelope, and can have been made (TRUST §2). That it was made is for
  * checkpoints to say. What the verifier's own log has otherwise is a contradiction, also where the proof has no decision.
  */
-export function checkDecision(suite: Suite, authority: Authority, opened: OpenedProof): readonly Problem[] {
+export function checkDecision(suite: Suite, authority: Authority, opened: NamedBatch): readonly Problem[] {
   const { proof, envelope, decision } = opened;
   if (proof.batch === null) {
     return proof.decision === null ? [] : [unbound('decision-without-batch', 'a decision stands without a batch')];

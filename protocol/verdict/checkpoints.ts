@@ -78,8 +78,15 @@ export class Checkpoints {
 
   /** Who covers a decision by a checkpoint that is accepted. Costs hashes alone. */
   covering(decision: PlacedDecision, accepts: (checkpoint: Checkpoint) => boolean): Answers {
-    const covering = this.#entries.filter(({ checkpoint }) => accepts(checkpoint) && decision.isIn(checkpoint));
-    const byNode = Map.groupBy(covering, ({ checkpoint }) => checkpoint.node);
+    return this.saying((checkpoint) => accepts(checkpoint) && decision.isIn(checkpoint));
+  }
+
+  /** Who has a checkpoint that is accepted. */
+  saying(accepts: (checkpoint: Checkpoint) => boolean): Answers {
+    const byNode = Map.groupBy(
+      this.#entries.filter(({ checkpoint }) => accepts(checkpoint)),
+      ({ checkpoint }) => checkpoint.node,
+    );
     return {
       couldSettle: ({ roster, needed, except }) => {
         return roster.members.filter(({ node }) => node !== except && byNode.has(node)).length >= needed;

@@ -40,6 +40,16 @@ export class Withdrawals {
     return this.#of(node, keyId).some((revocation) => revocation.index < index);
   }
 
+  /** Whether a revocation of the key is in force, whatever its reason. */
+  isRevoked(node: NodeId, keyId: Sha256Hash): boolean {
+    return this.#of(node, keyId).length > 0;
+  }
+
+  /** Whether somebody else may have held the key, at whatever time. */
+  isCompromised(node: NodeId, keyId: Sha256Hash): boolean {
+    return this.#of(node, keyId).some(({ compromisedSince }) => compromisedSince !== null);
+  }
+
   #of(node: NodeId, keyId: Sha256Hash): readonly DecidedRevocation[] {
     return this.#byKey.get(nameOf(node, keyId)) ?? [];
   }

@@ -39,8 +39,9 @@ export async function monitorCommand(args: readonly string[], output: Output): P
 }
 
 async function watch(asked: WatchArguments, output: Output): Promise<number> {
-  const rosters = parseRosterFile(await readFile(asked.roster, 'utf8'));
-  const { network } = RosterChain.open(nativeSuite, rosters).current.ledger;
+  const given = parseRosterFile(await readFile(asked.roster, 'utf8'));
+  const { network } = RosterChain.open(nativeSuite, given).current.ledger;
+  const rosters = [given.genesis, ...given.later.map((statement) => ({ statement, signatures: [] }))];
   using monitor = await Monitor.open({
     rosters,
     ...(asked.nodes.length === 0 ? {} : { nodes: asked.nodes }),

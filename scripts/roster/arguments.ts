@@ -9,24 +9,27 @@ export const USAGE = `npm run roster -- COMMAND [options]
   init     MEMBER… --name TEXT --quorum N --network NAME --topic 0.0.N [--reach SECONDS] [--out FILE]
            an unsigned genesis roster; says what the federation stands with each quorum
   propose  [--add MEMBER]… [--remove ID]… [--move MEMBER]… [--quorum N] [--reach SECONDS] [SOURCE] [--out FILE]
-           an unsigned next roster; --move gives a member other addresses, accounts or another identity key
-  sign     PROPOSAL --home DIR [SOURCE] [--insist] [--out FILE]
-           adds the signature of the node of that home, which asks its running node where there is one; in the file
-           itself without --out
-  publish  PROPOSAL… (--home DIR | --node ID)   gives the roster to a running node, which tells the others
-  publish  PROPOSAL… [--roster FILE] --out FILE writes the roster file that nodes start with
+           a next roster; --move gives a member other addresses, accounts or another identity key
+  sign     PROPOSAL --home DIR [--out FILE]
+           adds the signature of the node of that home to a genesis roster; in the file itself without --out
+  name     PROPOSAL (--home DIR | --node ID)
+           has a running node sign the next roster and name it on the ledger; once a majority of the members has, it is in
+           force everywhere. Of several that a node names the last one counts
+  publish  PROPOSAL… [--roster FILE] --out FILE
+           writes the roster file that nodes start with: a genesis roster that all its members signed, or the rosters of
+           FILE and the next one
   show     [FILE] [SOURCE] [--out FILE] [--json]
+           the rosters that are known, and what members have named to follow; --out writes the roster file
 
-  MEMBER, PROPOSAL   files made by these commands; several copies of a proposal, signed apart, are joined
+  MEMBER, PROPOSAL   files made by these commands; several copies of a genesis roster, signed apart, are joined
   --quorum           members besides the origin that must say a thing before it is verified; 0 in a federation of one
   --reach            how far back a revocation may reach from its own consensus time (default: 30 days)
   SOURCE             --roster FILE, --home DIR of a running node, or --node ID of the local cluster
-  --insist           sign though the node signed another roster of that version
 
 No command shows or sends a key: files are carried between operators, keys never.
 Exit: 0 done · 1 refused, or signatures are missing · 2 wrong usage, or a file that cannot be read`;
 
-export type CommandName = 'member' | 'init' | 'propose' | 'sign' | 'publish' | 'show';
+export type CommandName = 'member' | 'init' | 'propose' | 'sign' | 'name' | 'publish' | 'show';
 
 const OPTIONS = {
   home: { type: 'string' },
@@ -44,7 +47,6 @@ const OPTIONS = {
   remove: { type: 'string', multiple: true },
   move: { type: 'string', multiple: true },
   roster: { type: 'string' },
-  insist: { type: 'boolean' },
   out: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -57,8 +59,9 @@ const FORMS: Readonly<Record<CommandName, CommandForm<Flag>>> = {
   member: { flags: ['home', 'node', 'region', 'base-url', 'peer', 'account', 'out'] },
   init: { flags: ['name', 'quorum', 'network', 'topic', 'reach', 'out'] },
   propose: { flags: ['add', 'remove', 'move', 'quorum', 'reach', ...SOURCE, 'out'] },
-  sign: { flags: ['insist', ...SOURCE, 'out'] },
-  publish: { flags: [...SOURCE, 'out'] },
+  sign: { flags: ['home', 'out'] },
+  name: { flags: ['home', 'node'] },
+  publish: { flags: ['roster', 'out'] },
   show: { flags: [...SOURCE, 'out', 'json'] },
 };
 
@@ -79,7 +82,7 @@ export function readArguments(args: readonly string[]): Arguments | null {
 /** The value of a flag that a command cannot do without. Throws `UsageError`. */
 export function required(
   flags: Flags,
-  flag: 'home' | 'node' | 'region' | 'base-url' | 'name' | 'network' | 'topic',
+  flag: 'home' | 'node' | 'region' | 'base-url' | 'name' | 'network' | 'topic' | 'out',
 ): string {
   const { [flag]: value } = flags;
   if (value === undefined || value === '') throw new UsageError(`--${flag} is missing`);

@@ -1,18 +1,20 @@
-import { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { RosterChain, rosterSigners } from '../../protocol/keys/roster-chain.ts';
+import { type GivenRosters, rosterFileValue } from '../../protocol/keys/roster-file.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { DEFAULT_REVOCATION_REACH, rosterStatement } from '../../protocol/log/roster.ts';
+import { DEFAULT_REVOCATION_REACH, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
+import { judgeGenesis } from '../../protocol/log/roster-rules.ts';
 import { StatementError } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
-import { PublishRosterAnswerShape } from '../../node/operator/roster-forms.ts';
+import { NameRosterAnswerShape } from '../../node/operator/roster-forms.ts';
 import { ask } from '../key/ask.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Arguments, type Flags, quorumOf, reachOf, readArguments, required, USAGE } from './arguments.ts';
 import { genesisDraft, memberOf, nextDraft } from './drafts.ts';
 import { readChain, readMember, readProposal, textOf, writeJson } from './files.ts';
-import { hasSocket, rostersOf, targetOf } from './source.ts';
-import { electorateOf, joined, signersOf, voteOfHome, voteOfNode } from './votes.ts';
+import { joined, signatureOfHome } from './founders.ts';
+import { rostersOf, targetOf } from './source.ts';
 import { toleranceText } from './tolerance.ts';
 import { proposalText, rostersText } from './words.ts';
 
@@ -24,7 +26,7 @@ export interface Terminal {
   err(line: string): void;
 }
 
-/** The `roster` command: drafts, signatures and publication of the federation's rosters. */
+/** The `roster` command: drafts of the federation's rosters, signatures of the genesis, and names of later ones. */
 export async function rosterCommand(args: readonly string[], terminal: Terminal): Promise<RosterExit> {
   try {
     const asked = readArguments(args);
@@ -90,28 +92,31 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
   async sign({ flags, files }, terminal) {
     const file = one(files);
     const proposal = await readProposal(file);
-    const isGenesis = rosterStatement.parse(proposal.statement).version === 1;
-    const home = flags.node === undefined ? required(flags, 'home') : undefined;
-    // A node that runs has the rosters in force, and remembers what it signed.
-    const asksNode = !isGenesis && (home === undefined || (hasSocket(home) && flags.roster === undefined));
-    const chain = isGenesis ? null : (await rostersOf(flags)).chain;
-    const electorate = electorateOf(proposal.statement, chain);
-    const vote = asksNode
-      ? await voteOfNode(await targetOf(flags), proposal.statement, flags.insist === true)
-      : await voteOfHome(home ?? '', proposal.statement, electorate);
-    const signed = joined([proposal, { ...proposal, signatures: [vote] }]);
+    const founding = foundingOf(proposal);
+    if (founding === null) throw new UsageError('only a genesis roster is signed in a file: a next one is named by a running node');
+    const own = await signatureOfHome(required(flags, 'home'), proposal.statement, founding);
+    const signed = joined([proposal, { ...proposal, signatures: [own] }]);
     await writeJson(flags.out ?? file, signed);
-    return told(signed, chain, terminal) ? 0 : 1;
+    return toldFounders(signed, founding, terminal) ? 0 : 1;
+  },
+
+  async name({ flags, files }, terminal) {
+    const { statement } = await readProposal(one(files));
+    const target = await targetOf(flags);
+    const question = { method: 'POST', path: '/rosters', answer: NameRosterAnswerShape } as const;
+    const { node, version, hash } = await ask(target, { ...question, body: { statement } });
+    terminal.out(`${node} names roster ${version} ${hash} on the ledger`);
+    return 0;
   },
 
   async publish({ flags, files }, terminal) {
-    const signed = joined(await Promise.all(files.map(readProposal)));
-    if (flags.out !== undefined) return publishToFile(signed, flags, flags.out, terminal);
-    const question = { method: 'POST', path: '/rosters', answer: PublishRosterAnswerShape } as const;
-    const { statement, signatures } = signed;
-    const roster = { statement, signatures: signatures.map(({ node, signature }) => ({ node, signature })) };
-    const answer = await ask(await targetOf(flags), { ...question, body: { roster } });
-    terminal.out(`roster ${answer.version} ${answer.hash} is in force (${answer.outcome}); the node tells the others`);
+    const out = required(flags, 'out');
+    const proposal = joined(await Promise.all(files.map(readProposal)));
+    const given: GivenRosters =
+      flags.roster === undefined ? { genesis: proposal, later: [] } : withNext(await readChain(flags.roster), proposal);
+    const { current, hash, genesis } = RosterChain.open(nativeSuite, given);
+    await writeJson(out, rosterFileValue(given));
+    terminal.out(`roster ${current.version} ${hash} is in ${out}; fingerprint ${genesis}`);
     return 0;
   },
 
@@ -122,36 +127,36 @@ const COMMANDS: Readonly<Record<Arguments['name'], Run>> = {
     if (file !== undefined) {
       const proposal = await readProposal(file).catch(() => null);
       if (proposal !== null) {
+        const founding = foundingOf(proposal);
+        if (founding !== null) return toldFounders(proposal, founding, terminal) ? 0 : 1;
         const chain = hasSource ? (await rostersOf(flags)).chain : null;
-        return told(proposal, chain, terminal) ? 0 : 1;
+        terminal.out(proposalText(proposal.statement, rosterStatement.parse(proposal.statement), chain?.current));
+        return 0;
       }
     }
     const rosters = file === undefined ? await rostersOf(flags) : { chain: await readChain(file), answer: null };
-    if (flags.out !== undefined) await writeJson(flags.out, rosters.chain.signed);
-    terminal.out(flags.json === true ? textOf(rosters.answer ?? rosters.chain.signed) : rostersText(rosters));
+    const given = rosterFileValue(rosters.chain.given);
+    if (flags.out !== undefined) await writeJson(flags.out, given);
+    terminal.out(flags.json === true ? textOf(rosters.answer ?? given) : rostersText(rosters));
     return 0;
   },
 };
 
-async function publishToFile(
-  signed: SignedRoster,
-  { roster: file }: Flags,
-  out: string,
-  terminal: Terminal,
-): Promise<RosterExit> {
-  const before = file === undefined ? null : await readChain(file);
-  const chain = before === null ? RosterChain.open(nativeSuite, [signed]) : before.follow(nativeSuite, signed);
-  await writeJson(out, chain.signed);
-  terminal.out(`roster ${chain.current.version} ${chain.hash} is in ${out}; fingerprint ${chain.genesis}`);
-  return 0;
+/** The roster of a proposal that founds a federation; null for a later one. Throws `RosterError`. */
+function foundingOf({ statement }: SignedRoster): Roster | null {
+  return rosterStatement.parse(statement).version === 1 ? judgeGenesis(statement) : null;
 }
 
-/** Says where a proposal stands. Returns whether it has the signatures that it needs. */
-function told(proposal: SignedRoster, chain: RosterChain | null, terminal: Terminal): boolean {
-  const electorate = electorateOf(proposal.statement, chain);
-  const signers = signersOf(proposal, electorate);
-  terminal.out(proposalText(proposal, rosterStatement.parse(proposal.statement), chain, electorate, signers));
-  return signers.size >= electorate.needed;
+function withNext(chain: RosterChain, { statement }: SignedRoster): GivenRosters {
+  return chain.follow(nativeSuite, statement).given;
+}
+
+/** Says whose signatures a genesis roster has. Returns whether it has all of them. */
+function toldFounders(proposal: SignedRoster, founding: Roster, terminal: Terminal): boolean {
+  const signers = rosterSigners(nativeSuite, proposal, founding);
+  terminal.out(proposalText(proposal.statement, founding, undefined));
+  terminal.out(`signed by ${[...signers].join(' ') || 'nobody'}: ${signers.size} of ${founding.members.length}`);
+  return signers.size >= founding.members.length;
 }
 
 async function written({ out }: Flags, value: unknown, terminal: Terminal): Promise<RosterExit> {

@@ -14,7 +14,10 @@ export function readMember(file: string): Promise<Member> {
   return readShape(file, 'a member', MemberShape);
 }
 
-/** A proposal is a signed roster whose signatures are still being gathered. Throws `UsageError`. */
+/**
+ * A proposal is a roster that is not in force yet; to that of a genesis roster the signatures of its members are gathered.
+ * Throws `UsageError`.
+ */
 export function readProposal(file: string): Promise<SignedRoster> {
   return readShape(file, 'a proposal', SignedRosterShape);
 }

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { Static } from 'typebox';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
@@ -12,7 +10,7 @@ import { readChain } from './files.ts';
 
 export type RostersAnswer = Static<typeof RostersAnswerShape>;
 
-/** The rosters in force as a file has them, or as a running node does, which also says what the ledger shows. */
+/** The rosters as a file has them, or as a running node knows them, which also says what the ledger shows. */
 export interface Rosters {
   readonly chain: RosterChain;
   readonly answer: RostersAnswer | null;
@@ -30,14 +28,9 @@ export async function targetOf({ home, node }: Flags): Promise<Target> {
 export async function rostersOf(flags: Flags): Promise<Rosters> {
   if (flags.roster !== undefined) return { chain: await readChain(flags.roster), answer: null };
   const answer = await askRosters(await targetOf(flags));
-  return { chain: RosterChain.open(nativeSuite, answer.rosters), answer };
+  return { chain: RosterChain.open(nativeSuite, answer), answer };
 }
 
 export function askRosters(target: Target): Promise<RostersAnswer> {
   return ask(target, { method: 'GET', path: '/rosters', answer: RostersAnswerShape });
-}
-
-/** Whether a node runs in the home, or left its socket there. */
-export function hasSocket(home: string): boolean {
-  return existsSync(join(home, 'operator.sock'));
 }

@@ -1,35 +1,33 @@
-import type { NodeId } from '../../protocol/ids.ts';
-import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
-import { hashOfRoster, type Roster } from '../../protocol/log/roster.ts';
+import { hashText } from '../../protocol/hash.ts';
+import type { Roster } from '../../protocol/log/roster.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
-import type { Rosters } from './source.ts';
-import type { Electorate } from './votes.ts';
+import type { Rosters, RostersAnswer } from './source.ts';
 
-/** Every version of the rosters, one a line, and the members of the newest. */
+/** Every version of the rosters, one a line, what members named to follow, and the members of the newest. */
 export function rostersText({ chain, answer }: Rosters): string {
   const lines = chain.rosters.map((roster, i) => {
-    const { statement = '', signatures = [] } = chain.signed[i] ?? {};
-    const anchored = answer === null ? '' : `  ledger ${answer.anchored[i] ?? '-'}`;
-    return `${roster.version}  ${hashOfRoster(nativeSuite, statement)}  ${changeText(roster, chain.rosters[i - 1])}  signed by ${namesOf(signatures)}${anchored}`;
+    const standing = answer === null ? '' : `  ${standingOf(roster.version, answer)}`;
+    return `${roster.version}  ${chain.hashes[i] ?? ''}  ${changeText(roster, chain.rosters[i - 1])}${standing}`;
   });
-  const rivals = (answer?.rivals ?? []).map(({ version, hash }) => `RIVAL of version ${version}: ${hash}`);
-  return [...lines, ...rivals, '', membersText(chain.current), `fingerprint ${chain.genesis}`].join('\n');
+  const named = answer?.named.map(({ hash, by }) => {
+    return `named to follow: ${hash} by ${by.join(' ')}: ${by.length} of ${answer.majority}`;
+  });
+  return [...lines, ...(named ?? []), '', membersText(chain.current), `fingerprint ${chain.genesis}`].join('\n');
 }
 
-/** A proposal, what it changes, and whose signatures it has. */
-export function proposalText(
-  { statement }: SignedRoster,
-  roster: Roster,
-  chain: RosterChain | null,
-  { needed }: Electorate,
-  signers: ReadonlySet<NodeId>,
-): string {
+function standingOf(version: number, { decided }: RostersAnswer): string {
+  const at = decided[version - 1];
+  if (at === undefined) return 'not in force here yet';
+  return at === null ? 'signed by all its members' : `in force since ${at}`;
+}
+
+/** A proposal, and what it changes. `before`: the roster that it follows, where it is known. */
+export function proposalText(statement: string, roster: Roster, before: Roster | undefined): string {
+  const isUnknown = roster.version > 1 && before === undefined;
   return [
-    `roster ${roster.version}  ${hashOfRoster(nativeSuite, statement)}`,
-    `change: ${changeText(roster, roster.version === 1 ? undefined : chain?.current)}`,
+    `roster ${roster.version}  ${hashText(nativeSuite, statement)}`,
+    `change: ${isUnknown ? 'name the rosters before it with --roster, --home or --node' : changeText(roster, before)}`,
     membersText(roster),
-    `signed by ${[...signers].join(' ') || 'nobody'}: ${signers.size} of ${needed}`,
   ].join('\n');
 }
 
@@ -58,8 +56,4 @@ function membersText({ members, quorum, revocationReach }: Roster): string {
       `  ${node.padEnd(4)}  ${region}  ${baseUrl}  ${[...multiaddrs, ...accounts].join(' ')}`,
   );
   return [`members (quorum ${quorum}, revocations reach back ${revocationReach} s):`, ...lines].join('\n');
-}
-
-function namesOf(signatures: SignedRoster['signatures']): string {
-  return signatures.map(({ node }) => node).join(' ');
 }

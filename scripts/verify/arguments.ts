@@ -3,13 +3,13 @@ import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run verify -- FILE|DIR… [--roster FILE|sha256:…] [--revocations FILE] [--json]
 
-Verifies bundles and public proofs with no network; of a folder, every *.json in it. The federation is pinned by a file of
-rosters (the "rosters" of a bundle, of which the last is the pin) or by the hash of any of its rosters; without either, by
-MERIDIAN_HOME/roster.json where there is one. A bundle carries the revocations that were known when it was made;
---revocations brings later ones: {revocations, checkpoints, keys}. The marks of evidence-rules/1 say what is recorded; they
-do not change the exit code. --json prints one line a file.
-Exit: 0 verified · 1 does not hold · 2 unreadable, or usage · 3 consistent, but nothing pinned it · 4 not on the ledger
-yet · 5 no quorum, or a stale one. Of several files the worst, in the order 2, 1, 5, 4, 3, 0`;
+Verifies bundles, public proofs and proofs of misbehaviour with no network; of a folder, every *.json in it. The federation
+is pinned by a file of rosters (the "rosters" of a bundle, of which the last is the pin) or by the hash of any of its
+rosters; without either, by MERIDIAN_HOME/roster.json where there is one. A file carries the revocations that were known
+when it was made; --revocations brings later ones: {revocations, checkpoints, keys}. The marks of evidence-rules/1 say what
+is recorded; they do not change the exit code. --json prints one line a file.
+Exit: 0 verified, or proven · 1 does not hold · 2 unreadable, or usage · 3 consistent, but nothing pinned it · 4 not on the
+ledger yet, or the ledger is still to be read · 5 no quorum, or a stale one. Of several files the worst, in the order 2, 1, 5, 4, 3, 0`;
 
 export interface Arguments {
   /** Files and folders, at least one. */

@@ -3,7 +3,8 @@ import { cachingSuite } from '../../node/verification/caching-suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { ExitCode } from '../../protocol/verdict/word.ts';
 import { readArguments, USAGE } from './arguments.ts';
-import { exitCodeOf, jsonLineOf, judgeFile, type Judgement, UNREADABLE } from './judge-file.ts';
+import { accusationLines, accusationOf } from './accusation.ts';
+import { exitCodeOf, jsonLineOf, judgeFile, type Judgement, UNREADABLE, wordOf } from './judge-file.ts';
 import { readKnowledge } from './knowledge.ts';
 import { headlineOf, plain, problemLines, reportOf } from './report.ts';
 import { areSeveral, filesOf } from './targets.ts';
@@ -37,11 +38,12 @@ export async function verifyCommand(args: readonly string[], { out, home, now }:
   const codes = new Set<ExitCode | typeof UNREADABLE>();
   for await (const target of filesOf(given.targets)) {
     const judgement = await judgeFile(suite, target, { ...known, at: timestampOf(now()) });
-    const word = 'verdict' in judgement ? judgement.verdict.word : 'unreadable';
+    const word = wordOf(judgement);
     tally.set(word, (tally.get(word) ?? 0) + 1);
     codes.add(exitCodeOf(judgement));
     if (given.json) out(jsonLineOf(judgement));
-    else if (several || !('verdict' in judgement)) for (const line of shortReport(judgement)) out(line);
+    else if (several || 'fault' in judgement) for (const line of shortReport(judgement)) out(line);
+    else if ('accusation' in judgement) for (const line of accusationLines(judgement.accusation, pinnedBy)) out(line);
     else for (const line of reportOf(suite, judgement.bundle, judgement.verdict, pinnedBy)) out(line);
   }
   const exitCode = WORST_FIRST.find((code) => codes.has(code)) ?? UNREADABLE;
@@ -52,7 +54,8 @@ export async function verifyCommand(args: readonly string[], { out, home, now }:
 /** Of one file among several: its path, its word, and what speaks against it. */
 function shortReport(judgement: Judgement): readonly string[] {
   const path = plain(judgement.file);
-  if (!('verdict' in judgement)) return [`${path}: UNREADABLE: ${plain(judgement.fault)}`];
+  if ('fault' in judgement) return [`${path}: UNREADABLE: ${plain(judgement.fault)}`];
+  if ('accusation' in judgement) return [`${path}: ${accusationOf(judgement.accusation)}`];
   const { verdict } = judgement;
   return [`${path}: ${headlineOf(verdict)}`, ...problemLines(verdict.problems, '  ')];
 }

@@ -1,5 +1,8 @@
 import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonValue } from '../../protocol/json/value.ts';
+import { judgeProof, type ProofVerdict } from '../../protocol/proof/judge-proof.ts';
+import { PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
+import { parseProof, ProofError } from '../../protocol/proof/parse-proof.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import { type Bundle, BUNDLE_FORMAT, BUNDLE_MAX_DEPTH } from '../../protocol/verdict/bundle.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
@@ -13,31 +16,43 @@ import type { Target } from './targets.ts';
 const OLD_FORMAT = 'meridian-bundle/1';
 export const UNREADABLE = 2;
 
-/** What came of one file: its verdict, or why it is none. */
+/** What came of one file, a bundle or a proof of misbehaviour: its verdict, or why it is none. */
 export type Judgement =
   | { readonly file: string; readonly bundle: Bundle; readonly verdict: Verdict }
+  | { readonly file: string; readonly accusation: ProofVerdict }
   | { readonly file: string; readonly fault: string };
 
 /** Judges one file by what the verifier knows. Throws nothing on what a file can hold. */
 export async function judgeFile(suite: Suite, { path, fault }: Target, known: Known): Promise<Judgement> {
   if (fault !== null) return { file: path, fault };
-  let bundle: Bundle;
   try {
-    bundle = bundleOf(await readText(path));
+    const value = parseJson(await readText(path), { maxDepth: BUNDLE_MAX_DEPTH });
+    if (formatOf(value) === PROOF_FORMAT) return { file: path, accusation: judgeProof(suite, parseProof(value), known) };
+    const bundle = bundleOf(value);
+    return { file: path, bundle, verdict: verifyBundle(suite, bundle, known) };
   } catch (error) {
     if (!isOfFile(error)) throw error;
     return { file: path, fault: error.message };
   }
-  return { file: path, bundle, verdict: verifyBundle(suite, bundle, known) };
 }
 
 export function exitCodeOf(judgement: Judgement): ExitCode | typeof UNREADABLE {
+  if ('accusation' in judgement) return judgement.accusation.exitCode;
   return 'verdict' in judgement ? judgement.verdict.exitCode : UNREADABLE;
+}
+
+export function wordOf(judgement: Judgement): string {
+  if ('accusation' in judgement) return judgement.accusation.word;
+  return 'verdict' in judgement ? judgement.verdict.word : 'unreadable';
 }
 
 /** The line of a file under `--json`. */
 export function jsonLineOf(judgement: Judgement): string {
   const { file } = judgement;
+  if ('accusation' in judgement) {
+    const { word, exitCode, ...rest } = judgement.accusation;
+    return JSON.stringify({ file, word, exitCode, verified: false, ...rest });
+  }
   if (!('verdict' in judgement)) {
     return JSON.stringify({ file, word: 'unreadable', exitCode: UNREADABLE, verified: false, fault: judgement.fault });
   }
@@ -45,8 +60,7 @@ export function jsonLineOf(judgement: Judgement): string {
   return JSON.stringify({ file, word, exitCode, ...rest });
 }
 
-function bundleOf(text: string): Bundle {
-  const value = parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH });
+function bundleOf(value: JsonValue): Bundle {
   if (formatOf(value) === OLD_FORMAT) {
     throw new UnreadableFileError(`it is a ${OLD_FORMAT}: fetch the record again from any node, which gives ${BUNDLE_FORMAT}`);
   }
@@ -59,6 +73,7 @@ function formatOf(value: JsonValue): JsonValue | undefined {
 
 /** Whether the file is at fault, and not this program. */
 function isOfFile(error: unknown): error is Error {
-  if (error instanceof BundleError || error instanceof JsonError || error instanceof UnreadableFileError) return true;
+  const isRefusal = [BundleError, ProofError, JsonError, UnreadableFileError].some((refusal) => error instanceof refusal);
+  if (isRefusal) return true;
   return error instanceof Error && 'syscall' in error;
 }

@@ -14,9 +14,9 @@ import { parseRevocationsText, parseRosterFileText } from '../../protocol/verdic
 import type { Arguments } from './arguments.ts';
 import { readText, UnreadableFileError } from './read-text.ts';
 
-/** A genesis roster with signatures beside it, as a cluster writes it to its home. */
+/** The roster file of a node: the genesis roster with signatures beside it, then the texts of later ones. */
 const SignedGenesis = Compile(
-  Type.Array(Type.Object({ statement: Type.String(), signatures: Type.Array(Type.Unknown()) }), { minItems: 1 }),
+  Type.Object({ statement: Type.String(), signatures: Type.Array(Type.Unknown()) }),
 );
 
 /** What the verifier knows besides the bundles, and where the pin came from; null where there is none. */
@@ -46,9 +46,9 @@ function readTrust(suite: Suite, given: string): Promise<Pick<Known, 'pin' | 'ro
 /** Of the genesis with its signatures only the hash counts: nothing that anybody signed is asked of a pin. */
 function trustOf(suite: Suite, text: string): Pick<Known, 'pin' | 'rosters'> {
   const value: JsonValue = parseJson(text);
-  if (!SignedGenesis.Check(value)) return { rosters: joined(suite, parseRosterFileText(text)) };
-  const [genesis, ...later] = value;
-  if (genesis === undefined || later.length > 0) {
+  const [genesis, ...later]: readonly JsonValue[] = Array.isArray(value) ? value : [];
+  if (!SignedGenesis.Check(genesis)) return { rosters: joined(suite, parseRosterFileText(text)) };
+  if (later.length > 0) {
     throw new UnreadableFileError('it names no decisions: give the "rosters" of a bundle, or the hash of a roster');
   }
   rosterStatement.parse(genesis.statement);

@@ -1,6 +1,6 @@
-import { FederationKeys } from '../../node/federation/federation-keys.ts';
 import { CheckpointBook, readCheckpoint } from '../../node/log/checkpoint-book.ts';
 import { FederationLog } from '../../node/log/federation-log.ts';
+import { openKeys } from '../fixtures/federation-keys.ts';
 import { takeFinal } from '../../node/log/take-final.ts';
 import { LogKnowledge } from '../../node/verification/log-knowledge.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';
@@ -28,7 +28,7 @@ export async function nodeJudge(corpus: Corpus): Promise<Judge> {
     textOf: (hash) => home.rosters.find((roster) => roster.hash === hash)?.text,
     onAdvance: async () => {},
   });
-  const keys = await FederationKeys.open(store, await signedRosters(corpus));
+  const keys = await openKeys(store, { genesis: await signedGenesis(corpus), later: [] });
   for (const certificate of home.certificates) await keys.learnCertificate(certificate);
   for (const { signed } of home.revocations) await keys.learnRevocation(signed);
   const checkpointBook = await CheckpointBook.open(store, federationLog);
@@ -45,18 +45,14 @@ export async function nodeJudge(corpus: Corpus): Promise<Judge> {
   };
 }
 
-async function signedRosters({ home }: Corpus): Promise<SignedRoster[]> {
-  const signed: SignedRoster[] = [];
-  for (const [i, { roster, text }] of home.rosters.entries()) {
-    const { members } = home.roster(Math.max(1, i)).roster;
-    const signatures: SignedRoster['signatures'] = [];
-    for (const { node } of members) {
-      const { signature } = await signStatement(rosterStatement, roster, home.member(node).identity);
-      signatures.push({ node, signature });
-    }
-    signed.push({ statement: text, signatures });
+async function signedGenesis({ home }: Corpus): Promise<SignedRoster> {
+  const { roster, text: statement } = home.roster(1);
+  const signatures: SignedRoster['signatures'] = [];
+  for (const { node } of roster.members) {
+    const { signature } = await signStatement(rosterStatement, roster, home.member(node).identity);
+    signatures.push({ node, signature });
   }
-  return signed;
+  return { statement, signatures };
 }
 
 async function answerIn(response: Response): Promise<Answer> {

@@ -58,10 +58,10 @@ test('a federation is founded by files alone: every member signs in its own home
   );
   assert.is(chain.current.revocationReach, 86_400);
   const { text } = await run('show', at('roster.json'));
-  assert.match(text, 'founded by us eu ca  signed by us eu ca');
+  assert.match(text, 'founded by us eu ca');
 });
 
-test('signatures gathered in files of their own are joined', async () => {
+test('signatures of a genesis roster that are gathered in files of their own are joined', async () => {
   const terms = ['--name', 'apart', '--quorum', '2', '--network', 'testnet', '--topic', '0.0.8'];
   await run('init', ...NODES.map((id) => at(`${id}.json`)), ...terms, '--out', at('apart.json'));
   for (const id of NODES) await run('sign', at('apart.json'), '--home', at(id), '--out', at(`apart.${id}.json`));
@@ -76,23 +76,28 @@ test('making a member again changes no key', async () => {
   assert.is(await readFile(at('us.json'), 'utf8'), before);
 });
 
-test('a later roster needs a quorum; the file says whose signatures it has', async () => {
+test('a next roster is a file that no home signs: a running node names it', async () => {
   await member('za');
   assert.is(
     await exitOf('propose', '--add', at('za.json'), '--roster', at('roster.json'), '--out', at('next.json')),
     0,
   );
   const source = ['--roster', at('roster.json')];
-  assert.is(await exitOf('sign', at('next.json'), '--home', at('za'), ...source), 1, 'no vote on its own joining');
-  assert.is(await exitOf('sign', at('next.json'), '--home', at('us'), ...source), 1);
-  assert.match((await run('show', at('next.json'), ...source)).text, 'signed by us: 1 of 2');
-  assert.is(await exitOf('sign', at('next.json'), '--home', at('us'), ...source), 1, 'signing twice is one vote');
-  assert.is(await exitOf('publish', at('next.json'), ...source, '--out', at('roster-2.json')), 1);
-  assert.is(await exitOf('sign', at('next.json'), '--home', at('ca'), ...source), 0);
+  const signed = await run('sign', at('next.json'), '--home', at('us'));
+  assert.equal([signed.code, /only a genesis roster is signed in a file/.test(signed.text)], [2, true]);
+  const named = await run('name', at('next.json'), '--home', at('us'));
+  assert.equal([named.code, named.text], [1, 'roster: the node does not run']);
   assert.match((await run('show', at('next.json'), ...source)).text, 'change: +za');
-  assert.is(await exitOf('publish', at('next.json'), ...source, '--out', at('roster-2.json')), 0);
+  assert.match((await run('show', at('next.json'))).text, 'change: name the rosters before it');
+});
+
+test('who joins is given the rosters and the next one in a file', async () => {
+  assert.is(await exitOf('publish', at('next.json'), '--roster', at('roster.json'), '--out', at('roster-2.json')), 0);
   assert.equal((await chainOf('roster-2.json')).nodes, [...NODES, 'za']);
   assert.is(await exitOf('publish', at('next.json'), '--roster', at('roster-2.json'), '--out', at('again.json')), 1);
+  const [genesis, next, ...others]: readonly unknown[] = JSON.parse(await readFile(at('roster-2.json'), 'utf8'));
+  assert.equal(Object.keys(Object(genesis)), ['statement', 'signatures']);
+  assert.equal([typeof next, others], ['string', []]);
 });
 
 test('a member moves to another account, and to none of another member', async () => {
@@ -110,12 +115,16 @@ test('a member moves to another account, and to none of another member', async (
 });
 
 test('a signature that does not hold is named, and is not published', async () => {
-  const proposal: unknown = JSON.parse(await readFile(at('next.json'), 'utf8'));
-  const text = JSON.stringify(proposal).replace('"node":"ca"', '"node":"eu"');
-  await writeFile(at('forged.json'), text);
-  const { code: exit, text: said } = await run('show', at('forged.json'), '--roster', at('roster.json'));
-  assert.is(exit, 1);
-  assert.match(said, 'the roster signature of eu does not hold');
+  const proposal: { signatures: { node: string; signature: string }[] } = JSON.parse(await readFile(at('genesis.json'), 'utf8'));
+  const [first, second, ...others] = proposal.signatures;
+  const swapped = { ...second, signature: first?.signature };
+  await writeFile(at('forged.json'), JSON.stringify({ ...proposal, signatures: [first, swapped, ...others] }));
+  for (const command of [['show'], ['publish', '--out', at('forged-roster.json')]]) {
+    const [name = '', ...flags] = command;
+    const { code: exit, text: said } = await run(name, at('forged.json'), ...flags);
+    assert.is(exit, 1);
+    assert.match(said, `the roster signature of ${second?.node} does not hold`);
+  }
 });
 
 test('what cannot be a roster is not drafted', async () => {
@@ -127,13 +136,14 @@ test('what cannot be a roster is not drafted', async () => {
     [['propose', '--quorum', 'many', ...source], /--quorum is the number of members/],
     [['propose', '--add', at('nowhere.json'), ...source], /ENOENT/],
     [['propose', '--add', at('roster.json'), ...source], /is not a member/],
-    [['propose', '--roster', at('us.json')], /is not an array of signed rosters/],
-    [['propose', '--insist', ...source], /propose takes no --insist/],
+    [['propose', '--roster', at('us.json')], /is not a signed genesis roster/],
+    [['propose', '--json', ...source], /propose takes no --json/],
     [['propose', '--reach', 'far', ...source], /--reach is a number/],
     [['propose', '--quorum', '0', ...source], /at least one/],
     [['member', '--home', at('x'), '--node', 'us', '--region', 'T', '--base-url', 'https://x'], /--account is missing/],
-    [['sign', at('next.json')], /--home is missing/],
-    [['publish'], /name a proposal/],
+    [['sign', at('genesis.json')], /--home is missing/],
+    [['publish', '--out', at('x.json')], /name a proposal/],
+    [['publish', at('genesis.json')], /--out is missing/],
     [['abolish'], /there is no command abolish/],
     [[], /which command/],
   ];

@@ -157,7 +157,8 @@ function namesBatch(text: string, node: NodeId, batch: number): boolean {
   return message.type === 'batch' && message.node === node && message.batch === batch;
 }
 
-function commandLine(claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
+/** What the command line says of each claim, whatever it claims. */
+export function commandLine(claims: readonly Claim[]): ReadonlyMap<Claim, Verdict> {
   const told = new Map<Claim, Verdict>();
   for (const group of Map.groupBy(claims, ({ known }) => JSON.stringify(known)).values()) {
     for (const [claim, verdict] of judgedTogether(group)) told.set(claim, verdict);

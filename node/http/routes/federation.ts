@@ -44,7 +44,7 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           fingerprint: genesis,
           name: current.name,
           roster: { version: current.version, hash, quorum: current.quorum },
-          rivalRosters: keys.book.rivals.map(({ version, hash: rival }) => ({ version, hash: rival })),
+          rosterContradiction: keys.book.contradiction === null ? null : { ...keys.book.contradiction },
           ledger: { ...current.ledger },
           topic: topicState(follower),
           log: logState(follower, vouching),
@@ -74,6 +74,6 @@ function memberBody(
     since: since === null ? null : timestampOf(since),
     rttMilliseconds: peer?.rtt ?? null,
     head: { batch, envelope: hash, records: next - 1 },
-    trusted: !equivocations.taints(node, Number.MAX_SAFE_INTEGER),
+    trusted: !equivocations.accuses(node),
   };
 }

@@ -1,8 +1,5 @@
 import {
   CursorQueryShape,
-  EQUIVOCATIONS_EXAMPLE,
-  type EquivocationsAnswer,
-  EquivocationsAnswerShape,
   FromQueryShape,
   PUBLIC_PAGE_CHARACTERS,
   ROSTERS_EXAMPLE,
@@ -12,10 +9,8 @@ import {
   type SigningKeysAnswer,
   SigningKeysAnswerShape,
 } from '../../../protocol/api/public-record.ts';
-import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
-import { equivocationTable } from '../../federation/equivocations.ts';
 import { certificateTable, type FederationKeys, revocationTable } from '../../federation/federation-keys.ts';
-import { rivalRosterTable } from '../../federation/roster-book.ts';
+import type { RosterVotes } from '../../federation/roster-votes.ts';
 import type { Store } from '../../store/store.ts';
 import type { Table } from '../../store/table.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
@@ -26,14 +21,13 @@ import type { FreeRoute } from '../route.ts';
 export interface SignedPageRooms {
   readonly store: Store;
   readonly keys: FederationKeys;
+  readonly rosterVotes: Pick<RosterVotes, 'next'>;
 }
 
 /** Key certificates of a page: each comes with the revocation of its key, where there is one. */
 const PAGE_KEYS = 32;
-/** Rosters and rivals of one page, each of which may name and be signed by 256 members. */
+/** Rosters of one page, each of which may name 256 members. */
 const PAGE_ROSTERS = 16;
-/** Proofs of one page: two envelopes each. */
-const PAGE_PROOFS = 32;
 const HEADERS = { 'Cache-Control': 'no-store' };
 const CURSOR_PARAMETER = {
   description: '`nextCursor` of the page before.',
@@ -69,40 +63,18 @@ export function signingKeysRoute({ store }: SignedPageRooms): FreeRoute {
   };
 }
 
-/** `GET /v1/equivocations`: the proofs that a member signed two envelopes for one batch. */
-export function equivocationsRoute({ store }: SignedPageRooms): FreeRoute {
-  const readQuery = queryReader(CursorQueryShape);
-  return {
-    method: 'GET',
-    path: '/v1/equivocations',
-    access: 'free',
-    documentation: {
-      summary: 'Proofs that a member signed two envelopes for one batch',
-      description: 'Both envelopes as they were signed: a proof for anyone, whoever shows it.',
-      query: { cursor: CURSOR_PARAMETER },
-      answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
-      problems: ['invalid-field'],
-    },
-    async answer({ query }) {
-      const { rows, nextCursor } = await pageOf(store, equivocationTable, readQuery(query).cursor, PAGE_PROOFS);
-      const body: EquivocationsAnswer = { success: true, equivocations: rows.map(([, proof]) => proof), nextCursor };
-      return { body, headers: HEADERS };
-    },
-  };
-}
-
 /** `GET /v1/rosters`: who belongs to the federation, version after version. */
-export function rostersRoute({ store, keys }: SignedPageRooms): FreeRoute {
+export function rostersRoute({ keys, rosterVotes }: SignedPageRooms): FreeRoute {
   const readQuery = queryReader(FromQueryShape);
   return {
     method: 'GET',
     path: '/v1/rosters',
     access: 'free',
     documentation: {
-      summary: "The federation's signed rosters",
+      summary: "The federation's rosters",
       description:
-        'From genesis on, each signed by a quorum of the one before. `rivals` were signed by a quorum beside those ' +
-        'in force; of two, the one that the ledger names first is in force.',
+        'Those in force by the ledger, from genesis on, which all its members signed; a majority of the members before ' +
+        'named each later one there. `named` is what this node has named to follow the last.',
       query: {
         from: {
           description: 'First version of the page. Default: 1.',
@@ -115,26 +87,28 @@ export function rostersRoute({ store, keys }: SignedPageRooms): FreeRoute {
     },
     async answer({ query }) {
       const from = Number(readQuery(query).from ?? '1');
-      const { signed } = keys.rosters;
-      const rosters = withinPage(signed.slice(from - 1, from - 1 + PAGE_ROSTERS));
+      const { texts, signedGenesis } = keys.book.inForce;
+      const rosters = withinPage(texts.slice(from - 1, from - 1 + PAGE_ROSTERS));
       const next = from + rosters.length;
-      const rivals: SignedRoster[] = [];
-      for await (const [, rival] of rivalRosterTable.under(store, [], { from, limit: PAGE_ROSTERS })) {
-        rivals.push(rival);
-      }
-      const nextFrom = rosters.length > 0 && next <= signed.length ? next : null;
-      const body: RostersAnswer = { success: true, rosters, rivals: withinPage(rivals), nextFrom };
+      const vote = await rosterVotes.next();
+      const body: RostersAnswer = {
+        success: true,
+        signatures: from === 1 ? signedGenesis.signatures : [],
+        rosters,
+        named: vote === undefined ? [] : [vote.signed.statement],
+        nextFrom: rosters.length > 0 && next <= texts.length ? next : null,
+      };
       return { body, headers: HEADERS };
     },
   };
 }
 
 /** As many as a page holds, and at least one. */
-function withinPage(rosters: readonly SignedRoster[]): SignedRoster[] {
+function withinPage(texts: readonly string[]): string[] {
   let characters = 0;
-  return rosters.filter(({ statement, signatures }) => {
+  return texts.filter((text) => {
     const isWithin = characters < PUBLIC_PAGE_CHARACTERS;
-    characters += signatures.reduce((sum, { signature }) => sum + signature.length, statement.length);
+    characters += text.length;
     return isWithin;
   });
 }

@@ -21,7 +21,7 @@ const NODES = ['eu', 'us', 'ca'];
 const directory = await mkdtemp(join(tmpdir(), 'meridian-monitor-'));
 const network = await TestNetwork.start({ nodes: NODES, quorum: 2, ledger: 'local' });
 const rosterFile = network.node().config.rosterFile;
-const rosters = parseRosterFile(await readFile(rosterFile, 'utf8'));
+const rosters = [parseRosterFile(await readFile(rosterFile, 'utf8')).genesis];
 const mirrors = network.ledger.config(0).mirrors;
 let runs = 0;
 

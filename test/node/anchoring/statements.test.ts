@@ -8,7 +8,7 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
-import { timestampOf } from '../../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { AnchoringNode, FEDERATION, NODE, temporaryDirectory } from './anchoring-node.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { until } from '../../fixtures/until.ts';
@@ -56,17 +56,24 @@ test('a stranger who names a roster first, as something else or after another, k
   );
 });
 
-test('a statement that was kept without being sent is sent when it is asked for, and once', async () => {
+test('a statement that was kept without being sent is sent when it is asked for, once until its name counts no more', async () => {
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
   await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
   const roster = await nextRoster('a roster from a file');
-  const ask = () => node.anchoring.ensureStatement(roster, timestampOf(Date.now()));
+  const ask = (since: Timestamp | null = null, everyMs = 60_000) =>
+    node.anchoring.ensureStatement(roster, timestampOf(Date.now()), { since, everyMs });
   await Promise.all([ask(), ask()]);
   await confirmed(node, hashOf(roster));
   await ask();
   assert.is(await statementOutboxTable.get(node.store, hashOf(roster)), undefined, 'it is on the ledger');
   assert.is((await ledger.messageCounts(topicId)).get(naming(roster)), 1);
+  const sent = async (count: number) => (await ledger.messageCounts(topicId)).get(naming(roster)) === count;
+  await ask(timestampOf(Date.now() + 1));
+  await until('it is sent again: what it was named by fell', () => sent(2));
+  await confirmed(node, hashOf(roster));
+  await ask(null, 0);
+  await until('it is sent again: it is long ago', () => sent(3));
 });
 
 test('a statement does not wait until a backlog of batches is worked off', async () => {
@@ -98,8 +105,7 @@ function confirmed({ store }: AnchoringNode, statement: Sha256Hash): Promise<voi
 }
 
 async function nextRoster(name: string): Promise<NamedStatement> {
-  const { statement: text } = await federation.addRoster({ name }, ['eu', 'us']);
-  return { type: 'roster', text };
+  return { type: 'roster', text: federation.addRoster({ name }) };
 }
 
 /** Signs, and reaches nobody. */

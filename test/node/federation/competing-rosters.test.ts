@@ -2,121 +2,106 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { OperatorError, operatorRequest } from '../../../node/operator/operator-client.ts';
-import { RosterVoteError } from '../../../node/federation/roster-votes.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { readNodeKeys } from '../../../node/keys/node-keys.ts';
-import { utf8 } from '../../../protocol/bytes.ts';
-import { nodeId } from '../../../protocol/ids.ts';
-import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
-import { type Roster, hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
-import { encodeSignature } from '../../../protocol/statement/statement.ts';
+import { rosterInForce } from '../../../protocol/log/decision-state.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
+import { confirms, inForce, named, nextRoster, rosterHash, vote } from './roster-voting.ts';
 
-const NODES = ['eu', 'us', 'jp'];
+const NODES = ['eu', 'us', 'ca', 'jp'];
 
-const network = await TestNetwork.start({ nodes: NODES, ledger: 'local' });
+/** Of four members three are a majority. */
+const network = await TestNetwork.start({ nodes: NODES, quorum: 1, ledger: 'local' });
 test.after(() => network[Symbol.asyncDispose]());
 const nodes = NODES.map((id) => network.node(id));
-const [eu, us, jp] = [network.node('eu'), network.node('us'), network.node('jp')];
+const [eu, us, ca, jp] = [network.node('eu'), network.node('us'), network.node('ca'), network.node('jp')];
 
-/** The next roster, with all identity keys: a quorum that signs whatever it likes. */
-async function nextRoster(change: Partial<Roster>): Promise<SignedRoster> {
-  const { current, hash } = eu.context.keys.rosters;
-  const roster: Roster = { ...current, version: current.version + 1, previous: hash, ...change };
-  const statement = rosterStatement.write(roster);
-  const signatures: SignedRoster['signatures'] = [];
-  for (const { config } of nodes) {
-    const { identity } = await readNodeKeys(config.home);
-    const signature = encodeSignature(await identity.sign(utf8(statement), rosterStatement.context));
-    signatures.push({ node: nodeId(config.id), signature });
+/** Has a node name a roster that its operator never signed, as a liar's would. */
+async function nameUnsigned({ context }: TestNode, text: string): Promise<void> {
+  await context.federationLog.keepRoster(text);
+  const terms = { since: null, everyMs: 60_000 };
+  await context.anchoring.ensureStatement({ type: 'roster', text }, timestampOf(Date.now()), terms);
+}
+
+test('a tie of two rosters is left by a change of mind; who named the other goes on', async () => {
+  const [one, other] = [nextRoster(eu, { name: 'one' }), nextRoster(eu, { name: 'other' })];
+  for (const node of [eu, us]) await vote(node, one);
+  for (const node of [ca, jp]) await vote(node, other);
+  await named(nodes, { eu: one, us: one, ca: other, jp: other });
+  for (const { context } of nodes) assert.is(context.keys.rosters.current.version, 1);
+  await vote(us, other);
+  await named(nodes, { eu: one });
+  await inForce(nodes, other);
+  for (const { context } of nodes) assert.is(context.keys.rosters.current.name, 'other');
+  await confirms(eu, nodes);
+});
+
+test('of three changes of mind the last one counts', async () => {
+  const [one, other] = [nextRoster(eu, { name: 'third' }), nextRoster(eu, { name: 'fourth' })];
+  for (const text of [one, other, one]) {
+    await vote(jp, text);
+    await named(nodes, { jp: text });
   }
-  return { statement, signatures };
-}
+  for (const node of [eu, ca]) await vote(node, one);
+  await inForce(nodes, one);
+});
 
-async function publish(node: TestNode, { statement, signatures }: SignedRoster): Promise<unknown> {
-  const roster = { statement, signatures: signatures.map(({ node: by, signature }) => ({ node: by, signature })) };
-  return JSON.parse(await operatorRequest(join(node.config.home, 'operator.sock'), 'POST', '/rosters', { roster }));
-}
+test('a roster that one member named early, of which nobody knows the text, holds up nothing and has no effect', async () => {
+  const hidden = nextRoster(eu, { name: 'hidden' });
+  await vote(eu, hidden);
+  await named(nodes, { eu: hidden });
+  await confirms(us, nodes);
+  const before = eu.context.keys.rosters.hash;
+  for (const { context } of nodes) assert.is(rosterInForce(context.federationLog.state), before);
+  // Shown late, it is in force once a majority has named it, also at the one that must ask for its text.
+  for (const node of [us, ca]) await vote(node, hidden);
+  await inForce(nodes, hidden);
+  assert.is((await jp.get('/v1/federation')).body.rosterContradiction, null);
+});
 
-function inForce(name: string): Promise<void> {
-  return until(`${name} to be in force`, () =>
-    nodes.every(({ context }) => context.keys.rosters.current.name === name),
-  );
-}
-
-function anchored(roster: SignedRoster): Promise<void> {
-  const naming = { type: 'roster', text: roster.statement } as const;
-  return until('the ledger to name it', async () => {
-    const anchors = await Promise.all(nodes.map(({ context }) => context.anchoring.statementAnchor(naming)));
-    return anchors.every((anchor) => anchor !== undefined);
-  });
-}
-
-async function assertRefused(node: TestNode, roster: SignedRoster): Promise<void> {
-  const refusal: unknown = await publish(node, roster).catch((error: unknown) => error);
+test('a roster that breaks a rule is signed by no node; a majority that names it falls through', async () => {
+  const { ledger } = eu.context.keys.rosters.current;
+  const broken = nextRoster(eu, { ledger: { ...ledger, network: 'another' } });
+  const refusal: unknown = await vote(eu, broken).catch((error: unknown) => error);
   assert.instance(refusal, OperatorError);
-  assert.match(String(refusal), 'kept as proof');
-}
-
-const named = await nextRoster({ name: 'named first' });
-const seen = await nextRoster({ name: 'seen first' });
-
-test('a roster published at one node is in force at all of them, and anchored once', async () => {
-  // Somebody has the ledger name a roster that nobody has seen yet: that changes nothing.
-  const { anchoring, store } = jp.context;
-  await store.write([anchoring.statementEntry({ type: 'roster', text: named.statement }, timestampOf(Date.now()))]);
-  anchoring.noteSealed();
-  await anchored(named);
-  assert.equal(await publish(eu, seen), {
-    success: true,
-    outcome: 'added',
-    version: 2,
-    hash: hashOfRoster(nativeSuite, seen.statement),
-  });
-  const began = performance.now();
-  await inForce('seen first');
-  console.log(`in force on all after ${(performance.now() - began).toFixed(0)} ms`);
-  await anchored(seen);
+  const { sequence: before } = eu.context.federationLog.state;
+  const liars = [eu, us, ca];
+  for (const node of liars) await nameUnsigned(node, broken);
+  await until('the names to come and fall at all', () =>
+    nodes.every(({ context }) => {
+      const { open, sequence } = context.federationLog.state;
+      return sequence >= before + liars.length && Object.values(open).every(({ roster }) => roster === null) && context.follower.needsRoster === null;
+    }),
+  );
+  const good = nextRoster(eu, { name: 'good' });
+  for (const node of [us, ca, jp]) await vote(node, good);
+  await inForce(nodes, good);
+  assert.not.ok(eu.context.keys.rosters.hashes.includes(rosterHash(broken)));
 });
 
-test('the rival that the ledger named before it takes its place at every node, without a restart', async () => {
-  const began = performance.now();
-  await publish(us, named);
-  await inForce('named first');
-  await assertRefused(jp, seen);
-  console.log(`decided by the ledger on all after ${(performance.now() - began).toFixed(0)} ms`);
-  for (const node of nodes) {
-    const { rivalRosters } = (await node.get('/v1/federation')).body;
-    assert.equal(rivalRosters, [{ version: 2, hash: hashOfRoster(nativeSuite, seen.statement) }]);
-  }
+test('an operator sees what is in force and what was named, and the public the texts', async () => {
+  const text = nextRoster(us, { name: 'proposed' });
+  await vote(us, text);
+  await named(nodes, { us: text });
+  const answer = JSON.parse(await operatorRequest(join(us.config.home, 'operator.sock'), 'GET', '/rosters'));
+  const { version } = us.context.keys.rosters.current;
+  assert.equal([answer.node, answer.majority, answer.decided.length], ['us', 3, version]);
+  assert.equal(answer.named, [{ hash: rosterHash(text), by: ['us'] }]);
+  assert.equal(answer.vote, { version: version + 1, hash: rosterHash(text) });
+  const shown = (await us.get(`/v1/rosters?from=${version + 1}`)).body;
+  assert.equal([shown.rosters, shown.named, shown.signatures], [[], [text], []]);
+  const first = (await us.get('/v1/rosters')).body;
+  assert.equal(first.rosters, us.context.keys.rosters.texts);
+  assert.equal(first.signatures, us.context.keys.rosters.signedGenesis.signatures);
 });
 
-test('a node signs one roster of a version, and another only when its operator insists', async () => {
-  const [one, other] = [await nextRoster({ name: 'one' }), await nextRoster({ name: 'other' })];
-  const { rosterVotes } = us.context;
-  const vote = await rosterVotes.sign(one.statement, false);
-  assert.is(vote.node, 'us');
-  assert.equal((await rosterVotes.sign(one.statement, false)).node, 'us');
-  const refusal: unknown = await rosterVotes.sign(other.statement, false).catch((error: unknown) => error);
-  assert.instance(refusal, RosterVoteError);
-  assert.match(String(refusal), 'us signed another roster of version 3');
-  assert.is((await rosterVotes.sign(other.statement, true)).node, 'us');
-  const past: unknown = await rosterVotes.sign(seen.statement, true).catch((error: unknown) => error);
-  assert.match(String(past), 'does not follow');
-});
-
-test('the federation goes on under the roster that holds', async () => {
-  await publish(jp, await nextRoster({ name: 'third' }));
-  await inForce('third');
-  const id = await eu.attest({ input: 1 });
-  await eu.seal();
-  await until('us to verify it', async () => (await us.get(`/v1/verify/${id}`)).body.verified === true);
+test('votes and what is in force survive a restart', async () => {
   await us.stop();
   await us.start();
-  assert.is(us.context.keys.rosters.current.name, 'third');
+  assert.equal(us.context.keys.rosters.hashes, eu.context.keys.rosters.hashes);
+  const own = await us.context.rosterVotes.next();
+  assert.is(own?.signed.statement.includes('"proposed"'), true);
 });
 
 test.run();

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { MemberNetwork } from './member-network.ts';
 import { until } from '../../fixtures/until.ts';
@@ -63,7 +63,7 @@ test('of two certificates for one key every member keeps the earlier, in memory 
   assert.ok(await us.keys.learnCertificate(key.signed));
   assert.not.ok(await us.keys.learnCertificate(late.signed));
   assert.equal(us.keys.directory.get(node, key.signer.keyId)?.signed, key.signed);
-  const reopened = await FederationKeys.open(us.store, network.federation.rosters);
+  const reopened = await openKeys(us.store, network.federation.given);
   assert.equal(reopened.directory.get(node, key.signer.keyId)?.signed, key.signed);
 });
 
@@ -80,7 +80,7 @@ test('two halves that were told two stories find out when they meet', async () =
   await network.rooms('jp').hold(Object.assign(Object.create(batch), { envelope: second, signed }));
   network.wire.heal('us', 'jp');
   for (const name of ['us', 'jp', 'ca']) {
-    await until(`${name} to know`, () => network.rooms(name).equivocations.taints(network.id('eu'), 1));
+    await until(`${name} to know`, () => network.rooms(name).equivocations.accuses(network.id('eu')));
   }
 });
 
@@ -96,7 +96,7 @@ test('a fork below the head is found when the longer half is pulled', async () =
   await network.rooms('jp').hold(first);
   await network.rooms('jp').hold(await network.batch('eu'));
   network.wire.heal('us');
-  await until('us to know', () => network.rooms('us').equivocations.taints(network.id('eu'), 1));
+  await until('us to know', () => network.rooms('us').equivocations.accuses(network.id('eu')));
   assert.is(network.rooms('us').chains.head(network.id('eu')).batch, 1);
 });
 

@@ -75,12 +75,6 @@ export class MemberNetwork implements AsyncDisposable {
     await until(`${name} to hold ${node}/${batch}`, () => this.rooms(name).chains.head(this.id(node)).batch === batch);
   }
 
-  /** Waits until a roster is in force at a member. */
-  async holdsRoster(name: string, version: number): Promise<void> {
-    const { keys } = this.rooms(name);
-    await until(`${name} to have roster ${version}`, () => keys.rosters.current.version === version);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     for (const name of this.#rooms.keys()) await this.stop(name);
     await this.home[Symbol.asyncDispose]();

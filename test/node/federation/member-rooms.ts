@@ -4,20 +4,23 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { Chains } from '../../../node/federation/chains.ts';
 import type { ChainBesides } from '../../../node/federation/chain-assembler.ts';
-import { Equivocations } from '../../../node/federation/equivocations.ts';
+import { Equivocations, type JudgePair } from '../../../node/federation/equivocations.ts';
 import { Federation, type FederationOptions } from '../../../node/federation/federation.ts';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
 import { encodeGossip, type GossipMessage } from '../../../node/federation/gossip-forms.ts';
 import type { Verdict } from '../../../node/federation/transport/contract.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { FederationLog } from '../../../node/log/federation-log.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
 import { StartAnswers } from '../../../node/start/start-answers.ts';
 import { Store } from '../../../node/store/store.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import { openLogAndKeys } from '../../fixtures/federation-keys.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { EMPTY_LEDGER, NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import type { FakeNetwork } from './fake-network.ts';
@@ -35,12 +38,15 @@ export type RoomOptions = Partial<FederationOptions> & {
   readonly network?: FakeNetwork;
   /** Whether the certificates of all members are known from the start. Default: yes. */
   readonly certified?: boolean;
+  /** What two envelopes come to. Default: as where the ledger names both. */
+  readonly judge?: JudgePair;
 };
 
 /** One member's store and the federation rooms over it, on a folder of its own. */
 export class MemberRooms implements AsyncDisposable {
   readonly node: NodeId;
   readonly store: Store;
+  readonly federationLog: FederationLog;
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
@@ -48,11 +54,12 @@ export class MemberRooms implements AsyncDisposable {
   readonly #federation: Federation | undefined;
 
   private constructor(
-    parts: Pick<MemberRooms, 'node' | 'store' | 'keys' | 'chains' | 'equivocations'>,
+    parts: Pick<MemberRooms, 'node' | 'store' | 'federationLog' | 'keys' | 'chains' | 'equivocations'>,
     federation: Federation | undefined,
   ) {
     this.node = parts.node;
     this.store = parts.store;
+    this.federationLog = parts.federationLog;
     this.keys = parts.keys;
     this.chains = parts.chains;
     this.equivocations = parts.equivocations;
@@ -65,19 +72,20 @@ export class MemberRooms implements AsyncDisposable {
     home: string,
     test: TestFederation,
     name: string,
-    { network, certified = true, ...options }: RoomOptions = {},
+    { network, certified = true, judge, ...options }: RoomOptions = {},
   ): Promise<MemberRooms> {
     const { node } = test.member(name);
     const store = await Store.open(join(home, name));
-    const keys = await FederationKeys.open(store, test.rosters);
+    const { log: federationLog, keys } = await openLogAndKeys(store, test.given);
     if (certified) for (const certificate of test.certificates) await keys.learnCertificate(certificate);
     const names = test.members.map((member) => member.node);
     const parts = {
       node,
       store,
+      federationLog,
       keys,
       chains: await Chains.open(store, names),
-      equivocations: await Equivocations.open(store, keys),
+      equivocations: await Equivocations.open(store, keys, judge ?? namedByAll(keys)),
     };
     if (network === undefined) return new MemberRooms(parts, undefined);
     const starts = await StartAnswers.open({ store, chains: parts.chains, book: NO_CHECKPOINTS }, names);
@@ -90,7 +98,7 @@ export class MemberRooms implements AsyncDisposable {
       log: silent,
       ledger: EMPTY_LEDGER,
       decided: NOTHING_DECIDED,
-      askRosters: async () => [],
+      askRosters: async () => ({ rosters: [], named: [] }),
       starts,
       besidesOwn: NO_ROWS,
       onHalt: () => {},
@@ -130,6 +138,15 @@ export async function storeBatch(store: Store, { groups, envelope, signed, recor
   const tree = new TileTree(nativeSuite);
   for (const { leaf } of records) tree.append(leaf);
   await store.write(batchOperations({ envelope, signed }, tree.tiles()));
+}
+
+/** What two envelopes come to where their node's own account named both. */
+function namedByAll({ directory }: FederationKeys): JudgePair {
+  return async ({ first, second }) => {
+    const keys = [first, second].map(({ statement }) => envelopeStatement.parse(statement));
+    const isCompromised = keys.some(({ node, keyId }) => directory.compromisedSince(node, keyId) !== null);
+    return isCompromised ? 'key-revoked' : 'proven';
+  };
 }
 
 export type TemporaryHome = AsyncDisposable & { readonly path: string };

@@ -192,10 +192,10 @@ test('a node whose store disagrees with its own signature at its peers signs not
     await rooms.federation.recoverOwnChain(FOREVER, bothAnswered);
     await until('the halt', () => rooms.federation.halted !== null);
     assert.equal(halts, ['forked']);
-    await until('the proof', () => rooms.equivocations.taints(network.id('eu'), 1));
+    await until('the proof', () => rooms.equivocations.accuses(network.id('eu')));
     await network.stop('eu');
   }
-  await until('us to know', () => network.rooms('us').equivocations.taints(network.id('eu'), 1));
+  await until('us to know', () => network.rooms('us').equivocations.accuses(network.id('eu')));
 });
 
 test('a peer that comes later and holds more of our chain stops the node, on proof alone', async () => {

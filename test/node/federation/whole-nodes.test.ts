@@ -69,7 +69,7 @@ test('with the origin dead its records are verified from the other nodes’ own 
       Object.values(checksOf(await verify(node, id))).every((check) => check === true),
     );
   }
-  await until('the anchor', async () => (await verify(us, id)).verified === true);
+  for (const node of [us, jp]) await until('the anchor', async () => (await verify(node, id)).verified === true);
   await eu.stop();
   for (const node of [us, jp]) {
     await until('the origin to be missed', async () => (await verify(node, id)).payloadState === 'unreachable');

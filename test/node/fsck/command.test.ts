@@ -89,11 +89,11 @@ test('problems are printed with table and key, exit 1', async () => {
   const copy = copyOf('problem');
   {
     await using store = await Store.open(join(copy, 'store'));
-    await store.write([{ type: 'del', key: 'roster/0000000000000001' }]);
+    await store.write([{ type: 'del', key: 'given-rosters/given' }]);
   }
   const { exit, out } = await run(copy);
   assert.is(exit, 1);
-  assert.match(out, /^problem: roster: the store has rows and no valid roster\n/m);
+  assert.match(out, /^problem: given-rosters: the store has rows and no valid roster\n/m);
   assert.match(out, /\n\d+ problems, in/);
 });
 

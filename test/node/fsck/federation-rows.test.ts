@@ -1,33 +1,20 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
-import { rivalRosterTable } from '../../../node/federation/roster-book.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { hashOfRoster } from '../../../protocol/log/roster.ts';
 import { type Damage, put, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
-import { copyTo, drop, edit, move, resign, swap, text } from './mutations.ts';
+import { copyTo, drop, edit, move, resign, swap } from './mutations.ts';
 
 const DAMAGES: readonly Damage[] = [
-  { what: 'the roster is dropped', mutate: drop('roster/', 0), found: ['roster', /no valid roster/] },
-  { what: 'a signature of the roster is changed', mutate: edit('roster/', 0, resign), found: ['roster', /signature/] },
+  { what: 'the rosters are dropped', mutate: drop('given-rosters/', 0), found: ['given-rosters', /no valid roster/] },
   {
-    what: 'a signature of a rival roster is changed',
-    mutate: edit('rival-roster/', 0, resign),
-    found: ['rival-roster', /signature/],
+    what: 'a signature of the genesis roster is changed',
+    mutate: edit('given-rosters/', 0, resign),
+    found: ['given-rosters', /signature/],
   },
   {
-    what: 'a rival roster stands under another key',
-    mutate: move('rival-roster/', 0, (key) => `${key.slice(0, -1)}x`),
-    found: ['rival-roster', /another key/],
-  },
-  {
-    what: 'the roster in force is its own rival',
-    mutate: async (rows) => {
-      const [, second] = await rows.at('roster/', 1);
-      const { statement }: { statement: string } = JSON.parse(text(second));
-      return [put(rivalRosterTable.key(2, hashOfRoster(nativeSuite, statement)), second)];
-    },
-    found: ['rival-roster', /no rival/],
+    what: 'rosters stand under another key',
+    mutate: copyTo('given-rosters/', 0, 'given-rosters/other'),
+    found: ['given-rosters', /belongs to nothing/],
   },
   {
     what: 'the signature of a vote is changed',

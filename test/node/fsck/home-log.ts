@@ -22,6 +22,8 @@ const DECIDED_AHEAD = 260;
 export interface LogOfHome {
   readonly store: Store;
   readonly keys: FederationKeys;
+  /** Text of the second roster. */
+  readonly next: string;
   readonly topic: TestTopic;
   readonly members: ReadonlyMap<NodeId, NodeKeys>;
   /** Of the topic, so far. */
@@ -31,12 +33,11 @@ export interface LogOfHome {
 
 /**
  * The log that the topic makes: batches of all three, of `ca` many that are not here; the revocation; the second roster,
- * which two name; checkpoints of two members at different sizes, and a false one of the third.
+ * which two name; a name of `ca` beside one that was decided; checkpoints of two members at different sizes, and a false one of the third.
  */
-export async function addLog({ store, keys, topic, members, messages, now }: LogOfHome): Promise<void> {
-  const { rosters, signed } = keys.rosters;
-  const federation = keys.rosters.genesis;
-  const federationLog = await FederationLog.open(store, signed[0]?.statement ?? '');
+export async function addLog({ store, keys, next, topic, members, messages, now }: LogOfHome): Promise<void> {
+  const { genesis: federation, hash: previous, signedGenesis } = keys.rosters;
+  const federationLog = await FederationLog.open(store, signedGenesis.statement);
   const said = (node: NodeId, message: LedgerMessage) =>
     readBack(topic.submit(writeLedgerMessage(message), now(), accountOf(node)));
   const ca = nodeId('ca');
@@ -44,17 +45,16 @@ export async function addLog({ store, keys, topic, members, messages, now }: Log
     const batch = i + 1;
     return { v: 2, type: 'batch', federation, node: ca, batch, envelope: hashOf(`ca-${batch}`), keyId: hashOf('key of ca') };
   });
-  const second = signed[1]?.statement ?? '';
-  const previous = keys.rosters.upTo(1).hash;
-  const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(second) };
-  const more = [...ahead.map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
+  const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(next) };
+  const rival: LedgerMessage = { v: 2, type: 'batch', federation, node: ca, batch: 5, envelope: hashOf('a rival'), keyId: hashOf('key of ca') };
+  const more = [...[...ahead, rival].map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
   const { head, linked } = linkMessages(headOf(messages), topic.topicId, more);
   await federationLog.take(
     [...messages, ...linked].map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
       return { sequence, consensusTimestamp, payer, message, runningHash: writeSha384(runningHash) };
     }),
   );
-  if (federationLog.state.rosters.length !== rosters.length) throw new Error('the second roster is not in force');
+  if (federationLog.state.rosters.length !== 2) throw new Error('the second roster is not in force');
   await store.write([topicHeadTable.put([topic.network, topic.topicId], head)]);
   await addCheckpoints(store, federationLog, members);
 }

@@ -9,8 +9,8 @@ import { restorationTable } from '../../../node/backup/restoration-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
 import { Chains } from '../../../node/federation/chains.ts';
-import { Equivocations } from '../../../node/federation/equivocations.ts';
-import { FederationKeys } from '../../../node/federation/federation-keys.ts';
+import { Equivocations, type JudgePair } from '../../../node/federation/equivocations.ts';
+import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { decodeItem } from '../../../node/federation/page-forms.ts';
 import { PageServer } from '../../../node/federation/page-server.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
@@ -40,6 +40,7 @@ import { TestTopic } from '../../fixtures/federation-topic.ts';
 import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
+import { openKeys } from '../../fixtures/federation-keys.ts';
 import { addLog } from './home-log.ts';
 import { addRosters } from './home-rosters.ts';
 
@@ -67,17 +68,17 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
   for (const node of [EU, US, CA]) members.set(node, await createKeys(node === EU ? home : join(home, '..', node)));
   const topic = new TestTopic();
-  const rosters = [await genesis(members, topic)];
+  const given = { genesis: await genesis(members, topic), later: [] };
   await using store = await openStore(home);
-  const keys = await FederationKeys.open(store, rosters);
+  const keys = await openKeys(store, given);
   for (const [node, own] of members) await keys.learnCertificate(await certifySigningKey(node, own, timestampOf(0), 1));
   await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches);
   await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
   const held = await pullChain(peer.store, store, keys);
   await addOddities(store, keys, members, held);
   const messages = await anchorAll(store, keys, topic, self.sealed, held, now);
-  await addRosters(store, keys, EU, keysOf(members, EU));
-  await addLog({ store, keys, topic, members, messages, now });
+  const next = await addRosters(store, keys, keysOf(members, EU));
+  await addLog({ store, keys, next, topic, members, messages, now });
 }
 
 interface OwnChain extends AsyncDisposable {
@@ -194,8 +195,10 @@ function draft(i: number): Draft {
   };
 }
 
+const TWO_SIGNED: JudgePair = async () => 'two-signed';
+
 async function pullChain(from: Store, to: Store, keys: FederationKeys): Promise<StoredBatch[]> {
-  const equivocations = await Equivocations.open(from, keys);
+  const equivocations = await Equivocations.open(from, keys, TWO_SIGNED);
   const server = new PageServer({ store: from, equivocations, keys });
   const chains = await Chains.open(to, [US]);
   const assembler = await ChainAssembler.recover({
@@ -241,7 +244,7 @@ async function addOddities(
   if (last === undefined) throw new RangeError('no batch of us');
   const rival = { ...last.envelope, sealedAt: timestampOf(now()) };
   const second = await signStatement(envelopeStatement, rival, keysOf(members, US).signer);
-  await (await Equivocations.open(store, keys)).learn({ first: last.signed, second });
+  await (await Equivocations.open(store, keys, TWO_SIGNED)).learn({ first: last.signed, second });
   await addRestoration(store);
 }
 

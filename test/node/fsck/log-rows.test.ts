@@ -155,6 +155,26 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('false-checkpoint/', 0, resign),
     found: ['false-checkpoint', /signature/],
   },
+  {
+    what: 'a rival of a batch that was not decided',
+    mutate: edit('log-rival/', 0, (s) => s.replace(/\\"batch\\":5/, '\\"batch\\":999')),
+    found: ['log-rival', /was not decided/],
+  },
+  {
+    what: 'a rival under another number',
+    mutate: move('log-rival/', 0, (key) => `${key.slice(0, -1)}6`),
+    found: ['log-rival', /names batch ca\/5/],
+  },
+  {
+    what: 'a rival that a stranger paid for',
+    mutate: edit('log-rival/', 0, (s) => s.replace(/"payer":"[^"]*"/, '"payer":"0.0.666"')),
+    found: ['log-rival', /no account of ca/],
+  },
+  {
+    what: 'a rival from before its decision',
+    mutate: edit('log-rival/', 0, (s) => s.replace(/"sequence":"\d+"/, '"sequence":"1"')),
+    found: ['log-rival', /before the decision/],
+  },
   { what: 'a spend row of nothing', mutate: copyTo('spend/', 0, 'spend/other'), found: ['spend', /belongs to nothing/] },
 ];
 
@@ -172,10 +192,11 @@ test('the log of a home is proven: each decision, tile, roster and checkpoint, a
     return [put('spend/topic-info', (await rows.at('spend/', 0))[1])];
   });
   assert.equal(result.report.findings, []);
-  const { decisions, decisionsStored, logTiles, logRosters, checkpoints, falseCheckpoints } = result.report.counts;
+  const { decisions, decisionsStored, logTiles, logRosters, rivals, checkpoints, falseCheckpoints } = result.report.counts;
   assert.ok(decisions > 256);
   assert.ok(decisionsStored > 3);
-  assert.equal({ logTiles, logRosters, checkpoints, falseCheckpoints }, { logTiles: 3, logRosters: 2, checkpoints: 2, falseCheckpoints: 1 });
+  assert.equal({ logTiles, logRosters, rivals }, { logTiles: 3, logRosters: 3, rivals: 1 });
+  assert.equal({ checkpoints, falseCheckpoints }, { checkpoints: 2, falseCheckpoints: 1 });
 });
 
 testDamages(home, DAMAGES);

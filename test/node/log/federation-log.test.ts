@@ -127,16 +127,39 @@ test('messages that do not follow are refused, and the log stays', async () => {
   assert.is(log.root, rootOf(topic.decisions.length));
 });
 
-test('a name beside the one that was decided is told as a rival', async () => {
+test('a name beside the one that was decided is told as a rival, and the first of each number is kept', async () => {
   await using home = await LogStore.open();
   const log = await FederationLog.open(home.store, GENESIS);
   const told = new Topic();
   told.pay(accountOf('us'), told.batch('us', 1));
   told.pay(accountOf('us'), told.batch('us', 1, 'another'));
+  told.pay(accountOf('us'), told.batch('us', 1, 'a third'));
   const { rivals, decided } = await log.take(told.messages);
   assert.is(decided.length, 1);
-  assert.equal(rivals, told.rivals);
-  assert.is(rivals.length, 1);
+  const [told1, rival] = [told.rivals[0], rivals[0]];
+  assert.equal(rivals.length, 1);
+  assert.equal(rival, { ...told1, name: rival?.name });
+  const kept = await log.rivalOf(nodeId('us'), 1);
+  assert.equal(kept, rivals[0]?.name);
+  assert.equal([kept?.sequence, kept?.index, kept?.payer], ['2', 1, accountOf('us')]);
+  told.pay(accountOf('us'), told.batch('us', 2));
+  told.pay(accountOf('us'), told.batch('us', 1, 'a fourth'));
+  const later = await (await FederationLog.open(home.store, GENESIS)).take(told.messages.slice(3));
+  assert.equal([later.decided.length, later.rivals], [1, []]);
+});
+
+test('a number before the last that is named again as it was decided is no rival; another envelope is one', async () => {
+  await using home = await LogStore.open();
+  const log = await FederationLog.open(home.store, GENESIS);
+  const told = new Topic();
+  for (const batch of [1, 2, 3]) told.pay(accountOf('us'), told.batch('us', batch));
+  told.pay(accountOf('us'), told.batch('us', 1));
+  assert.equal((await log.take(told.messages)).rivals, []);
+  told.pay(accountOf('us'), told.batch('us', 2));
+  told.pay(accountOf('us'), told.batch('us', 2, 'another'));
+  const { rivals } = await log.take(told.messages.slice(4));
+  assert.equal(rivals.map(({ batch, sequence }) => [batch, sequence]), [[2, 6]]);
+  assert.is(await log.rivalOf(nodeId('us'), 1), undefined);
 });
 
 test("the store of another federation, and one that misses a tile, is refused", async () => {

@@ -33,6 +33,8 @@ export class VouchingRoom implements AsyncDisposable {
   readonly chain: MemberChain;
   /** Batches of which the log decided another envelope than the one that is held. */
   readonly rivals: number[] = [];
+  /** Called when more is vouched for. */
+  onVouched: () => void = () => undefined;
   readonly #disk: LogStore;
   readonly #directory: KeyDirectory;
   readonly #rosters: RosterChain;
@@ -47,7 +49,7 @@ export class VouchingRoom implements AsyncDisposable {
     this.#disk = disk;
     this.#rosters = rosters;
     this.#directory = new KeyDirectory(nativeSuite, () => rosters);
-    this.#state = initialState(nativeSuite, rosters.signed[0]?.statement ?? '');
+    this.#state = initialState(nativeSuite, rosters.signedGenesis.statement);
   }
 
   /** With `certified` false, this member has no certificate of the chain's keys until `certify`. */
@@ -154,7 +156,10 @@ export class VouchingRoom implements AsyncDisposable {
         },
       },
       federationLog: this.#log(),
-      onVouched: () => void this.#told++,
+      onVouched: () => {
+        this.#told++;
+        this.onVouched();
+      },
       onRivalDecided: (_node, batch) => this.rivals.push(batch),
       log: pino({ level: 'silent' }),
     });
@@ -168,7 +173,7 @@ export class VouchingRoom implements AsyncDisposable {
         return state();
       },
       entry: async () => undefined,
-      rosterText: async () => this.#rosters.signed[0]?.statement,
+      rosterText: async () => this.#rosters.signedGenesis.statement,
       decisionOf: async (_node, batch) => this.#decisions.find(({ message }) => message.includes(`"batch":${batch},`)),
     };
   }
@@ -198,5 +203,8 @@ async function rostersOf(chain: MemberChain): Promise<RosterChain> {
     ],
   });
   const { signature } = await signStatement(rosterStatement, rosterStatement.parse(statement), chain.identity);
-  return RosterChain.open(nativeSuite, [{ statement, signatures: [{ node: chain.node, signature }] }]);
+  return RosterChain.open(nativeSuite, {
+    genesis: { statement, signatures: [{ node: chain.node, signature }] },
+    later: [],
+  });
 }

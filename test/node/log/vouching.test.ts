@@ -8,6 +8,8 @@ import { until } from '../../fixtures/until.ts';
 import { VouchingRoom } from './vouching-room.ts';
 
 const MINUTE_MS = 60_000;
+/** Turns of the microtask queue from one batch to the end of the loop, and some more. */
+const TICKS = 16;
 
 /** A chain's next batches, appended to it. */
 async function seal(chain: MemberChain, count: number): Promise<ChainBatch[]> {
@@ -18,6 +20,10 @@ async function seal(chain: MemberChain, count: number): Promise<ChainBatch[]> {
     batches.push(batch);
   }
   return batches;
+}
+
+async function afterTicks(ticks: number): Promise<void> {
+  for (let i = 0; i < ticks; i++) await undefined;
 }
 
 const shifted = (time: string, milliseconds: number) => timestampOf(Date.parse(time) + milliseconds);
@@ -39,6 +45,22 @@ test('a batch is vouched for once it is both held and decided, in whichever orde
   await room.hold(third);
   await until('the third', () => room.vouched === 3);
   assert.equal([room.stuck, room.told], [null, 3]);
+});
+
+test('what is decided just as the loop ends is derived too', async () => {
+  const chain = await MemberChain.create();
+  const [first, second] = await seal(chain, 2);
+  assert.ok(first && second);
+  for (let ticks = 0; ticks < TICKS; ticks++) {
+    await using room = await VouchingRoom.open(chain);
+    for (const batch of [first, second]) await room.hold(batch);
+    room.onVouched = () => {
+      room.onVouched = () => undefined;
+      void afterTicks(ticks).then(() => room.decide(second));
+    };
+    room.decide(first);
+    await until(`both, ${ticks} ticks later`, () => room.vouched === 2);
+  }
 });
 
 test('after a crash a member goes on from the last batch that it derived', async () => {

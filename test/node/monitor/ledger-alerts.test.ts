@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
-import { nameEnvelope, nameStatement } from '../../../protocol/log/naming.ts';
+import { nameEnvelope } from '../../../protocol/log/naming.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import type { Roster } from '../../../protocol/log/roster.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
@@ -173,30 +172,6 @@ test('a batch that is not on the ledger after a minute is told, and what it took
   const late = events.find(({ code }) => code === 'anchor-late');
   assert.is(late?.subject, 'eu/1');
   assert.match(late?.detail ?? '', /^on the ledger 9\d(\.\d+)? s after/);
-});
-
-test('of two rosters that a quorum signed the first on the ledger is in force, and who signed both is proven', async () => {
-  await using world = await WatchedWorld.create();
-  const { federation } = world;
-  const [genesis] = federation.chain.rosters;
-  if (genesis === undefined) throw new Error('no roster');
-  const next: Roster = { ...genesis, version: 2, previous: federation.chain.hash, issuedAt: federation.tick() };
-  const rival = await federation.signRoster({ ...next, name: 'the other one' }, ['us', 'jp']);
-  await federation.addRoster({}, ['eu', 'us']);
-  world.rivals.push(rival);
-  const { monitor, events } = await world.watch();
-  await monitor.round();
-  assert.is(monitor.alerts.find(({ code }) => code === 'roster-rival')?.subject, 'rosters');
-  assert.equal(monitor.proofs, ['double-roster-us']);
-  assert.ok(codes(events).includes('proof double-roster'));
-
-  const { genesis: fingerprint } = federation.chain;
-  const naming = nameStatement(nobleSuite, fingerprint, { type: 'roster', text: rival.statement });
-  world.submit(writeLedgerMessage(naming));
-  const batch = await world.seal('eu');
-  await monitor.round();
-  assert.is(monitor.heads.find(({ node }) => node === 'eu')?.batch, batch.envelope.batch);
-  assert.equal(monitor.proofs, ['double-roster-us'], 'told once');
 });
 
 test.run();

@@ -10,10 +10,7 @@ import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor
 import { utf8 } from '../../../protocol/bytes.ts';
 import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { hashBytes } from '../../../protocol/hash.ts';
-import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
 import { LOG_STATE_EXAMPLE, TOPIC_STATE_EXAMPLE } from '../../../protocol/api/log-state.ts';
-import { hashOfRoster, rosterStatement } from '../../../protocol/log/roster.ts';
-import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 
@@ -34,7 +31,6 @@ export class WatchedWorld implements AsyncDisposable {
   /** What the topic holds, in order; each mirror may hold less or other. */
   readonly messages: Anchor[] = [];
   /** Rosters that nodes show beside those in force. */
-  readonly rivals: SignedRoster[] = [];
   /** By node or mirror: what it answers instead. */
   readonly changes = new Map<string, Change>();
   /** Requests so far, as `eu /v1/federation`. */
@@ -88,7 +84,7 @@ export class WatchedWorld implements AsyncDisposable {
   async watch(options: Partial<MonitorOptions> = {}): Promise<{ monitor: Monitor; events: MonitorEvent[] }> {
     const events: MonitorEvent[] = [];
     const monitor = await Monitor.open({
-      rosters: this.federation.rosters.slice(0, 1),
+      rosters: [this.federation.genesis],
       nodes: NODES.map((node) => this.url(node)),
       mirror: new MirrorClient([this.url('mirror-1'), this.url('mirror-2')]),
       stateFile: null,
@@ -132,7 +128,8 @@ export class WatchedWorld implements AsyncDisposable {
       return { success: true, certificates, revocations, nextCursor: null };
     }
     if (path === '/v1/rosters') {
-      return { success: true, rosters: federation.rosters.slice(from - 1), rivals: this.rivals, nextFrom: null };
+      const { signatures } = federation.genesis;
+      return { success: true, signatures, rosters: federation.rosters.slice(from - 1), named: [], nextFrom: null };
     }
     return { success: true, equivocations: [], nextCursor: null };
   }
@@ -155,10 +152,7 @@ export class WatchedWorld implements AsyncDisposable {
       fingerprint: chain.genesis,
       name: 'test',
       roster: { version: chain.current.version, hash: chain.hash, quorum: chain.current.quorum },
-      rivalRosters: this.rivals.map((rival) => ({
-        version: rosterStatement.parse(rival.statement).version,
-        hash: hashOfRoster(nobleSuite, rival.statement),
-      })),
+      rosterContradiction: null,
       ledger: chain.current.ledger,
       members: members.map(({ node: id, member }) => {
         const last = this.federation.batches(id).at(-1);

@@ -21,8 +21,8 @@ const KEY = hashText(nativeSuite, 'a key');
 
 const federation = await TestFederation.create({ nodes: ['eu', 'us'], signerOf: nativeSigner });
 const [genesis] = federation.rosters;
-const state = initialState(nativeSuite, genesis?.statement ?? '');
-const { members } = rosterStatement.parse(genesis?.statement ?? '');
+const state = initialState(nativeSuite, genesis ?? '');
+const { members } = rosterStatement.parse(genesis ?? '');
 
 function accountOf(node: NodeId): EntityId {
   const [account] = members.find((member) => member.node === node)?.accounts ?? [];

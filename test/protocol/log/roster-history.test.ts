@@ -1,9 +1,10 @@
+import { hashText } from '../../../protocol/hash.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { MAX_IDENTITY_KEYS } from '../../../protocol/log/decision-state.ts';
 import { initialState, withRoster } from '../../../protocol/log/in-force.ts';
-import { hashOfRoster, type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
+import { type Roster, rosterStatement } from '../../../protocol/log/roster.ts';
 import { RosterError } from '../../../protocol/log/roster-error.ts';
 import { RosterHistory } from '../../../protocol/log/roster-history.ts';
 import { judgeAfter, judgeNext } from '../../../protocol/log/roster-rules.ts';
@@ -38,7 +39,7 @@ test('a chain and a log of decisions judge every next roster alike', () => {
     const genesis = genesisOf(['us', 'eu']);
     const text = rosterStatement.write(genesis);
     let state = initialState(nativeSuite, text);
-    const history = new RosterHistory(nativeSuite, genesis, hashOfRoster(nativeSuite, text));
+    const history = new RosterHistory(nativeSuite, genesis, hashText(nativeSuite, text));
     for (const members of drafts) {
       const next = rosterStatement.write({
         ...genesis,
@@ -56,7 +57,7 @@ test('a chain and a log of decisions judge every next roster alike', () => {
       );
       seen.add(typeof outcome === 'string' ? outcome : 'taken');
       if (typeof outcome === 'string') continue;
-      const hash = hashOfRoster(nativeSuite, next);
+      const hash = hashText(nativeSuite, next);
       state = withRoster(nativeSuite, state, outcome, { hash, index: null });
       history.add(nativeSuite, outcome, hash);
     }
@@ -69,7 +70,7 @@ test('a chain and a log of decisions judge every next roster alike', () => {
 
 test('a node that goes back and forth between two identity keys has had two', () => {
   const genesis = genesisOf(['us', 'eu']);
-  const history = new RosterHistory(nativeSuite, genesis, hashOfRoster(nativeSuite, rosterStatement.write(genesis)));
+  const history = new RosterHistory(nativeSuite, genesis, hashText(nativeSuite, rosterStatement.write(genesis)));
   const withKey = (key: string): Roster => ({
     ...genesis,
     version: history.version + 1,
@@ -78,7 +79,7 @@ test('a node that goes back and forth between two identity keys has had two', ()
   });
   for (let turn = 0; turn <= MAX_IDENTITY_KEYS; turn++) {
     const text = rosterStatement.write(withKey(turn % 2 === 0 ? 'one' : 'eu'));
-    history.add(nativeSuite, judgeAfter(nativeSuite, history, text), hashOfRoster(nativeSuite, text));
+    history.add(nativeSuite, judgeAfter(nativeSuite, history, text), hashText(nativeSuite, text));
   }
   const next = withKey('three');
   assert.equal(judgeAfter(nativeSuite, history, rosterStatement.write(next)), next);

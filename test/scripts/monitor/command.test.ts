@@ -13,7 +13,7 @@ test.after(() => world[Symbol.asyncDispose]());
 const { envelope } = await world.seal('eu');
 await world.seal('us');
 const roster = join(world.directory, 'roster.json');
-await writeFile(roster, JSON.stringify(world.federation.rosters));
+await writeFile(roster, JSON.stringify([world.federation.genesis]));
 
 /** The federation's clock is years away from this machine's: nothing is late but where a test says so. */
 const PATIENT = ['anchor', 'shown'].flatMap((what) => [`--${what}-within`, '86400']);

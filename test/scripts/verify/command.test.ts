@@ -9,6 +9,7 @@ import { verifyCommand } from '../../../scripts/verify/command.ts';
 import { MAX_FILE_BYTES, UnreadableFileError } from '../../../scripts/verify/read-text.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { bundleOf, revocationProofs, rosterEntries, sizesOf } from '../../fixtures/federation-log-bundle.ts';
+import { decidedName, falseCheckpoint, LedgerReading, proofOf, twoEnvelopes } from '../../fixtures/misdeed-proof.ts';
 
 const test = suite<{ folder: string }>('npm run verify', { folder: '' });
 
@@ -202,6 +203,31 @@ test('flags that there are not, and no file at all, are errors of usage', async 
     assert.instance(await refusal(run(folder, ...args)), UsageError, args.join(' '));
   }
   assert.is((await run(folder, '--help')).code, 0);
+});
+
+test('a proof of misbehaviour is judged by the same pin: proven, two signed, unpinned, refused, unreadable', async ({ folder }) => {
+  const lie = await (await FederationLog.create({ quorum: 2 })).record('us');
+  const liar = await FederationLog.create({ quorum: 2 });
+  liar.decide(lie);
+  const proven = await proofOf(log, await falseCheckpoint(log, await liar.checkpoint('sg')));
+  const rival = await log.seal('eu', [{ payload: { data: 'another' } }], { batch: 1, first: 1, prev: null });
+  const named = twoEnvelopes(decidedName(log, sealed), new LedgerReading(log).name(rival));
+  const signed = await proofOf(log, named);
+  const of = async (name: string, value: unknown, ...args: readonly string[]) => run(folder, await write(folder, name, value), ...args);
+  const { code, lines } = await of('proven.json', proven, '--roster', pin);
+  assert.is(code, 0);
+  assert.is(lines[0], 'PROVEN: false-checkpoint by sg');
+  assert.is((await of('signed.json', signed, '--roster', pin)).code, 4);
+  assert.is((await of('proven.json', proven)).code, 3);
+  assert.is((await of('few.json', { ...proven, checkpoints: [] }, '--roster', pin)).code, 5);
+  assert.is((await of('unsigned.json', { ...signed, keys: [] }, '--roster', pin)).code, 1);
+  assert.is((await of('old.json', { ...proven, format: 'meridian-proof/1' }, '--roster', pin)).code, 2);
+  const json = await of('proven.json', proven, '--roster', pin, '--json');
+  const { word, accused, misdeed, verified } = JSON.parse(json.text);
+  assert.equal([word, accused, misdeed, verified], ['proven', 'sg', 'false-checkpoint', false]);
+  const several = await run(folder, join(folder, 'signed.json'), join(folder, 'proven.json'), '--roster', pin);
+  assert.is(several.code, 4);
+  assert.match(several.text, /signed\.json: NOT PROVEN \(two-signed\): two-envelopes by eu, batch 1/);
 });
 
 test.run();

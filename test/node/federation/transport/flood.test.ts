@@ -10,7 +10,7 @@ import { until } from '../../../fixtures/until.ts';
 const BATCH = `/meridian/${DIGEST}/batch/1`;
 const STATUS = `/meridian/${DIGEST}/status/1`;
 const TOPICS = ['batch', 'checkpoint', 'keys'].map((topic) => `/meridian/${DIGEST}/${topic}/1`);
-const KEPT_OUT = 1_500;
+const KEPT_OUT = 4_000;
 const FRAME = 500;
 const PATIENCE = 15_000;
 

@@ -160,7 +160,7 @@ test('a peer whose gossip died while its connection lives is hung up by the watc
 });
 
 test('answers cut short, garbled or refused with nonsense are never taken for complete', async () => {
-  await using stage = await scene('eu', { limits: { frameTimeout: 300, firstFrameTimeout: 300 } });
+  await using stage = await scene('eu', { limits: { frameTimeout: 2_000, firstFrameTimeout: 2_000 } });
   const frame = [0, 0, 0, 0, 1, 65];
   const answers: Record<string, { bytes: number[]; close: boolean; code: string }> = {
     nothing: { bytes: [], close: true, code: 'cut' },
@@ -220,7 +220,7 @@ test('a reader that stops reading is let go, and its place is free again', async
   stream?.addEventListener('message', () => {
     if (stream.readStatus === 'readable') stream.pause();
   });
-  await until('the server to begin', () => open === 1);
+  await until('the server to begin', () => made > 0);
   await until('the server to give up', () => open === 0);
   assert.ok(made < 4 << 20, `${made} bytes were made for a reader that stopped`);
 });

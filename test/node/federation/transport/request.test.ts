@@ -137,7 +137,8 @@ test('a whole request has its deadline on both sides, even with a server that ig
   });
   network.transport('us').serve('status', () => texts('here'));
   assert.is(await codeOf(ask(network.transport('eu'), 'us', 'record', '')), 'timeout');
-  await sleep(1_000);
+  const isFree = async () => (await codeOf(ask(network.transport('eu'), 'us', 'status', ''))) === 'none';
+  await until('the server to have given its place back', isFree);
   assert.equal(await ask(network.transport('eu'), 'us', 'status', ''), ['here']);
 });
 

@@ -197,7 +197,7 @@ test('without another node, and with mirrors that hang, an audit is inconclusive
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   const slow = await audit(auditorOf(us, [url], { auditMs: 300 }), ids[1]);
   assert.is(slow.verdict, 'inconclusive');
-  assert.ok(performance.now() - started < 8_000);
+  assert.ok(performance.now() - started < 20_000);
   hanging.closeAllConnections();
   hanging.close();
 });
@@ -299,7 +299,6 @@ async function decideRevocation(signed: SignedStatement): Promise<void> {
   const statement = hashText(nativeSuite, signed.statement);
   for (const { context } of [eu, us]) {
     await context.keys.learnRevocation(signed);
-    await context.anchoring.ensureStatement({ type: 'revocation', text: signed.statement }, timestampOf(Date.now()));
   }
   await until('it is decided', () => {
     const { revoked } = us.context.federationLog.state;

@@ -1,0 +1,153 @@
+import {
+  EQUIVOCATIONS_EXAMPLE,
+  EQUIVOCATIONS_PAGE,
+  type EquivocationsAnswer,
+  EquivocationsAnswerShape,
+  EquivocationsQueryShape,
+  MISDEED_PROOFS_EXAMPLE,
+  MISDEED_PROOFS_PAGE,
+  type MisdeedProofsAnswer,
+  MisdeedProofsAnswerShape,
+} from '../../../protocol/api/equivocations.ts';
+import { isNodeId, type NodeId } from '../../../protocol/ids.ts';
+import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
+import { NodeIdShape } from '../../../protocol/shapes.ts';
+import { equivocationTable } from '../../federation/equivocations.ts';
+import type { FederationKeys } from '../../federation/federation-keys.ts';
+import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
+import type { CheckpointBook } from '../../log/checkpoint-book.ts';
+import type { Misdeeds } from '../../verification/misdeeds.ts';
+import { readCursor, writeCursor } from '../cursor.ts';
+import { fieldError, Problem } from '../problem.ts';
+import { queryReader } from '../query.ts';
+import type { FreeRoute } from '../route.ts';
+
+export interface EquivocationRooms extends ShownSources {
+  readonly checkpointBook: Pick<CheckpointBook, 'contradicted'>;
+  readonly keys: Pick<FederationKeys, 'rosters'>;
+  readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
+}
+
+const FRESH = { 'Cache-Control': 'no-store' };
+
+/** What members did against the protocol, as far as this node saw it. */
+export function equivocationRoutes(rooms: EquivocationRooms): readonly FreeRoute[] {
+  return [equivocationsRoute(rooms), misdeedProofsRoute(rooms)];
+}
+
+/** `GET /v1/equivocations`: the batch numbers that a node told two stories of. */
+function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
+  const readQuery = queryReader(EquivocationsQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/equivocations',
+    access: 'free',
+    documentation: {
+      summary: 'Batch numbers that a node told two stories of',
+      description:
+        'Of each number the envelopes that the ledger names and those that members showed, as they were signed. `stands` ' +
+        'where it is proven: the node’s own account named both, by keys that were not compromised. They accuse, and change ' +
+        'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts.',
+      query: {
+        cursor: {
+          description: '`nextCursor` of the page before.',
+          shape: EquivocationsQueryShape.properties.cursor,
+          example: writeCursor(['eu', 1204]),
+        },
+      },
+      answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
+      problems: ['invalid-field'],
+    },
+    async answer({ query }) {
+      const { cursor } = readQuery(query);
+      const { page, next } = await shownAfter(rooms, cursor === undefined ? null : placeOf(cursor), EQUIVOCATIONS_PAGE);
+      const contradicted = cursor === undefined ? rooms.checkpointBook.contradicted : [];
+      const body: EquivocationsAnswer = {
+        success: true,
+        equivocations: [...page],
+        falseCheckpoints: contradicted.map(({ signed }) => signed),
+        nextCursor: next === null ? null : writeCursor([next.node, next.batch]),
+      };
+      return { body, headers: FRESH };
+    },
+  };
+}
+
+/** `GET /v1/equivocations/:node`: the files that prove what a node did to whoever has the genesis roster. */
+function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
+  const readQuery = queryReader(EquivocationsQueryShape);
+  return {
+    method: 'GET',
+    path: '/v1/equivocations/:node',
+    access: 'free',
+    documentation: {
+      summary: 'Proofs of misbehaviour of one member',
+      description:
+        'Each is a `meridian-proof/2`, which `npm run verify` judges with no network: a checkpoint that is false by those ' +
+        'of other members, and of each number both envelopes with the ledger messages that name them. A number is left ' +
+        'out until both envelopes and both messages are here.',
+      params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
+      query: {
+        cursor: {
+          description: '`nextCursor` of the page before.',
+          shape: EquivocationsQueryShape.properties.cursor,
+          example: writeCursor(['eu', 1204]),
+        },
+      },
+      answer: { shape: MisdeedProofsAnswerShape, example: MISDEED_PROOFS_EXAMPLE },
+      problems: ['invalid-field', 'member-not-found'],
+    },
+    async answer({ params: { node = '' }, query }) {
+      const { cursor } = readQuery(query);
+      const member = memberOf(rooms, node);
+      const after = cursor === undefined ? null : placeOf(cursor);
+      const { proofs, next } = await proofsAfter(rooms, member, after?.batch ?? 0);
+      const checkpoints = after === null ? await falseCheckpointsOf(rooms, member) : [];
+      const body: MisdeedProofsAnswer = {
+        success: true,
+        node: member,
+        proofs: [...checkpoints, ...proofs],
+        nextCursor: next === null ? null : writeCursor([member, next]),
+      };
+      return { body, headers: FRESH };
+    },
+  };
+}
+
+/** Of the pairs after a number, those that can be proven; `next` is the number to go on after. */
+async function proofsAfter(
+  { store, misdeeds, equivocations }: EquivocationRooms,
+  node: NodeId,
+  after: number,
+): Promise<{ readonly proofs: readonly MisdeedProof[]; readonly next: number | null }> {
+  const proofs: MisdeedProof[] = [];
+  for await (const [[batch = ''], pair] of equivocationTable.under(store, [node], { after })) {
+    if (!equivocations.isShown(node, Number(batch))) continue;
+    const proof = await misdeeds.proofOf(pair);
+    if (proof !== null) proofs.push(proof);
+    if (proofs.length >= MISDEED_PROOFS_PAGE) return { proofs, next: Number(batch) };
+  }
+  return { proofs, next: null };
+}
+
+async function falseCheckpointsOf({ misdeeds, checkpointBook }: EquivocationRooms, node: NodeId): Promise<MisdeedProof[]> {
+  const known = checkpointBook.contradicted.find(({ checkpoint }) => checkpoint.node === node);
+  return known === undefined ? [] : [await misdeeds.falseCheckpoint(known)];
+}
+
+/** Throws `Problem` 400 or 404. */
+function memberOf({ keys }: EquivocationRooms, node: string): NodeId {
+  if (!isNodeId(node)) throw invalid('node', 'is no node id');
+  if (keys.rosters.member(node) !== undefined) return node;
+  throw new Problem('member-not-found', `No roster of this federation names ${node}.`);
+}
+
+function placeOf(cursor: string): { readonly node: NodeId; readonly batch: number } {
+  const [node, batch] = readCursor(cursor, 2);
+  if (typeof node === 'string' && isNodeId(node) && typeof batch === 'number' && batch > 0) return { node, batch };
+  throw invalid('cursor', 'is no cursor of this list');
+}
+
+function invalid(field: string, message: string): Problem {
+  return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], 'format', message)] });
+}
