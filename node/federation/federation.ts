@@ -214,11 +214,6 @@ export class Federation implements AsyncDisposable {
     if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
-  /** Takes two envelopes of one number that this node has come to hold. Throws `PeerStatementError` on others. */
-  learnEquivocation(proof: Equivocation): Promise<void> {
-    return this.#gossip.learn(proof);
-  }
-
   /**
    * The ledger names other envelopes than those that it decided: members are asked to show them. Resolves once those that
    * are connected were asked.

@@ -141,7 +141,7 @@ test('another node’s data as an answer to catch-up', async () => {
 
 test('batches that are dated falsely', async () => {
   const before = await next({ batch: 3, sealedAt: timestampOf(Date.now() - HOUR_MS) });
-  await caught('dated before its key', 'forged', () => liar.publish({ type: 'envelope', signed: before }));
+  await caught('dated an hour back', 'misdated', () => liar.publish({ type: 'envelope', signed: before }));
   const ahead = await next({ batch: 4, sealedAt: timestampOf(Date.now() + HOUR_MS) });
   await caught('dated an hour ahead', 'misdated', () => liar.publish({ type: 'envelope', signed: ahead }));
   await assertContained();

@@ -126,7 +126,12 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('log-state/', 0, (s) => s.replace(/"federation":"sha256:(.)/, (c) => c.slice(0, -1) + digit(c.slice(-1)))),
     found: ['log-state', /of another federation/],
   },
-  { what: 'a roster text is dropped', mutate: drop('log-roster/', 0), found: ['log-roster', /is missing/] },
+  {
+    what: 'the text of a roster in force is dropped',
+    mutate: async (rows) =>
+      (await rows.under('log-roster/')).filter(([, value]) => Buffer.from(value).includes('"second"')).map(([key]) => del(key)),
+    found: ['log-roster', /is missing/],
+  },
   { what: 'two roster texts are swapped', mutate: swap('log-roster/', 0, 1), found: ['log-roster', /not the hash/] },
   {
     what: 'a roster text is no roster',
