@@ -9,6 +9,7 @@ const MIRROR_GRPC_OFFSET = 304;
 const MIRROR_OFFSET = 310;
 const CHAIN_OFFSET = 320;
 const SMTP_OFFSET = 330;
+const METRICS_OFFSET = 401;
 
 /** Witnesses besides the origin. */
 export const QUORUM = 3;
@@ -24,6 +25,8 @@ export interface PlannedNode {
   readonly region: string;
   readonly baseUrl: string;
   readonly httpPort: number;
+  /** Where it shows its metrics. */
+  readonly metricsPort: number;
   readonly peerAddress: string;
   /** Account that pays for the node's anchors. */
   readonly operatorId: string;
@@ -56,6 +59,7 @@ export function planCluster(portBase: number): Plan {
       region,
       baseUrl: `http://127.0.0.1:${portBase + HTTP_OFFSET + i}`,
       httpPort: portBase + HTTP_OFFSET + i,
+      metricsPort: portBase + METRICS_OFFSET + i,
       peerAddress: `/ip4/127.0.0.1/tcp/${portBase + PEER_OFFSET + i}`,
       operatorId: `0.0.${FIRST_OPERATOR + i}`,
     })),

@@ -19,7 +19,6 @@ import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
 import { logRoutes } from './http/routes/log.ts';
-import { metricsRoute } from './http/routes/metrics.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
 import { publicRecordRoutes } from './http/routes/public-record.ts';
@@ -35,7 +34,7 @@ import { VERSION } from './version.ts';
 
 /** Every endpoint of the public API. */
 export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonly Route[] {
-  const { config, keys, transport, federation, verifier, metrics, now, view, evidence, log } = context;
+  const { config, keys, transport, federation, verifier, now, view, evidence, log } = context;
   const { baseUrl } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = () => keys.rosters.member(config.id)?.region ?? config.id;
@@ -72,7 +71,6 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     }),
     ...publicRecordRoutes(context),
     ...logRoutes(context),
-    metricsRoute(metrics),
     frameworksRoute(),
     frameworkRoute(),
     gapReportRoute({ store: context.store, now }),
@@ -84,7 +82,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...governanceRoutes({ ...context.governance, recorder, now }),
     ...keyRoutes({ keys: context.accounts.keys, now }),
     ...paidRoutes(context),
-    signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.behindProxy) }),
+    signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.trustedProxies) }),
   ];
   return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
 }

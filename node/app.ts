@@ -8,6 +8,7 @@ import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { listen, type Listener } from './http/server.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
+import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
@@ -18,6 +19,7 @@ import { startingGate, startingOperatorGate, startingPaidGate } from './start/st
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
   readonly httpPort: number;
+  readonly metricsPort: number;
 }
 
 /**
@@ -30,6 +32,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   await using starting = new AsyncDisposableStack();
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
+  const metrics = starting.use(await listenForMetrics(context.metrics, config.metrics, log));
   await federation.start();
   context.follower.start();
   context.vouching.start();
@@ -38,10 +41,13 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   starting.use(await listenForOperatorOf(context));
   await start.run(signal);
   context.follower.startSigning();
+  context.rescue.start();
   await context.lists.start();
   context.searches.start();
   intake.start();
   sealer.start();
+  // A crash, or a revocation that was decided while this node was away, may have left something.
+  void sealer.signAnew();
   context.purges.start();
   context.listUpdates?.start();
   context.regSources.start();
@@ -53,16 +59,16 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   start.end();
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
-  return { httpPort: http.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { httpPort: http.port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => PaidGate | undefined): Promise<Listener> {
   const { config, start, till } = context;
   const options = appOptions(context);
-  const gate = startingGate(new ApiGate({ ...context, behindProxy: config.http.behindProxy }), start);
+  const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
   const paidGate = till === null ? {} : { paidGate: startingPaidGate(paid) };
   const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, ...paidGate });
-  return listen(app.callback(), config.http, options.baseUrl);
+  return listen(app.callback(), config.http, options.baseUrl, tellOfFirst(context.log));
 }
 
 function listenForOperatorOf(context: NodeContext): Promise<Listener> {
@@ -76,6 +82,15 @@ function appOptions({ log, metrics, baseUrl }: NodeContext) {
     log,
     baseUrl,
     observe: metrics.observeAnswer.bind(metrics),
+  };
+}
+
+/** The first says what to set right, or whom to keep out; one line for each would be theirs to fill the disk with. */
+function tellOfFirst(log: NodeContext['log']): (address: string) => void {
+  let told = false;
+  return (address) => {
+    if (!told) log.warn({ address }, 'without TLS_CERT only TRUSTED_PROXIES may connect: closed, and others later without a word');
+    told = true;
   };
 }
 
@@ -108,7 +123,7 @@ async function openPaidGate(context: NodeContext): Promise<PaidGate | undefined>
   return new PaidGate({
     ...context,
     ...till,
-    behindProxy: config.http.behindProxy,
+    trustedProxies: config.http.trustedProxies,
     requireStorage: () => room.requireRoom(),
     extensionsOf: discoveryExtensions(),
   });

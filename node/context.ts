@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../protocol/ids.ts';
 import { parseRosterFile } from '../protocol/keys/roster-file.ts';
-import { knownNode } from '../protocol/log/decision-state.ts';
-import { timestampOf, timestampOfConsensus } from '../protocol/time.ts';
+import { isRevoked, knownNode } from '../protocol/log/decision-state.ts';
+import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
@@ -27,14 +27,17 @@ import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
+import { noteDecided } from './decided.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
+import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
-import { FederationLog, type LoggedDecision } from './log/federation-log.ts';
+import { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { Rescue, type RescueOptions } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
@@ -77,6 +80,8 @@ export interface Overrides {
   readonly startsUnread?: boolean;
   /** The clock that a start waits by, in milliseconds. */
   readonly monotonic?: () => number;
+  /** When batches of other nodes are named. */
+  readonly rescue?: Partial<Pick<RescueOptions, 'afterMs' | 'mayRescue'>>;
 }
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -110,6 +115,7 @@ export interface NodeContext
   readonly follower: LogFollower;
   /** Names on the ledger what this member wants in force. */
   readonly namer: StatementNamer;
+  readonly rescue: Rescue;
   readonly federationLog: FederationLog;
   readonly checkpointBook: CheckpointBook;
   readonly vouching: Vouching;
@@ -173,6 +179,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       node: self,
       federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
+      naming: {
+        standingOf: (node, batch, message) => standingOf(federationLog, node, batch, message),
+        mayName(message) {
+          const heldUpTo = federation.holdings.upTo;
+          return mayNameOwn(federationLog.state, { self, account: config.ledger.operatorId, heldUpTo }, message);
+        },
+        readToEnd: (signal) => follower.readToEnd(signal),
+      },
       random,
       onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
@@ -206,6 +220,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       transport,
       askRosters: (url, from, signal) => new PublicFace(url, { now, signal }).rosters(from),
       starts: { answer: (node) => starts.answer(node), noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches) },
+      isMember: (node) => federationLog.state.members[node] !== undefined,
+      onReplicated: () => anchoring.noteChange(),
+      onReplaced: (node) => rescue.forget(node),
+      random,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       onHeld: (node) => vouching.poke(node),
@@ -237,8 +255,13 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       vouched: () => vouching.vouched(),
       besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
-        noteDecided(decided, self, sealer, vouching, log);
-        namer.name();
+        const onRevoked = (node: NodeId) => federation.noteOutdone(node);
+        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, onRevoked, log }, decided);
+      },
+      onUndecided(messages) {
+        const { operatorId } = config.ledger;
+        const paid = messages.filter(({ payer }) => payer === operatorId);
+        if (paid.length > 0) anchoring.noteUndecided(paid.map(({ message }) => Buffer.from(message).toString()));
       },
       onRivals(rivals) {
         federation.noteRivals(rivals).catch((error: unknown) => {
@@ -267,6 +290,17 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
+  const rescue: Rescue = opening.use(
+    await Rescue.open({
+      ...rooms,
+      self,
+      federationLog,
+      readingState: () => follower.readingState(),
+      mayRescue: (node, batch) => starts.mayRescue(node, batch),
+      ensure: (batch) => anchoring.ensureRescue(batch),
+      ...overrides.rescue,
+    }),
+  );
   const vouching: Vouching = opening.use(
     await Vouching.open({
       ...rooms,
@@ -276,6 +310,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
         if (node === self) federation.noteOwnFork();
+        else federation.noteOutdone(node);
       },
     }),
   );
@@ -291,6 +326,15 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       intervalMs: config.batchIntervalMs,
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
+      resigning: {
+        isRevoked: (keyId) => isRevoked(federationLog.state, self, keyId),
+        withdraw: (from) => anchoring.withdraw(from),
+        resume: () => anchoring.resume(),
+        onSigned(batches) {
+          log.warn({ batches: batches.map(({ envelope }) => envelope.batch) }, 'undecided batches by a revoked key are signed anew');
+          federation.noteSignedAnew(batches);
+        },
+      },
       onSealed: (batch) => onSealed(batch, metrics, anchoring, federation, log),
       onRefused(refusal) {
         log.fatal({ err: refusal, code: refusal.code, seq: refusal.seq }, 'the own records make no batch: nothing more is signed');
@@ -390,6 +434,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     federation,
     follower,
     namer,
+    rescue,
     federationLog,
     checkpointBook: follower.book,
     vouching,
@@ -422,22 +467,3 @@ function onSealed(
   federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
 }
 
-/** Batches were decided: they may be vouched for, and own ones may be gone on from. */
-function noteDecided(
-  decided: readonly LoggedDecision[],
-  self: NodeId,
-  sealer: Sealer,
-  vouching: Vouching,
-  log: Logger,
-): void {
-  for (const { decision, named } of decided) {
-    if (named.type === 'roster') {
-      sealer.begin().catch((error: unknown) => log.error({ err: error }, 'the own chain could not begin'));
-    }
-    if (named.type !== 'batch') continue;
-    const { node, batch, envelope } = named;
-    const at = timestampOfConsensus(decision.consensusTimestamp);
-    if (node === self) sealer.noteDecided(batch, { envelope, at });
-    vouching.poke(node);
-  }
-}

@@ -43,7 +43,7 @@ interface KeyRoomsOptions {
   readonly own: Secrets;
   readonly signing: SigningKey;
   readonly keys: FederationKeys;
-  readonly sealer: Pick<Sealer, 'unsealedFrom'>;
+  readonly sealer: Pick<Sealer, 'signAnew' | 'undecidedFrom'>;
   readonly anchoring: Pick<Anchoring, 'statementEntry' | 'noteSealed'>;
   readonly federation: Pick<Federation, 'announceKey'>;
   readonly follower: Pick<LogFollower, 'noteKey'>;
@@ -58,12 +58,15 @@ export function openOwnKeys(options: KeyRoomsOptions): OwnKeys {
     ...options,
     ...own,
     node: config.id,
-    unsealedFrom: () => sealer.unsealedFrom,
+    undecidedFrom: () => sealer.undecidedFrom(),
     anchorEntry: anchoring.statementEntry.bind(anchoring),
     onStatement(type, signed) {
       anchoring.noteSealed();
       void federation.announceKey(type, signed);
     },
-    onRotated: () => follower.noteKey(),
+    onRotated() {
+      follower.noteKey();
+      void sealer.signAnew();
+    },
   });
 }

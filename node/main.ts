@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
 import pino from 'pino';
 import { startApp } from './app.ts';
-import { configOf } from './config/config.ts';
+import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
+import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
 import { StoreError } from './store/store.ts';
 
@@ -13,7 +14,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 // A node that a supervisor started goes with it, however the supervisor went.
 process.once('disconnect', () => stop.abort());
 
-const config = configOf(readEnvironment());
+const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
 try {
   await using context = await openContext(config, log);
@@ -32,3 +33,14 @@ try {
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
+
+/** What the operator set wrongly is said in one line. */
+function readConfig(): NodeConfig {
+  try {
+    return configOf(readEnvironment());
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

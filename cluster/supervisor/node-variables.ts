@@ -24,6 +24,7 @@ export function nodeVariables(
     NODE_HOME: home,
     ROSTER: roster,
     HTTP_PORT: String(node.httpPort),
+    METRICS_LISTEN: `127.0.0.1:${node.metricsPort}`,
     PEER_LISTEN: node.peerAddress,
     BATCH_INTERVAL: String(BATCH_INTERVAL_SECONDS),
     PAYLOAD_RESIDENCY: 'federation',

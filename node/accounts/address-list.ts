@@ -46,6 +46,9 @@ export class AddressList {
   }
 }
 
+/** Holds no address. */
+export const NO_ADDRESSES = new AddressList([]);
+
 /** Whether a text is an address (`203.0.113.7`, `2001:db8::1`) or a CIDR range (`203.0.113.0/24`). */
 export function isAddressRange(text: string): boolean {
   return parseRange(text) !== undefined;

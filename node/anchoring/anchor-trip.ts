@@ -2,10 +2,19 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { type AnchorRow, messageHash, readAnchor, type StatementAnchorRow, statementAnchorTable } from './anchors.ts';
+import { messageHash, statementAnchorTable } from './anchors.ts';
 import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger-client.ts';
 import type { MirrorClient } from './mirror-client.ts';
-import { closeOperations, isBatchRow, noteSubmitted, type OutboxRow, requeue, rowOperation } from './outbox.ts';
+import type { Naming, NameStanding } from './naming.ts';
+import {
+  closeOperations,
+  isBatchRow,
+  isRescueRow,
+  noteSubmitted,
+  type OutboxRow,
+  requeue,
+  rowOperation,
+} from './outbox.ts';
 import { backOff } from './pace.ts';
 import { Wake } from './wake.ts';
 
@@ -20,6 +29,7 @@ export interface TripPort {
   readonly store: Store;
   readonly ledger: LedgerClient;
   readonly mirror: MirrorClient;
+  readonly naming: Pick<Naming, 'standingOf' | 'readToEnd'>;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Logger;
@@ -32,27 +42,32 @@ export interface TripPort {
   readonly onNamed: (row: OutboxRow) => void;
   readonly noteContact: (outcome: 'answered' | 'silent', refusal: string | null) => void;
   readonly onSubmitted: (row: OutboxRow) => void;
-  readonly onConfirmed: (row: OutboxRow, anchor: AnchorRow | StatementAnchorRow) => void;
+  readonly onConfirmed: (row: OutboxRow) => void;
 }
 
 /** Nodes refuse a transaction in the last seconds of its validity; sending it then is of no use. In seconds. */
 const SEND_MARGIN_SECONDS = 10;
 /** How often the store and the receipt are looked at while a transaction that a node has is awaited, in milliseconds. */
 const LOOK_MS = 1_000;
+/** Pause of a batch in whose place another was decided: nothing is sent for it. In milliseconds. */
+const OUTDONE_MS = 60_000;
 /** An accepted transaction that has not shown on the topic is sent again: the node may have lost it. In milliseconds. */
 const RESEND_MS = 4_000;
 
 /**
- * Carries one batch or statement from its outbox row to a confirmed anchor, and never gives up before that or the signal.
+ * Carries one name from its outbox row to the ledger, and never gives up before it is confirmed or the signal ends.
  *
- * Exactly once: at any time at most one transaction of the row can still reach the ledger. Its signed bytes are on the
- * disk before they are sent, are sent as often as needed, and are let go only when a mirror whose clock is past their
- * validity does not have them. A failure at consensus or a refusal does not shorten that wait.
+ * Never twice in flight: at any time at most one transaction of the row can still reach the ledger. Its signed bytes are on
+ * the disk before they are sent, are sent as often as needed, and are let go only when a mirror whose clock is past their
+ * validity does not have them, or when the final reading of the topic showed their message. A failure at consensus or a
+ * refusal does not shorten that wait.
  *
- * Confirmed only by the topic reader's own, linked reading: no receipt and no mirror's word about a transaction counts.
+ * A batch is confirmed where the federation's log decided it, and named again where its message decided nothing. A rescue
+ * ends when its message was read, or its number decided. A statement is confirmed by the topic reader's own, linked reading.
+ * No receipt and no mirror's word about a transaction confirms anything.
  */
 export class AnchorTrip {
-  /** Rung when the topic reader has seen the batch's message. */
+  /** Rung when something that it waits for may have come. */
   readonly wake = new Wake();
   readonly #port: TripPort;
   /** As it is on the disk: replaced only after the write. */
@@ -62,14 +77,14 @@ export class AnchorTrip {
   #acceptedAt: number | null = null;
   #lastReceipt = '';
   #isNamed = false;
+  /** The final reading showed a message of this row that decided nothing. */
+  #decidedNothing = false;
+  /** Names of this run that decided nothing. */
+  #fruitless = 0;
 
   constructor(port: TripPort, row: OutboxRow) {
     this.#port = port;
     this.#row = row;
-  }
-
-  get isOfBatch(): boolean {
-    return isBatchRow(this.#row);
   }
 
   /** Whether a receipt shows that the message is on the ledger. It is confirmed only by the topic. */
@@ -77,38 +92,82 @@ export class AnchorTrip {
     return this.#isNamed;
   }
 
+  /** Whether a transaction of it is frozen, which may be on its way. */
+  get isSent(): boolean {
+    return this.#row.transaction !== null;
+  }
+
   get message(): string {
     return this.#row.message;
   }
 
-  /** Resolves once the batch is confirmed, or when the signal ends. Rejects where the store fails. */
+  /** Number of the own batch; null for anything else. */
+  get batch(): number | null {
+    return isBatchRow(this.#row) ? this.#row.batch : null;
+  }
+
+  /** The final reading shows this row's message, paid by this node: it decided nothing where it stands. */
+  noteUndecided(): void {
+    this.#decidedNothing = true;
+    this.wake.ring();
+  }
+
+  /** Resolves once the row is confirmed, or when the signal ends. Rejects where the store fails. */
   async run(): Promise<void> {
     const { signal } = this.#port;
     while (!signal.aborted) {
-      if (await this.#confirmIfRead()) return;
+      const standing = await this.#standing();
+      if (await this.#closeIfDone(standing)) return;
+      if (standing === 'other') {
+        await this.wake.wait(OUTDONE_MS, signal);
+        continue;
+      }
+      if (this.#decidedNothing) await this.#nameAgain();
       const { transaction } = this.#row;
       if (transaction === null) await this.#freeze();
       else await this.#advance(transaction);
     }
   }
 
-  /** Whether the row's very message stands on the topic, of a batch by whomever it was sent; then the row is closed. */
-  async #confirmIfRead(): Promise<boolean> {
+  /** What the log says of the batch that is named; `open` for a statement. */
+  async #standing(): Promise<NameStanding> {
+    const row = this.#row;
+    const { node, naming } = this.#port;
+    if (isBatchRow(row)) return naming.standingOf(node, row.batch, row.message);
+    return isRescueRow(row) ? naming.standingOf(row.rescued, row.number, row.message) : 'open';
+  }
+
+  async #closeIfDone(standing: NameStanding): Promise<boolean> {
+    if (!(await this.#isDone(standing))) return false;
     const { store, now, onConfirmed } = this.#port;
-    const anchor = await this.#readAnchor();
-    // Members name a statement by the same text: only this node's own message is its word.
-    if (anchor === undefined || (!this.isOfBatch && !this.#isNamed)) return false;
     await store.write(closeOperations(this.#row, timestampOf(now())));
-    onConfirmed(this.#row, anchor);
+    onConfirmed(this.#row);
     return true;
   }
 
-  /** What is named is anchored by the message that says all of it, and by no other that a stranger may have written. */
-  #readAnchor(): Promise<AnchorRow | StatementAnchorRow | undefined> {
+  async #isDone(standing: NameStanding): Promise<boolean> {
     const row = this.#row;
-    const { node, store } = this.#port;
-    if (isBatchRow(row)) return readAnchor(store, node, row.batch, row.message);
-    return statementAnchorTable.get(store, row.statement, messageHash(row.message));
+    if (isBatchRow(row)) return standing === 'decided';
+    if (isRescueRow(row)) return standing !== 'open' || this.#decidedNothing;
+    // Members name a statement by the same text: only this node's own message is its word.
+    if (!this.#isNamed) return false;
+    const anchor = await statementAnchorTable.get(this.#port.store, row.statement, messageHash(row.message));
+    return anchor !== undefined;
+  }
+
+  /** The transaction is on the ledger and decided nothing: its batch is named by another one. */
+  async #nameAgain(): Promise<void> {
+    const { store, now, log, signal } = this.#port;
+    this.#decidedNothing = false;
+    if (this.#row.transaction === null || !isBatchRow(this.#row)) return;
+    const row = requeue(this.#row, timestampOf(now()));
+    await store.write([rowOperation(row)]);
+    log.warn(subjectOf(row), 'a name decided nothing; naming the batch again');
+    this.#row = row;
+    this.#isNamed = false;
+    this.#failures = 0;
+    this.#lastReceipt = '';
+    await this.wake.wait(backOff(++this.#fruitless, this.#port.random()), signal);
   }
 
   async #freeze(): Promise<void> {
@@ -195,14 +254,30 @@ export class AnchorTrip {
       this.#failures = 0;
       return;
     }
-    if (fate.kind === 'success') this.#isNamed = true;
-    else this.#failures++;
+    if (fate.kind === 'success') {
+      this.#isNamed = true;
+      if (await this.#wasInVain()) {
+        this.#decidedNothing = true;
+        return;
+      }
+    } else {
+      this.#failures++;
+    }
     poke();
     await this.wake.wait(Math.max(LOOK_MS, backOff(this.#failures, this.#port.random())), signal);
+  }
+
+  /** Whether a batch is open still once the log has read past the message that names it. */
+  async #wasInVain(): Promise<boolean> {
+    const { naming, signal } = this.#port;
+    if (!isBatchRow(this.#row) && !isRescueRow(this.#row)) return false;
+    await naming.readToEnd(signal);
+    return !signal.aborted && (await this.#standing()) === 'open';
   }
 }
 
 /** What a row is about, for the log. */
-export function subjectOf(row: OutboxRow): { readonly batch: number } | { readonly statement: string } {
-  return isBatchRow(row) ? { batch: row.batch } : { statement: row.statement };
+export function subjectOf(row: OutboxRow): Readonly<Record<string, number | string>> {
+  if (isBatchRow(row)) return { batch: row.batch };
+  return isRescueRow(row) ? { node: row.rescued, batch: row.number } : { statement: row.statement };
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
@@ -7,14 +8,19 @@ import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-sta
 import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
 import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import type { MirrorClient } from './mirror-client.ts';
+import type { Naming } from './naming.ts';
 import {
+  type BatchRow,
   freeze,
   isBatchRow,
+  isRescueRow,
   type OutboxRow,
   readNewestOpenRow,
+  readOpenRescues,
   readOpenRows,
   readOpenStatements,
   readOutbox,
+  type RescueRow,
   rowOperation,
 } from './outbox.ts';
 import { backOff } from './pace.ts';
@@ -30,6 +36,9 @@ export interface AnchorerOptions {
   /** Started and disposed by its owner. Its `onAnchor` must reach `noteAnchors`. */
   readonly reader: TopicReader;
   readonly guard: SpendGuard;
+  /** Of what is named for other nodes: their batches, and revocations of their keys. */
+  readonly othersGuard: SpendGuard;
+  readonly naming: Naming;
   readonly now: () => number;
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
@@ -40,8 +49,8 @@ export interface AnchorerOptions {
   readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
-  /** The batch's message was read back from the topic and linked. */
-  readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The federation's log decided the batch, and its row is closed. */
+  readonly onConfirmed?: (batch: number) => void;
   /** The name of a statement was read back from the topic. */
   readonly onStatementNamed?: () => void;
 }
@@ -50,27 +59,33 @@ export interface AnchorerOptions {
 const MAX_IN_FLIGHT = 8;
 /** Statements carried at once, beside the batches: a revocation must not wait until a backlog is worked off. */
 const MAX_STATEMENTS_IN_FLIGHT = 2;
+/** Batches of other nodes carried at once. */
+const MAX_RESCUES_IN_FLIGHT = 4;
 /** The outbox is looked at so often even when nobody calls. In milliseconds. */
 const LOOK_MS = 30_000;
 /** A held-back batch asks again at least so often: the clock may have been set. In milliseconds. */
 const MAX_HOLD_MS = 60_000;
 
 /**
- * Names the node's sealed batches and its statements on the ledger. A batch departs once a receipt, or the topic, shows
- * the one before: a name that came before that of the batch before it would decide nothing.
+ * Names the node's sealed batches, its statements and what it rescues on the ledger. A batch departs once another member
+ * holds it, and a receipt, or the log, shows the one before: a name that came before that of the batch before it would
+ * decide nothing.
  * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
- * Ownership: the outbox rows belong to their trips from when the loop takes them; `#taken` and `#takenStatements` are
- * moved by the loop alone.
+ * Ownership: the outbox rows belong to their trips from when the loop takes them until `withdraw`; `#taken` and
+ * `#takenStatements` are moved by the loop alone, and by `withdraw`.
  */
 export class Anchorer implements AsyncDisposable {
   readonly #options: AnchorerOptions;
   readonly #ending = new AbortController();
   readonly #wake = new Wake();
-  readonly #trips = new Map<AnchorTrip, Promise<void>>();
+  readonly #trips = new Map<AnchorTrip, Trip>();
   /** Freezing is one at a time and in order, so that the spend record on the disk never falls behind. */
   #freezing: Promise<unknown> = Promise.resolve();
   #taken = 0;
+  /** Own batches from this one on are not taken. */
+  #withdrawnFrom = Number.POSITIVE_INFINITY;
+  readonly #takenRescues = new Set<string>();
   /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
   #carriedStatements = 0;
@@ -106,6 +121,39 @@ export class Anchorer implements AsyncDisposable {
     for (const trip of this.#trips.keys()) if (messages.has(trip.message)) trip.wake.ring();
   }
 
+  /** Another member holds more of the own chain, or what is in force has changed: what waits may depart. */
+  noteChange(): void {
+    for (const trip of this.#trips.keys()) if (!trip.isSent) trip.wake.ring();
+    this.#wake.ring();
+  }
+
+  /** Texts of messages that decided something. */
+  noteDecided(messages: readonly string[]): void {
+    const texts = new Set(messages);
+    for (const trip of this.#trips.keys()) if (texts.has(trip.message)) trip.wake.ring();
+  }
+
+  /** Messages that this node paid for, final on the topic, which decided nothing. */
+  noteUndecided(messages: readonly string[]): void {
+    const texts = new Set(messages);
+    for (const trip of this.#trips.keys()) if (texts.has(trip.message)) trip.noteUndecided();
+  }
+
+  /** Lets go of the rows of own batches from a number on: they are replaced. Nothing of them is sent until `resume`. */
+  async withdraw(from: number): Promise<void> {
+    this.#withdrawnFrom = from;
+    const ended = [...this.#trips].filter(([{ batch }]) => batch !== null && batch >= from);
+    for (const [, { ending }] of ended) ending.abort();
+    await Promise.all(ended.map(([, { run }]) => run));
+    this.#taken = Math.min(this.#taken, from - 1);
+  }
+
+  /** Takes the rows again. */
+  resume(): void {
+    this.#withdrawnFrom = Number.POSITIVE_INFINITY;
+    this.#wake.ring();
+  }
+
   /** Undefined for a batch that was never sealed here. */
   async status(batch: number): Promise<BatchStatus | undefined> {
     const row = await readOutbox(this.#options.store, batch);
@@ -134,7 +182,7 @@ export class Anchorer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#loop;
-    await Promise.all(this.#trips.values());
+    await Promise.all([...this.#trips.values()].map(({ run }) => run));
   }
 
   async #run(): Promise<void> {
@@ -152,12 +200,21 @@ export class Anchorer implements AsyncDisposable {
   async #takeRows(): Promise<void> {
     await this.#takeStatements();
     if (!this.#carriesBatches) return;
-    const batches = [...this.#trips.keys()].filter((trip) => trip.isOfBatch);
+    await this.#takeRescues();
+    const batches = [...this.#trips.keys()].filter(({ batch }) => batch !== null);
     if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
     const [row] = await readOpenRows(this.#options.store, this.#taken, 1);
-    if (row === undefined) return;
+    // It may have been withdrawn while it was read.
+    if (row === undefined || row.batch >= this.#withdrawnFrom) return;
     this.#taken = row.batch;
     this.#depart(row);
+  }
+
+  async #takeRescues(): Promise<void> {
+    for (const row of await readOpenRescues(this.#options.store)) {
+      if (this.#takenRescues.size >= MAX_RESCUES_IN_FLIGHT) return;
+      if (!this.#takenRescues.has(rescueKey(row))) this.#depart(row);
+    }
   }
 
   async #takeStatements(): Promise<void> {
@@ -171,20 +228,24 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #depart(row: OutboxRow): void {
-    const trip = new AnchorTrip(this.#port(), row);
-    const isStatement = !isBatchRow(row);
+    const ending = new AbortController();
+    const signal = AbortSignal.any([this.#ending.signal, ending.signal]);
+    const trip = new AnchorTrip(this.#port(signal), row);
+    const rescue = isRescueRow(row) ? rescueKey(row) : null;
+    const isStatement = !isBatchRow(row) && rescue === null;
     if (isStatement) this.#carriedStatements++;
-    const run = this.#travel(trip, row).finally(() => {
+    if (rescue !== null) this.#takenRescues.add(rescue);
+    const run = this.#travel(trip, row, signal).finally(() => {
       this.#trips.delete(trip);
       if (isStatement) this.#carriedStatements--;
+      if (rescue !== null) this.#takenRescues.delete(rescue);
       this.#wake.ring();
     });
-    this.#trips.set(trip, run);
+    this.#trips.set(trip, { run, ending });
   }
 
   /** A trip fails where the store does, or the key cannot sign. It knows what is on the disk, and goes on from there. */
-  async #travel(trip: AnchorTrip, row: OutboxRow): Promise<void> {
-    const { signal } = this.#ending;
+  async #travel(trip: AnchorTrip, row: OutboxRow, signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted; failures++) {
       try {
         await trip.run();
@@ -197,22 +258,23 @@ export class Anchorer implements AsyncDisposable {
     }
   }
 
-  #port(): TripPort {
-    const { node, store, ledger, mirror, reader, now, random, log } = this.#options;
+  #port(signal: AbortSignal): TripPort {
+    const { node, store, ledger, mirror, naming, reader, now, random, log } = this.#options;
     const { onSubmitted, onTransaction, onConfirmed, onStatementNamed } = this.#options;
     return {
       node,
       store,
       ledger,
       mirror,
+      naming,
       now,
       random,
       log,
-      signal: this.#ending.signal,
+      signal,
       freezeNext: (row) => this.#freezeInTurn(row),
       poke: () => reader.poke(),
       onNamed: (row) => {
-        this.#wake.ring();
+        this.noteChange();
         if (isBatchRow(row)) this.#options.onNamed?.(row.batch);
       },
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
@@ -220,9 +282,10 @@ export class Anchorer implements AsyncDisposable {
         if (isBatchRow(row)) onSubmitted?.(row.batch);
         if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
       },
-      onConfirmed: (row, anchor) => {
-        if (isBatchRow(row) && 'batch' in anchor) onConfirmed?.(row.batch, anchor);
-        if (!isBatchRow(row)) onStatementNamed?.();
+      onConfirmed: (row) => {
+        this.noteChange();
+        if (isBatchRow(row)) onConfirmed?.(row.batch);
+        else if (!isRescueRow(row)) onStatementNamed?.();
       },
     };
   }
@@ -235,9 +298,11 @@ export class Anchorer implements AsyncDisposable {
 
   /** Crash order: the frozen bytes and what they may cost are synced in one write, before anything is sent. */
   async #freeze(row: OutboxRow): Promise<Freezing> {
-    const { store, ledger, guard, now } = this.#options;
+    const { store, ledger, now } = this.#options;
+    if (isBatchRow(row) && !this.#mayName(row)) return { kind: 'held', milliseconds: MAX_HOLD_MS };
+    const guard = this.#guardOf(row);
     const admission = guard.admit(now());
-    this.#noteHold(admission);
+    if (guard === this.#options.guard) this.#noteHold(admission);
     if (admission.kind === 'waits') {
       return { kind: 'held', milliseconds: Math.max(0, Math.min(admission.until - now(), MAX_HOLD_MS)) };
     }
@@ -245,6 +310,21 @@ export class Anchorer implements AsyncDisposable {
     await store.write([rowOperation(next), admission.record]);
     guard.commit(admission);
     return { kind: 'frozen', row: next };
+  }
+
+  /** Whether a name of the batch could decide something: those before it are named, and the log would take it. */
+  #mayName({ batch: number, message }: BatchRow): boolean {
+    const isBefore = ({ batch }: AnchorTrip) => batch !== null && batch < number;
+    if ([...this.#trips.keys()].some((trip) => isBefore(trip) && !trip.isNamed)) return false;
+    const named = parseLedgerMessage(message);
+    return named.type === 'batch' && this.#options.naming.mayName(named);
+  }
+
+  #guardOf(row: OutboxRow): SpendGuard {
+    const { node, guard, othersGuard } = this.#options;
+    if (isRescueRow(row)) return othersGuard;
+    const named = parseLedgerMessage(row.message);
+    return named.type === 'revocation' && named.node !== node ? othersGuard : guard;
   }
 
   #noteHold(admission: Admission): void {
@@ -262,4 +342,13 @@ export class Anchorer implements AsyncDisposable {
     if (reachable !== this.#contact.reachable) log.info({ reachable }, 'ledger contact changed');
     this.#contact = reachable ? { reachable, lastAnswerAt: now(), refusal } : { ...this.#contact, reachable };
   }
+}
+
+interface Trip {
+  readonly run: Promise<void>;
+  readonly ending: AbortController;
+}
+
+function rescueKey({ rescued, number }: RescueRow): string {
+  return `${rescued}/${number}`;
 }

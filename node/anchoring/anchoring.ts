@@ -5,7 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
-import type { Timestamp } from '../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
@@ -18,10 +18,14 @@ import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
+import type { Naming } from './naming.ts';
+import { mayNameForOther, namedForOther, OTHERS_SPEND_LIMITS, OTHERS_SPEND_ROW } from './others-limits.ts';
 import {
   type BatchRow,
   outboxEntry,
   readOutbox,
+  rescueEntry,
+  rescueOutboxTable,
   type StatementRow,
   statementOutboxClosedTable,
   statementOutboxEntry,
@@ -40,6 +44,7 @@ export interface AnchoringOptions {
   /** Hash of the genesis roster. */
   readonly federation: Sha256Hash;
   readonly store: Store;
+  readonly naming: Naming;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Logger;
@@ -51,8 +56,8 @@ export interface AnchoringOptions {
   readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
-  /** The batch's message was read back from the topic and linked. */
-  readonly onConfirmed?: (batch: number, anchor: AnchorRow) => void;
+  /** The federation's log decided the batch, and its row is closed. */
+  readonly onConfirmed?: (batch: number) => void;
   /** The name of a statement was read back from the topic. */
   readonly onStatementNamed?: () => void;
   /** Anchors of any member's batches, new on this node's reading of the topic. */
@@ -85,10 +90,25 @@ export interface Anchoring extends AsyncDisposable {
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
   readonly statementEntry: (statement: NamedStatement, at: Timestamp) => Operation;
-  /** Has a statement named that was kept without that row, unless its name is on its way or counts still. */
+  /**
+   * Has a statement named that was kept without that row, unless its name is on its way or counts still, or the day's limit
+   * of what is named for its node is reached.
+   */
   readonly ensureStatement: (statement: NamedStatement, at: Timestamp, terms: NamingTerms) => Promise<void>;
+  /** Has a batch of another node named by this one, unless it is on its way, or the day's limit for that node is reached. */
+  readonly ensureRescue: (batch: StoredBatch) => Promise<void>;
   /** A batch was sealed or a statement kept: its outbox row is on the disk. */
   readonly noteSealed: () => void;
+  /** Another member holds more of the own chain, or what is in force has changed: what waits may depart. */
+  readonly noteChange: () => void;
+  /** Texts of messages that decided something. */
+  readonly noteDecided: (messages: readonly string[]) => void;
+  /** Messages that this node paid for are final on the topic and decided nothing. */
+  readonly noteUndecided: (messages: readonly string[]) => void;
+  /** Lets go of own batches from a number on, which are replaced; resolves once nothing of them is sent any more. */
+  readonly withdraw: (from: number) => Promise<void>;
+  /** Takes them again. */
+  readonly resume: () => void;
   /** The outbox row of a batch of this node; undefined for one that was never sealed here. */
   readonly outboxOf: (batch: number) => Promise<BatchRow | undefined>;
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
@@ -108,6 +128,8 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   const mirror = new MirrorClient(config.mirrors);
   const ledger = options.ledger ?? new HederaClient(config);
   const guard = await SpendGuard.open(store, config.spend);
+  const { feeTinybars } = guard.limits;
+  const othersGuard = await SpendGuard.open(store, { ...OTHERS_SPEND_LIMITS, feeTinybars }, OTHERS_SPEND_ROW);
   const reader: TopicReader = await openReader(options, mirror, {
     onAnchor(anchors) {
       anchorer.noteAnchors(anchors);
@@ -118,8 +140,8 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       options.onStatement?.(statements);
     },
   });
-  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard });
-  const lanes = new Lanes<Sha256Hash>();
+  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard, othersGuard });
+  const lanes = new Lanes();
   const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
   const statementEntry: Anchoring['statementEntry'] = (named, at) => {
     const message = messageOf(named);
@@ -149,13 +171,40 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       return lanes.exclusive(message.statement, async () => {
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
         const named = sentAt(await statementOutboxClosedTable.get(store, message.statement));
-        const isRecent = named !== undefined && Date.parse(at) - Date.parse(named) < everyMs;
+        const now = Date.parse(at);
+        const isRecent = named !== undefined && now - Date.parse(named) < everyMs;
         const counts = isRecent && (since === null || named >= since);
         if (isUnderWay || counts) return;
-        await store.write([statementOutboxClosedTable.del(message.statement), statementEntry(statement, at)]);
+        const isOfOther = message.type === 'revocation' && message.node !== options.node;
+        if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now))) return;
+        const counted = isOfOther ? [await namedForOther(store, 'revocation', message.node, now)] : [];
+        await store.write([
+          statementOutboxClosedTable.del(message.statement),
+          statementEntry(statement, at),
+          ...counted,
+        ]);
         anchorer.noteSealed();
       });
     },
+    ensureRescue({ envelope, signed }) {
+      const { node: rescued, batch } = envelope;
+      return lanes.exclusive(`rescue ${rescued}`, async () => {
+        if ((await rescueOutboxTable.get(store, rescued, batch)) !== undefined) return;
+        const now = options.now();
+        if (!(await mayNameForOther(store, 'rescue', rescued, now))) return;
+        const message = writeLedgerMessage(nameEnvelope(nativeSuite, federation, envelope, signed.statement));
+        await store.write([
+          rescueEntry(rescued, batch, message, timestampOf(now)),
+          await namedForOther(store, 'rescue', rescued, now),
+        ]);
+        anchorer.noteSealed();
+      });
+    },
+    noteChange: () => anchorer.noteChange(),
+    noteDecided: (messages) => anchorer.noteDecided(messages),
+    noteUndecided: (messages) => anchorer.noteUndecided(messages),
+    withdraw: (from) => anchorer.withdraw(from),
+    resume: () => anchorer.resume(),
     noteSealed: () => anchorer.noteSealed(),
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),

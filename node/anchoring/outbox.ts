@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import { Closed, CountShape, OrdinalShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { Closed, CountShape, NodeIdShape, OrdinalShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -10,8 +11,9 @@ import type { PreparedTransaction, TransactionId } from './ledger-client.ts';
 
 /**
  * `queued`: no transaction holds it · `prepared`: signed bytes are frozen, a node may have them · `submitted`: a node
- * said that it has them · `confirmed`: the message was read back from the topic and linked. Only `confirmed` is final;
- * a transaction that died brings its batch back to `queued`, and the history keeps both.
+ * said that it has them · `confirmed`: of a batch, the federation's log decided it; of a statement, this node's message
+ * was read back. Only `confirmed` is final; a transaction that died, or a name that decided nothing, brings its batch back
+ * to `queued`, and the history keeps both.
  */
 export type OutboxStatus = 'queued' | 'prepared' | 'submitted' | 'confirmed';
 
@@ -34,18 +36,22 @@ const STEPS = {
 const BatchRowShape = Closed({ batch: OrdinalShape, ...STEPS });
 /** `statement`: hash of the revocation or roster. */
 const StatementRowShape = Closed({ statement: Sha256Shape, ...STEPS });
+/** A batch of another node that this one names. */
+const RescueRowShape = Closed({ rescued: NodeIdShape, number: OrdinalShape, ...STEPS });
 export type BatchRow = Static<typeof BatchRowShape>;
 export type StatementRow = Static<typeof StatementRowShape>;
+export type RescueRow = Static<typeof RescueRowShape>;
 /** What is on its way to the ledger. */
-export type OutboxRow = BatchRow | StatementRow;
+export type OutboxRow = BatchRow | StatementRow | RescueRow;
 export type OutboxEvent = OutboxRow['history'][number];
 
 const compiledBatch = Compile(BatchRowShape);
 const compiledStatement = Compile(StatementRowShape);
+const compiledRescue = Compile(RescueRowShape);
 const batchCodec = jsonCodec((value: unknown): value is BatchRow => compiledBatch.Check(value));
 const statementRowCodec = jsonCodec((value: unknown): value is StatementRow => compiledStatement.Check(value));
 
-/** batch → row that is not confirmed yet. Holds what is under way and no history, so reading it costs no more with age. */
+/** batch → row that is not decided yet. Holds what is under way and no history, so reading it costs no more with age. */
 export const outboxTable = new Table('outbox', batchCodec);
 /** batch → confirmed row, without its frozen bytes. */
 export const outboxClosedTable = new Table('outbox-closed', batchCodec);
@@ -54,10 +60,18 @@ export const statementOutboxTable = new Table('statement-outbox', statementRowCo
 /** statement hash → confirmed row, without its frozen bytes. */
 export const statementOutboxClosedTable = new Table('statement-outbox-closed', statementRowCodec);
 
+/** (other node, batch) → row of a batch of that node that this one names, until its message was read back. */
+export const rescueOutboxTable = new Table(
+  'rescue-outbox',
+  jsonCodec((value: unknown): value is RescueRow => compiledRescue.Check(value)),
+);
+
 /** Statuses kept of a batch that dies again and again; the first and the latest ones stay. */
 const MAX_HISTORY = 64;
 /** Statements looked at at once. */
 const MAX_OPEN_STATEMENTS = 64;
+/** Rescues looked at at once. */
+const MAX_OPEN_RESCUES = 64;
 
 /**
  * The entry of a sealed batch. It lands in the sealing write itself: a batch that exists is a batch that will be
@@ -72,6 +86,11 @@ export function statementOutboxEntry(statement: Sha256Hash, message: string, at:
   return statementOutboxTable.put([statement], { statement, ...queued(message, at) });
 }
 
+/** The entry of a batch of another node. */
+export function rescueEntry(rescued: NodeId, number: number, message: string, at: Timestamp): Operation {
+  return rescueOutboxTable.put([rescued, number], { rescued, number, ...queued(message, at) });
+}
+
 /** Freezes a transaction for the row. Crash order: this write is synced before the first packet of it leaves. */
 export function freeze(row: OutboxRow, transaction: PreparedTransaction, at: Timestamp): OutboxRow {
   const next = step(row, 'prepared', at, transaction.transactionId);
@@ -83,17 +102,23 @@ export function noteSubmitted(row: OutboxRow, at: Timestamp): OutboxRow {
   return step(row, 'submitted', at, row.transaction?.transactionId);
 }
 
-/** Lets go of a transaction that can reach the ledger no more. Nothing else may bring a row back to `queued`. */
+/**
+ * Lets go of a transaction that can reach the ledger no more, or whose message was read there and decided nothing. Nothing
+ * else may bring a row back to `queued`.
+ */
 export function requeue(row: OutboxRow, at: Timestamp): OutboxRow {
   return { ...step(row, 'queued', at, row.transaction?.transactionId), transaction: null };
 }
 
 export function rowOperation(row: OutboxRow): Operation {
-  return isBatchRow(row) ? outboxTable.put([row.batch], row) : statementOutboxTable.put([row.statement], row);
+  if (isBatchRow(row)) return outboxTable.put([row.batch], row);
+  if (isRescueRow(row)) return rescueOutboxTable.put([row.rescued, row.number], row);
+  return statementOutboxTable.put([row.statement], row);
 }
 
-/** Moves the row to the confirmed ones. The anchor that it rests on is on the disk before this write. */
+/** Moves the row to the confirmed ones; of a rescue nothing is kept. What it rests on is on the disk before this write. */
 export function closeOperations(row: OutboxRow, at: Timestamp): Operation[] {
+  if (isRescueRow(row)) return [rescueOutboxTable.del(row.rescued, row.number)];
   const closed = { ...step(row, 'confirmed', at, row.transaction?.transactionId), transaction: null };
   return isBatchRow(closed)
     ? [outboxTable.del(closed.batch), outboxClosedTable.put([closed.batch], closed)]
@@ -102,6 +127,10 @@ export function closeOperations(row: OutboxRow, at: Timestamp): Operation[] {
 
 export function isBatchRow(row: OutboxRow): row is BatchRow {
   return 'batch' in row;
+}
+
+export function isRescueRow(row: OutboxRow): row is RescueRow {
+  return 'rescued' in row;
 }
 
 export async function readOutbox(store: Store, batch: number): Promise<BatchRow | undefined> {
@@ -119,6 +148,13 @@ export async function readOpenRows(store: Store, after: number, limit: number): 
 export async function readOpenStatements(store: Store): Promise<StatementRow[]> {
   const rows: StatementRow[] = [];
   for await (const [, row] of statementOutboxTable.under(store, [], { limit: MAX_OPEN_STATEMENTS })) rows.push(row);
+  return rows;
+}
+
+/** Rows of other nodes' batches. */
+export async function readOpenRescues(store: Store): Promise<RescueRow[]> {
+  const rows: RescueRow[] = [];
+  for await (const [, row] of rescueOutboxTable.under(store, [], { limit: MAX_OPEN_RESCUES })) rows.push(row);
   return rows;
 }
 

@@ -1,4 +1,5 @@
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
+import { AddressList, isAddressRange } from '../accounts/address-list.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
 import { isMailAddress } from '../mail/mail-address.ts';
@@ -9,7 +10,18 @@ import type { Environment } from './environment.ts';
 import { inferenceConfig } from './inference-config.ts';
 import { listsConfig } from './lists-config.ts';
 import { paymentsConfig } from './payments-config.ts';
-import { ConfigError, isLoopback, list, oneOf, parse, port, positive, required } from './read-variable.ts';
+import {
+  ConfigError,
+  isLoopback,
+  list,
+  type ListenAddress,
+  listenAddress,
+  oneOf,
+  parse,
+  port,
+  positive,
+  required,
+} from './read-variable.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
 export interface NodeConfig {
@@ -21,6 +33,8 @@ export interface NodeConfig {
   /** File with the federation's signed rosters, from genesis on. */
   readonly rosterFile: string;
   readonly http: HttpConfig;
+  /** Where the node shows its metrics, in the clear. */
+  readonly metrics: ListenAddress;
   /** Multiaddrs that peers reach this node on. */
   readonly peerListen: readonly string[];
   /** The operator's word that this store is no copy, and the only one: a start waits for no other member. */
@@ -54,12 +68,13 @@ export interface HttpConfig {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** A proxy of ours does the TLS, and writes `X-Forwarded-For`. */
-  readonly behindProxy: boolean;
+  /** The operator's proxies, which write `X-Forwarded-For`; without a certificate of the node's own they do the TLS. */
+  readonly trustedProxies: AddressList;
 }
 
 const DEFAULT_HTTP_HOST = '127.0.0.1';
 const DEFAULT_HTTP_PORT = 4100;
+const DEFAULT_METRICS_LISTEN: ListenAddress = { host: '127.0.0.1', port: 4400 };
 const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
@@ -77,6 +92,7 @@ export function configOf(environment: Environment): NodeConfig {
     keyPassphraseFile: environment.NODE_KEY_PASSPHRASE_FILE ?? null,
     rosterFile: required(environment, 'ROSTER'),
     http,
+    metrics: listenAddress(environment, 'METRICS_LISTEN', DEFAULT_METRICS_LISTEN),
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
     startsAlone: oneOf(environment, 'START_ALONE', ['0', '1'] as const, '0') === '1',
     batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,
@@ -96,17 +112,28 @@ export function configOf(environment: Environment): NodeConfig {
   };
 }
 
-/** Without a certificate a node is reached from this machine only, unless it is told that a proxy does the TLS. */
+/** Without a certificate a node is reached from this machine only, unless it is told whose proxies do the TLS. */
 function httpConfig(environment: Environment): HttpConfig {
+  if (environment.BEHIND_PROXY !== undefined) {
+    throw new ConfigError('BEHIND_PROXY is not read any more: name your proxies in TRUSTED_PROXIES, such as 10.0.0.0/8');
+  }
   const host = environment.HTTP_HOST ?? DEFAULT_HTTP_HOST;
   const { TLS_CERT: certFile, TLS_KEY: keyFile } = environment;
   if ((certFile === undefined) !== (keyFile === undefined)) throw new ConfigError('TLS_CERT and TLS_KEY go together');
   const tls = certFile === undefined || keyFile === undefined ? null : { certFile, keyFile };
-  const behindProxy = oneOf(environment, 'BEHIND_PROXY', ['0', '1'] as const, '0') === '1';
-  if (tls === null && !behindProxy && !isLoopback(host)) {
-    throw new ConfigError(`HTTP_HOST ${host} needs TLS_CERT and TLS_KEY, or BEHIND_PROXY=1`);
+  const proxies = list(environment.TRUSTED_PROXIES ?? '');
+  if (tls === null && proxies.length === 0 && !isLoopback(host)) {
+    throw new ConfigError(`HTTP_HOST ${host} needs TLS_CERT and TLS_KEY, or TRUSTED_PROXIES`);
   }
-  return { host, port: port(environment, 'HTTP_PORT', DEFAULT_HTTP_PORT), tls, behindProxy };
+  const trustedProxies = new AddressList(proxies.map(proxyRange));
+  return { host, port: port(environment, 'HTTP_PORT', DEFAULT_HTTP_PORT), tls, trustedProxies };
+}
+
+/** Who trusts everyone believes what any stranger writes. */
+function proxyRange(text: string): string {
+  if (!isAddressRange(text)) throw new ConfigError(`TRUSTED_PROXIES: ${text} is no address and no CIDR range`);
+  if (text.endsWith('/0')) throw new ConfigError(`TRUSTED_PROXIES: ${text} is everyone`);
+  return text;
 }
 
 function ledgerConfig(environment: Environment): NodeConfig['ledger'] {

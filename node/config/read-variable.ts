@@ -5,6 +5,14 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Where a server listens; port 0 is one of the system's choice. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const MAX_PORT = 65_535;
+const LISTEN_ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/;
 const HTTP = new Set(['http:', 'https:']);
 const LOOPBACK = new Set(['127.0.0.1', '::1', '[::1]', 'localhost']);
 
@@ -34,8 +42,19 @@ export function positive(environment: Environment, name: Variable, otherwise: nu
 
 export function port(environment: Environment, name: Variable, otherwise: number): number {
   const value = Number(environment[name] ?? otherwise);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new ConfigError(`${name} is not a port`);
+  if (!Number.isInteger(value) || value < 0 || value > MAX_PORT) throw new ConfigError(`${name} is not a port`);
   return value;
+}
+
+/** `host:port`; an IPv6 address in brackets. Throws `ConfigError`. */
+export function listenAddress(environment: Environment, name: Variable, otherwise: ListenAddress): ListenAddress {
+  const text = environment[name];
+  if (text === undefined) return otherwise;
+  const [, ipv6, other, digits] = LISTEN_ADDRESS.exec(text) ?? [];
+  const host = ipv6 ?? other;
+  const number = Number(digits);
+  if (host === undefined || number > MAX_PORT) throw new ConfigError(`${name} is not host:port`);
+  return { host, port: number };
 }
 
 export function oneOf<Choice extends string>(

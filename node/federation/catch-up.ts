@@ -10,6 +10,7 @@ import type { Lanes } from '../lanes.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import { rewindChain } from './rewind.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
@@ -35,6 +36,8 @@ export interface CatchUpOptions {
   readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
   /** A peer's page stands on a key that nobody has certified here yet, or on a roster that is not known. */
   readonly onUnknownKey: (peer: NodeId) => void;
+  /** Whether what is held of that node waits to be replaced: nothing can follow it. */
+  readonly isOutdone?: (node: NodeId) => boolean;
   /** Rows that go beside those of a node's chain. */
   readonly besides?: (node: NodeId) => ChainBesides | undefined;
 }
@@ -54,6 +57,8 @@ export class CatchUp implements AsyncDisposable {
   readonly #options: CatchUpOptions;
   readonly #leads = new Map<NodeId, Map<NodeId, Lead>>();
   readonly #running = new Map<NodeId, Promise<void>>();
+  /** Chains that are being dropped in part: nothing of them is pulled. */
+  readonly #rewinding = new Set<NodeId>();
   readonly #assemblers = new Map<NodeId, ChainAssembler>();
   readonly #closing = new AbortController();
 
@@ -70,9 +75,29 @@ export class CatchUp implements AsyncDisposable {
     this.#wake(node);
   }
 
+  /** What held up a node's chain is over. */
+  resume(node: NodeId): void {
+    this.#wake(node);
+  }
+
   /** Whatever a peer was resting for is over, for one chain or for all: it came back, or nobody else is left. */
   forgive(peer: NodeId, node?: NodeId): void {
     for (const [chain, leads] of this.#leads) if (node === undefined || node === chain) leads.delete(peer);
+  }
+
+  /** Drops the held batches of a node after number `to`; the chain is pulled again from there. */
+  async rewind(node: NodeId, to: number): Promise<void> {
+    const { store, chains } = this.#options;
+    this.#rewinding.add(node);
+    try {
+      await this.settled(node);
+      this.#assemblers.delete(node);
+      await rewindChain(store, chains, node, to);
+    } finally {
+      this.#rewinding.delete(node);
+      for (const lead of this.#leads.get(node)?.values() ?? []) lead.notBefore = 0;
+      this.#wake(node);
+    }
   }
 
   /** Chains being pulled at this moment. */
@@ -179,6 +204,7 @@ export class CatchUp implements AsyncDisposable {
 
   /** The origin itself if it can be asked, else the peer that is furthest ahead. */
   #choose(node: NodeId): NodeId | undefined {
+    if (this.#rewinding.has(node) || this.#options.isOutdone?.(node) === true) return undefined;
     const now = this.#options.now();
     const held = this.#options.chains.head(node).batch;
     const able = [...(this.#leads.get(node) ?? [])].filter(([, lead]) => lead.batch > held && lead.notBefore <= now);

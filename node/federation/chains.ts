@@ -34,6 +34,12 @@ export class Chains {
     return this.#heads;
   }
 
+  /** Batches were dropped: `head` is the last that is left. */
+  rewind(node: NodeId, head: StoredBatch | undefined): void {
+    if (head === undefined) this.#heads.delete(node);
+    else this.advance(head);
+  }
+
   advance({ envelope, signed }: StoredBatch): void {
     this.#heads.set(envelope.node, {
       batch: envelope.batch,

@@ -19,6 +19,7 @@ import type { FederationKeys } from './federation-keys.ts';
 import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
+import { Holdings } from './holdings.ts';
 import { Lanes } from '../lanes.ts';
 import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
@@ -27,6 +28,7 @@ import { PeerFaults } from './peer-faults.ts';
 import type { LedgerView } from './ledger-view.ts';
 import { RosterChanges } from './roster-changes.ts';
 import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
+import { Replacement } from './replacement.ts';
 import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
 import type { Transport, Verdict } from './transport/contract.ts';
@@ -56,6 +58,14 @@ export interface FederationOptions {
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   /** What this member answers one that has started; undefined in tests that are not about it. */
   readonly starts?: Pick<StartAnswers, 'answer' | 'noteFromOrigin'>;
+  /** Whether the roster in force names this node. */
+  readonly isMember: (node: NodeId) => boolean;
+  /** Another member holds more of the own chain. Must not throw. */
+  readonly onReplicated: () => void;
+  /** What was held of another node's chain gave way to another one. Must not throw. */
+  readonly onReplaced: (node: NodeId) => void;
+  /** In [0, 1), for the jitter of back-offs. */
+  readonly random: () => number;
   /** Batches of a node's chain are here, whole and checked. Must not throw. */
   readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
@@ -68,12 +78,15 @@ export interface FederationOptions {
 export class Federation implements AsyncDisposable {
   /** What peers were caught at since the start. */
   readonly faults: PeerFaults;
+  /** How far others hold the own chain. */
+  readonly holdings: Holdings;
   readonly #options: FederationOptions;
   readonly #gossip: Gossip;
   readonly #heads: HeadExchange;
   readonly #catchUp: CatchUp;
   readonly #pages: PageServer;
   readonly #rivals: RivalSearch;
+  readonly #replacement: Replacement;
   readonly #ownChain: OwnChain;
   readonly #rosters: RosterChanges;
   readonly #rosterTexts: RosterTexts;
@@ -117,9 +130,18 @@ export class Federation implements AsyncDisposable {
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
+      isOutdone: (node) => this.#replacement.isDue(node),
     });
     this.#pages = new PageServer(options);
+    this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });
     this.#rivals = new RivalSearch({ ...options, lanes, signal: this.#closing.signal });
+    this.#replacement = new Replacement({
+      ...options,
+      rivals: this.#rivals,
+      catchUp: this.#catchUp,
+      faults,
+      onReplaced: (node, held, other) => this.#noteReplaced(node, held, other),
+    });
     this.#ownChain = new OwnChain({
       ...options,
       rivals: this.#rivals,
@@ -164,7 +186,7 @@ export class Federation implements AsyncDisposable {
         yield* startFrames(await starts.answer(nodeId(from)));
       });
     }
-    transport.serve('batches', (request, from) => this.#pages.serve(this.#requestOf(request, from)));
+    transport.serve('batches', (request, from) => this.#servePages(this.#requestOf(request, from), nodeId(from)));
     this.#stopListening.push(
       transport.onConnect((peer) => {
         this.#catchUp.forgive(nodeId(peer));
@@ -176,6 +198,9 @@ export class Federation implements AsyncDisposable {
     await transport.start();
     this.#inquiry.note();
     heads.start();
+    this.holdings.start();
+    // A start goes on with what an earlier run left.
+    for (const node of this.#options.chains.all().keys()) this.#replacement.poke(node);
   }
 
   /**
@@ -201,6 +226,11 @@ export class Federation implements AsyncDisposable {
   /** The ledger decided another batch of this node than the one it sealed: nothing can go on from that. */
   noteOwnFork(): void {
     this.#ownChain.noteFork();
+  }
+
+  /** What is held of another node may not be what the log decided, or be by a key that is revoked from now on. */
+  noteOutdone(node: NodeId): void {
+    this.#replacement.poke(node);
   }
 
   /** Looks for the text of a roster that a majority has named; undefined where nobody shows it now. */
@@ -243,15 +273,32 @@ export class Federation implements AsyncDisposable {
     await this.#publish({ type: 'envelope', signed: batch.signed });
   }
 
+  /** Undecided own batches, in order, are signed by another key now: what others hold of them is not to be named. */
+  noteSignedAnew(batches: readonly StoredBatch[]): void {
+    const [first] = batches;
+    const last = batches.at(-1);
+    if (first === undefined || last === undefined) return;
+    this.#options.chains.advance(last);
+    this.holdings.forget(first.envelope.batch);
+    this.#options.onHeld?.(last.envelope.node);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     for (const stop of this.#stopListening) stop();
+    await this.holdings[Symbol.asyncDispose]();
+    await this.#replacement[Symbol.asyncDispose]();
     this.#rosterTexts[Symbol.dispose]();
     await this.#inquiry[Symbol.asyncDispose]();
     await this.#rosters[Symbol.asyncDispose]();
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();
     await this.#options.transport[Symbol.asyncDispose]();
+  }
+
+  async *#servePages(request: PageRequest, peer: NodeId): AsyncGenerator<Uint8Array> {
+    yield* this.#pages.serve(request);
+    if (request.want === 'chain' && request.node === this.#options.self) this.holdings.noteServed(peer, request.batch);
   }
 
   #requestOf(request: Uint8Array, from: string): PageRequest {
@@ -266,6 +313,7 @@ export class Federation implements AsyncDisposable {
   /** Batches of one chain are whole and checked. */
   async #onBatches(node: NodeId, batches: readonly StoredBatch[], peer: NodeId): Promise<void> {
     if (peer === node) await this.#options.starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
+    this.holdings.noteStored(node);
     this.#options.onHeld?.(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);
   }
@@ -273,6 +321,7 @@ export class Federation implements AsyncDisposable {
   /** A node's signatures do not fit together: find the two envelopes that prove it to anyone. */
   async #onContradiction(node: NodeId, peer: NodeId, error: ChainContradictionError): Promise<void> {
     if (node === this.#options.self) this.#ownChain.noteFork();
+    this.#replacement.poke(node);
     for (const signed of error.signed) {
       // Only envelopes can be rivals; a contradicting group is kept in the log alone.
       if (signed.statement.includes('"type":"batch"')) await this.#gossip.watch(signed);
@@ -283,6 +332,7 @@ export class Federation implements AsyncDisposable {
 
   /** A head is a bare word: whoever names another one than ours has an envelope to show for it. */
   async #judgeHead(node: NodeId, peer: NodeId, batch: number): Promise<void> {
+    this.#replacement.poke(node);
     const theirs = await this.#lookForRival(node, peer, batch);
     if (theirs === 'unanswered') return;
     const ours = await readBatch(this.#options.store, node, batch);
@@ -307,6 +357,14 @@ export class Federation implements AsyncDisposable {
   #reconsider(node: NodeId): void {
     this.#options.equivocations.reconsider(node).catch((error: unknown) => {
       this.#options.log.error({ err: error, node }, 'the equivocations of a node could not be judged again');
+    });
+  }
+
+  /** Both envelopes may be two stories of their node. */
+  #noteReplaced(node: NodeId, first: SignedStatement, second: SignedStatement): void {
+    this.#options.onReplaced(node);
+    this.#gossip.learn({ first, second }).catch((error: unknown) => {
+      this.#options.log.error({ err: error, node }, 'the envelope that was held in place of another was not kept');
     });
   }
 

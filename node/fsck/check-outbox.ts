@@ -1,10 +1,12 @@
+import { decisionText } from '../../protocol/log/decision.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { readAnchor } from '../anchoring/anchors.ts';
 import { isTransactionId } from '../anchoring/ledger-client.ts';
 import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
+import { OTHERS_SPEND_ROW } from '../anchoring/others-limits.ts';
 import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
 import { QUERY_SPEND_ROW } from '../topic/consensus-source.ts';
 import type { Check, TableCheck } from './check.ts';
@@ -12,10 +14,10 @@ import { heldBatch } from './held-batch.ts';
 import { RowCursor } from './row-cursor.ts';
 import { readRows } from './rows.ts';
 
-/** What is paid for: anchors, and questions to consensus nodes. */
-const SPENT: ReadonlySet<string> = new Set([SPEND_ROW, QUERY_SPEND_ROW].map((row) => spendTable.key(row)));
+/** What is paid for: own names, those for others, and questions to consensus nodes. */
+const SPENT: ReadonlySet<string> = new Set([SPEND_ROW, OTHERS_SPEND_ROW, QUERY_SPEND_ROW].map((row) => spendTable.key(row)));
 
-/** Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one its anchor. */
+/** Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one a decision. */
 export const outboxCheck: TableCheck = {
   tables: [outboxTable, outboxClosedTable, spendTable],
   async run(check) {
@@ -67,14 +69,16 @@ async function checkRow(check: Check, table: string, key: string, batch: number,
   }
   if (table === outboxTable.name) return report.count('outboxOpen');
   report.count('outboxConfirmed');
-  if (own !== null && (await hasAnchor(check, own, row))) return;
-  report.problem(table, key, 'is confirmed, but its anchor is not in the store');
+  if (own !== null && (await isDecided(check, own, row))) return;
+  report.problem(table, key, 'is confirmed, but the log has not decided it');
 }
 
-/** An anchor row that does not read was reported with the anchors. */
-async function hasAnchor({ store }: Check, own: NonNullable<Check['own']>, row: BatchRow): Promise<boolean> {
+/** An entry of the log that does not read is reported with the log. */
+async function isDecided({ store }: Check, own: NonNullable<Check['own']>, row: BatchRow): Promise<boolean> {
   try {
-    return (await readAnchor(store, own, row.batch, row.message)) !== undefined;
+    const index = await decidedBatchTable.get(store, own, row.batch);
+    const entry = index === undefined ? undefined : await logEntryTable.get(store, index);
+    return entry !== undefined && decisionText.parse(entry).message === row.message;
   } catch {
     return true;
   }

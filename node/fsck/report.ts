@@ -37,6 +37,7 @@ const NO_COUNTS = {
   falseCheckpoints: 0,
   outboxOpen: 0,
   outboxConfirmed: 0,
+  rescuesOpen: 0,
   statementsOpen: 0,
   statementsConfirmed: 0,
   statementAnchors: 0,

@@ -19,6 +19,7 @@ import { statementAnchorCheck } from './check-statement-anchors.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
+import { rescueCheck } from './check-rescues.ts';
 import { rivalCheck } from './check-rivals.ts';
 import { regwatchCheck } from './check-regwatch.ts';
 import { restorationCheck } from './check-restorations.ts';
@@ -36,6 +37,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   rivalCheck,
   ownVouchedCheck,
   outboxCheck,
+  rescueCheck,
   statementAnchorCheck,
   formatCheck,
   guardCheck,

@@ -4,6 +4,8 @@ import Koa, { type Context, type Next } from 'koa';
 import type { Logger } from 'pino';
 import { discard } from './body-bytes.ts';
 import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
+import { Compressor } from './compression.ts';
+import { isPublic, sendPlain, sendPublic } from './delivery.ts';
 import { problemOf } from './domain-problems.ts';
 import type { Gate } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
@@ -22,6 +24,10 @@ export interface AppOptions {
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
 }
 
+interface Mounting extends AppOptions {
+  readonly compressor: Compressor;
+}
+
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
 const PREFIXES = ['', '/verify'];
 /** That a node has no till is how it was set up; it may get one when it is started anew. In seconds. */
@@ -32,7 +38,8 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
-  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, options);
+  const mounting = { ...options, compressor: new Compressor() };
+  for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, mounting);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
   });
@@ -44,7 +51,8 @@ export function createApp(options: AppOptions): Koa {
   return app;
 }
 
-function mount(router: Router, prefix: string, route: Route | OperatorRoute, options: AppOptions): void {
+function mount(router: Router, prefix: string, route: Route | OperatorRoute, options: Mounting): void {
+  const { compressor } = options;
   // A payment names the one address of what it pays for.
   if (route.access === 'paid' && prefix !== '') return;
   const open = isOpenToPages(route);
@@ -54,7 +62,9 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     const call = { context, params, query: new URLSearchParams(context.search), counted: nothing };
     // No cache knows that answers differ by `x-api-key`, or by payment.
     if (route.access !== 'free') context.set('Cache-Control', 'no-store');
-    send(context, await answerOf(options, route, call));
+    const answered = await answerOf(options, route, call);
+    if (isPublic(route)) await sendPublic(context, answered, compressor);
+    else sendPlain(context, answered);
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
   else router.post(prefix + route.path, answer);
@@ -69,12 +79,6 @@ async function answerOf({ gate, paidGate }: AppOptions, route: Route | OperatorR
   }
   if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
   return paidGate.answer(call, route);
-}
-
-function send(context: Context, { status = 200, headers = {}, body }: Answer): void {
-  context.status = status;
-  for (const [name, value] of Object.entries(headers)) context.set(name, value);
-  context.body = body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : body;
 }
 
 async function answerErrors(options: AppOptions, context: Context, next: Next): Promise<void> {

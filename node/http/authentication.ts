@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
 import { isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuthenticatedKey } from '../accounts/known-keys.ts';
-import { clientAddress } from '../limits/client-address.ts';
+import { type Addresses, clientAddress } from '../limits/client-address.ts';
 import { Problem } from './problem.ts';
 
 /** Who sent the request's `x-api-key`, wherever it came from. Throws `Problem` 401. */
@@ -24,11 +24,11 @@ export function isTakenFrom({ addresses }: AuthenticatedKey, address: string): b
   return addresses === null || addresses.admits(address);
 }
 
-/** The internet address that a request came from; `X-Forwarded-For` is believed behind a proxy of ours alone. */
-export function callerAddress({ req }: Context, behindProxy: boolean): string {
+/** The internet address that a request came from; `X-Forwarded-For` is believed of the operator's proxies alone. */
+export function callerAddress({ req }: Context, proxies: Addresses): string {
   const forwarded = req.headers['x-forwarded-for'];
   const forwardedFor = typeof forwarded === 'string' ? forwarded : forwarded?.join(',');
-  return clientAddress({ remoteAddress: req.socket.remoteAddress, forwardedFor }, behindProxy);
+  return clientAddress({ remoteAddress: req.socket.remoteAddress, forwardedFor }, proxies);
 }
 
 function unknownDetail(apiKey: string): string {

@@ -5,6 +5,7 @@ import type { Caller } from '../accounts/caller.ts';
 import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
+import type { Addresses } from '../limits/client-address.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
@@ -25,8 +26,8 @@ export interface ApiGateOptions {
   readonly limits: Pick<RequestLimits, 'admit'>;
   readonly addresses: Pick<AddressLimits, 'admit'>;
   readonly auditLog: Pick<AuditLog, 'note'>;
-  /** Whether `X-Forwarded-For` is written by a proxy of ours. */
-  readonly behindProxy: boolean;
+  /** The operator's proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: Addresses;
 }
 
 /**
@@ -93,7 +94,7 @@ export class ApiGate implements Gate {
   }
 
   #addressOf(context: Context): string {
-    return callerAddress(context, this.#options.behindProxy);
+    return callerAddress(context, this.#options.trustedProxies);
   }
 }
 

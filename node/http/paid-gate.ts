@@ -10,6 +10,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import type { Addresses } from '../limits/client-address.ts';
 import type { PaymentLimits } from '../payments/payment-limits.ts';
 import type { PaidRequest, Payments } from '../payments/payments.ts';
 import { walletAccount } from '../payments/wallet-account.ts';
@@ -30,7 +31,8 @@ export interface PaidGateOptions {
   readonly payTo: string;
   /** Public address of the node as the roster in force has it, without a slash at its end. */
   readonly baseUrl: () => string;
-  readonly behindProxy: boolean;
+  /** The operator's proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: Addresses;
   /** Throws where the node has no room for what a paid call leaves. */
   readonly requireStorage: () => void;
   /** Declarations of x402 extensions for a route, beside `payment-identifier`. */
@@ -92,7 +94,7 @@ export class PaidGate {
 
   async #visit(call: Call, route: PaidRoute): Promise<Visit> {
     const { context } = call;
-    const address = callerAddress(context, this.#options.behindProxy);
+    const address = callerAddress(context, this.#options.trustedProxies);
     return {
       call,
       route,

@@ -100,6 +100,8 @@ export interface Call {
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** `bodyHash` of a body that the route keeps. Default: computed where it is needed. */
+  readonly bodyHash?: string;
   /** A stream is sent as it comes; the caller must not have to wait for its first piece to know of a refusal. */
   readonly body: JsonObject | string | Uint8Array | Readable;
 }

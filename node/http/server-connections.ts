@@ -1,35 +1,43 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressKey, clientAddress } from '../limits/client-address.ts';
+import { AddressList } from '../accounts/address-list.ts';
+import { type Addresses, addressKey, plainAddress } from '../limits/client-address.ts';
 
 export interface ConnectionBounds {
   /** Connections in all; what comes beyond is closed at once. The process needs as many file descriptors and 2,000 more. */
   readonly all: number;
-  /** Of them, connections of one address (IPv6: of one /64). Null behind a proxy, whose connections they all are. */
-  readonly ofAddress: number | null;
+  /** Of them, connections of one address (IPv6: of one /64). */
+  readonly ofAddress: number;
+  /** The operator's proxies, whose connections carry many callers: only the bound on all is theirs. */
+  readonly proxies: Addresses;
+  /** Told of whoever connects and is no proxy and not on this machine, where such a one is closed at once. */
+  readonly onStranger?: (address: string) => void;
 }
 
 export const MAX_CONNECTIONS = 8_192;
 export const MAX_CONNECTIONS_OF_ADDRESS = 2_048;
+const THIS_MACHINE = new AddressList(['127.0.0.0/8', '::1']);
 
 /** Keeps a server's connections within bounds, so that callers who open very many leave some for others. */
-export function boundConnections(server: Server, { all, ofAddress }: ConnectionBounds): void {
+export function boundConnections(server: Server, { all, ofAddress, proxies, onStranger }: ConnectionBounds): void {
   server.maxConnections = all;
-  if (ofAddress === null) return;
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
-    const address = addressKey(clientAddress({ ...remoteOf(socket), forwardedFor: undefined }, false));
-    const count = (open.get(address) ?? 0) + 1;
-    open.set(address, count);
+    const address = plainAddress(socket.remoteAddress ?? '');
+    if (proxies.admits(address)) return;
+    if (onStranger !== undefined && !THIS_MACHINE.admits(address)) {
+      onStranger(address);
+      socket.destroy();
+      return;
+    }
+    const key = addressKey(address);
+    const count = (open.get(key) ?? 0) + 1;
+    open.set(key, count);
     socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
+      const left = (open.get(key) ?? 1) - 1;
+      if (left === 0) open.delete(key);
+      else open.set(key, left);
     });
     if (count > ofAddress) socket.destroy();
   });
-}
-
-function remoteOf({ remoteAddress }: Socket): { readonly remoteAddress: string | undefined } {
-  return { remoteAddress };
 }

@@ -3,6 +3,7 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import type { HttpConfig } from '../config/config.ts';
+import { isLoopback } from '../config/read-variable.ts';
 import { answerRequests } from './malformed-requests.ts';
 import { boundConnections, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './server-connections.ts';
 
@@ -37,18 +38,25 @@ export interface Listener extends AsyncDisposable {
 
 /**
  * Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. `baseUrl` is the server's public
- * address, without a slash at its end.
+ * address, without a slash at its end. Beyond this machine, HTTP in the clear is spoken with the operator's proxies alone:
+ * `onStranger` is told of anyone else, whose connection is closed.
  */
 export async function listen(
   handler: RequestListener,
-  { host, port, tls, behindProxy }: HttpConfig,
+  { host, port, tls, trustedProxies }: HttpConfig,
   baseUrl: () => string,
+  onStranger: (address: string) => void = () => {},
 ): Promise<Listener> {
   const server =
     tls === null ? createHttpServer(OPTIONS) : createHttpsServer({ ...OPTIONS, ...(await tlsOptions(tls)) });
   server.timeout = SILENCE_MS;
   answerRequests(server, handler, baseUrl);
-  boundConnections(server, { all: MAX_CONNECTIONS, ofAddress: behindProxy ? null : MAX_CONNECTIONS_OF_ADDRESS });
+  boundConnections(server, {
+    all: MAX_CONNECTIONS,
+    ofAddress: MAX_CONNECTIONS_OF_ADDRESS,
+    proxies: trustedProxies,
+    ...(tls === null && !isLoopback(host) ? { onStranger } : {}),
+  });
   return bind(server, { host, port });
 }
 
@@ -62,7 +70,8 @@ export function listenOnSocket(handler: RequestListener, path: string): Promise<
   return bind(createHttpServer(handler), { path, readableAll: false, writableAll: false });
 }
 
-async function bind(server: Server, where: ListenOptions): Promise<Listener> {
+/** Listens where it is told; rejects where that cannot be. */
+export async function bind(server: Server, where: ListenOptions): Promise<Listener> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(where, () => {

@@ -23,8 +23,11 @@ export interface OwnKeysOptions {
   readonly signing: SigningKey;
   readonly nextKey: NextKey;
   readonly keys: Pick<FederationKeys, 'directory' | 'learnCertificate' | 'learnRevocation' | 'onRevocation'>;
-  /** First record that is in no batch yet: a batch must begin where its key's certificate does, or later. */
-  readonly unsealedFrom: () => number;
+  /**
+   * First record that is in no decided batch: a batch must begin where its key's certificate does, or later, and what is
+   * undecided may have to be signed anew.
+   */
+  readonly undecidedFrom: () => Promise<number>;
   /** The row that has a revocation named on the ledger. It lands in the write that keeps the statement. */
   readonly anchorEntry: (statement: NamedStatement, at: Timestamp) => Operation;
   /** A statement is on the disk: peers, and of a revocation the ledger, are to hear of it. May not throw. */
@@ -165,9 +168,10 @@ export class OwnKeys implements AsyncDisposable {
 
   /** The certificate is in the store when this resolves, also where only memory had it after a write that failed. */
   async #certify(signer: Signer): Promise<void> {
-    const { node, identity, keys, unsealedFrom, onStatement, now } = this.#options;
+    const { node, identity, keys, undecidedFrom, onStatement, now } = this.#options;
     const standing = keys.directory.get(node, signer.keyId)?.signed;
-    const certify = () => certifySigningKey(node, { identity, signer }, timestampOf(now()), unsealedFrom());
+    const first = await undecidedFrom();
+    const certify = () => certifySigningKey(node, { identity, signer }, timestampOf(now()), first);
     const signed = standing ?? (await certify());
     if (await keys.learnCertificate(signed)) onStatement('certificate', signed);
   }

@@ -1,10 +1,16 @@
 import { isIP, isIPv6, SocketAddress } from 'node:net';
+import type { AddressList } from '../accounts/address-list.ts';
 
 const MAPPED_IPV4 = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i;
 /** `192.0.2.1:443`, `[2001:db8::1]:443` and `[2001:db8::1]`, as some proxies write an address. */
 const WITH_PORT = /^(?:(\d{1,3}(?:\.\d{1,3}){3})|\[([0-9a-fA-F:.]+)\])(?::\d{1,5})?$/;
+/** Proxies in a row that are looked through; more than anybody has. */
+const MAX_HOPS = 32;
 /** What stands for a connection whose address is not known any more. */
 const UNKNOWN = 'unknown';
+
+/** Whether an address is one of them. */
+export type Addresses = Pick<AddressList, 'admits'>;
 
 /** Where a request came from. */
 export interface RequestOrigin {
@@ -15,12 +21,22 @@ export interface RequestOrigin {
 }
 
 /**
- * The caller's IP address. Behind a proxy it is the last address of `X-Forwarded-For`, which that proxy added itself;
- * what stands before it the caller may have made up. A node without a proxy believes none of it.
+ * The caller's IP address: that of the connection, unless this is one of the operator's own proxies. Then it is the last
+ * entry of `X-Forwarded-For`, which that proxy wrote, and so on as long as an entry is again a proxy of ours: the rightmost
+ * address that is none. What stands before it the caller may have made up. Where an entry is no address, the proxy that
+ * wrote it stands for its caller.
  */
-export function clientAddress({ remoteAddress, forwardedFor }: RequestOrigin, behindProxy: boolean): string {
-  const forwarded = behindProxy ? lastAddress(forwardedFor) : undefined;
-  return plainAddress(forwarded ?? remoteAddress ?? UNKNOWN);
+export function clientAddress({ remoteAddress, forwardedFor = '' }: RequestOrigin, proxies: Addresses): string {
+  let address = plainAddress(remoteAddress ?? UNKNOWN);
+  let end = forwardedFor.length;
+  for (let hop = 0; hop < MAX_HOPS && end > 0 && proxies.admits(address); hop++) {
+    const comma = forwardedFor.lastIndexOf(',', end - 1);
+    const before = forwardedAddress(forwardedFor.slice(comma + 1, end).trim());
+    if (before === undefined) break;
+    address = before;
+    end = comma;
+  }
+  return address;
 }
 
 /**
@@ -31,19 +47,22 @@ export function addressKey(address: string): string {
   return isIPv6(address) ? network64(address) : address;
 }
 
-/** Undefined where the header's last entry is no address. */
-function lastAddress(forwardedFor: string | undefined): string | undefined {
-  const last = forwardedFor?.slice(forwardedFor.lastIndexOf(',') + 1).trim() ?? '';
-  if (isIP(last) !== 0) return last;
-  const [, ipv4, ipv6] = WITH_PORT.exec(last) ?? [];
-  const address = ipv4 ?? ipv6 ?? '';
-  return isIP(address) === 0 ? undefined : address;
+/** Undefined where an entry of the header is no address. */
+function forwardedAddress(entry: string): string | undefined {
+  const [, ipv4, ipv6] = WITH_PORT.exec(entry) ?? [];
+  const address = ipv4 ?? ipv6 ?? entry;
+  return isIP(address) === 0 ? undefined : plainAddress(address);
 }
 
-/** An IPv4 address is the same one whichever kind of socket saw it; a zone says nothing to others. */
-function plainAddress(address: string): string {
-  const [plain = ''] = address.split('%');
-  return MAPPED_IPV4.exec(plain)?.[1] ?? plain;
+/**
+ * An address in the one form of RFC 5952. An IPv4 address is the same one whichever kind of socket saw it; a zone says
+ * nothing to others.
+ */
+export function plainAddress(address: string): string {
+  const [bare = ''] = address.split('%');
+  if (!isIPv6(bare)) return bare;
+  const written = new SocketAddress({ address: bare, family: 'ipv6' }).address;
+  return MAPPED_IPV4.exec(written)?.[1] ?? written;
 }
 
 /** `2001:db8:0:1::/64`; the parts without leading zeros, in lower case. */

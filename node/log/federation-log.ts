@@ -36,6 +36,8 @@ export interface Advance {
   readonly decided: readonly LoggedDecision[];
   /** Names beside the one that was decided, the first of each number, by accounts of the node itself. */
   readonly rivals: readonly LoggedRival[];
+  /** Messages that were read and decided nothing. */
+  readonly undecided: readonly TopicMessage[];
   /** The roster whose text the next message cannot be read without; null where all messages were read. */
   readonly needs: Sha256Hash | null;
 }
@@ -187,6 +189,7 @@ export class FederationLog {
   async #take(messages: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
     const decided: LoggedDecision[] = [];
     const rivals: LoggedRival[] = [];
+    const undecided: TopicMessage[] = [];
     const texts = new Map<Sha256Hash, string>();
     const slices = new Slices();
     let state = this.#state;
@@ -207,11 +210,12 @@ export class FederationLog {
       if (outcome.kind === 'decided') {
         const { decision, named } = outcome;
         decided.push({ decision, named, text: decisionText.write(decision) });
-      } else if (outcome.rival !== undefined) {
-        const { node, batch } = outcome.rival;
-        const isKnown = rivals.some((rival) => rival.node === node && rival.batch === batch);
-        if (!isKnown && (await this.#isNew(outcome.rival, decided))) {
-          rivals.push(loggedRival(outcome.rival, message, state));
+      } else {
+        undecided.push(message);
+        const { rival } = outcome;
+        const isKnown = rivals.some(({ node, batch }) => rival?.node === node && rival.batch === batch);
+        if (rival !== undefined && !isKnown && (await this.#isNew(rival, decided))) {
+          rivals.push(loggedRival(rival, message, state));
         }
       }
     }
@@ -225,7 +229,7 @@ export class FederationLog {
     ]);
     this.#state = state;
     this.#tree = tree;
-    return { decided, rivals, needs };
+    return { decided, rivals, undecided, needs };
   }
 
   /** Whether no rival of that number is kept, and the log decided another envelope of it. */

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
@@ -48,6 +49,8 @@ export interface LogFollowerOptions {
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
   readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
+  /** Told of final messages that decided nothing. Must not throw. */
+  readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -135,11 +138,6 @@ export class LogFollower implements AsyncDisposable {
     this.#exchange.start();
   }
 
-  /** Resolves once the topic was read to what was its end at the call, or soon after. Rejects when the signal ends. */
-  readToEnd(signal: AbortSignal): Promise<void> {
-    return this.#reading.readToEnd(signal);
-  }
-
   /** Signs checkpoints from now on: this node knows how far its own chain goes. */
   startSigning(): void {
     this.#checkpoints.start();
@@ -176,6 +174,11 @@ export class LogFollower implements AsyncDisposable {
     await this.#checkpoints.learn(signed);
   }
 
+  /** Resolves once the log has read what was the topic's end at the call. Rejects when the signal ends. */
+  readToEnd(signal: AbortSignal): Promise<void> {
+    return this.#reading.readToEnd(signal);
+  }
+
   /** How the reading of the topic stands. */
   readingState(): TopicReadingState {
     return this.#reading.state();
@@ -208,8 +211,9 @@ export class LogFollower implements AsyncDisposable {
     });
   }
 
-  async #noteAdvance({ decided, rivals, needs }: Advance): Promise<void> {
-    const { keys, onDecided, onRivals } = this.#options;
+  async #noteAdvance({ decided, rivals, undecided, needs }: Advance): Promise<void> {
+    const { keys, onDecided, onRivals, onUndecided } = this.#options;
+    if (undecided.length > 0) onUndecided?.(undecided);
     if (decided.length > 0) {
       // First of all: what else was decided is judged by the rosters in force.
       await keys.book.follow();

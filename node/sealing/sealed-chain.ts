@@ -41,6 +41,8 @@ export class SealedChain {
   readonly #options: SealedChainOptions;
   readonly #context: ChainContext;
   #state: ChainState | null;
+  /** The key of the last envelope. */
+  #keyId: Sha256Hash | null;
   /** Why a batch in the store is none that members derive; null where all are. */
   readonly refusal: ChainRefusal | null;
 
@@ -48,11 +50,13 @@ export class SealedChain {
     options: SealedChainOptions,
     context: ChainContext,
     state: ChainState | null,
+    keyId: Sha256Hash | null,
     refusal: ChainRefusal | null,
   ) {
     this.#options = options;
     this.#context = context;
     this.#state = state;
+    this.#keyId = keyId;
     this.refusal = refusal;
   }
 
@@ -78,17 +82,22 @@ export class SealedChain {
         await store.write(derivedOperations(stateOf(taken, null), sources));
         state = await afterBatch(taken, decisionOf);
       } catch (error) {
-        if (error instanceof ChainRefusal) return new SealedChain(options, context, state, error);
+        if (error instanceof ChainRefusal) return new SealedChain(options, context, state, null, error);
         throw error;
       }
     }
     if (state !== null && head !== undefined && state.batch === end) state = await afterBatch(head, decisionOf);
-    return new SealedChain(options, context, state, null);
+    return new SealedChain(options, context, state, head?.envelope.keyId ?? null, null);
   }
 
   /** Null while the log does not name this node: it seals nothing, for nobody could derive it. */
   get state(): ChainState | null {
     return this.#state;
+  }
+
+  /** The key that signed the last envelope; null before the first. */
+  get keyId(): Sha256Hash | null {
+    return this.#keyId;
   }
 
   /** The least `from` of the next envelope, in epoch milliseconds; null while there is none. */
@@ -113,9 +122,15 @@ export class SealedChain {
     return derivedOperations(stateOf(batch, null), sources);
   }
 
+  /** Rows of the same for the last batch, of which only the envelope is another now. */
+  resigned(batch: StoredBatch): Operation[] {
+    return derivedOperations(stateOf(batch, null), []);
+  }
+
   /** The batch is on the disk. */
   advance(batch: StoredBatch): void {
     this.#state = stateOf(batch, null);
+    this.#keyId = batch.envelope.keyId;
   }
 
   /** The log has decided an own batch: the next one may begin from its ledger time, where that is the earlier one. */

@@ -4,18 +4,32 @@ import { FROM_TOLERANCE_MS } from '../../protocol/chain/chain-state.ts';
 import { MAX_BATCH_RECORDS } from '../../protocol/chain/envelope-rules.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { ChainRefusal } from '../../protocol/chain/refusal.ts';
-import { writeSha256 } from '../../protocol/hash.ts';
+import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { Wake } from '../anchoring/wake.ts';
+import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
-import { batchOperations, readHead, type StoredBatch } from './batch-tables.ts';
+import { batchOperations, readBatch, readHead, type StoredBatch } from './batch-tables.ts';
 import { OpenBatch, recoverOpenBatches } from './open-batch.ts';
 import { type OwnDecision, SealedChain, type SealedChainOptions } from './sealed-chain.ts';
 import { SealingPace } from './sealing-pace.ts';
+import { signAnew, type SignAnewOptions } from './sign-anew.ts';
 
 /** Pause after a seal that the store refused. In milliseconds. */
 const RETRY_MS = 500;
+/** How often a batch that an older key's envelope holds back is looked at again, in milliseconds. */
+const HELD_BACK_MS = 30_000;
+const LANE = 'chain';
+
+/** What signing anew needs beside the chain. */
+export interface Resigning extends Pick<SignAnewOptions, 'isRevoked' | 'withdraw'> {
+  /** Told of batches that were signed anew, at least one, once they are on the disk, in order. */
+  readonly onSigned: (batches: readonly StoredBatch[]) => void;
+  /** What was withdrawn may be sent again. */
+  readonly resume: () => void;
+}
 
 export interface SealerOptions extends SealedChainOptions {
   /** The key that signs at the moment. */
@@ -28,6 +42,8 @@ export interface SealerOptions extends SealedChainOptions {
   readonly named?: number;
   /** Rows that land in the sealing write beside the batch's own: the anchor's outbox entry. */
   readonly besides: (batch: StoredBatch) => readonly Operation[];
+  /** Absent: nothing is signed anew. */
+  readonly resigning?: Resigning;
   /** Told of every batch once it is on the disk. */
   readonly onSealed: (batch: StoredBatch) => void;
   /** The own records make no batch that a member would derive: nothing is sealed any more. Called once. */
@@ -43,24 +59,35 @@ export interface SealerOptions extends SealedChainOptions {
  * the batch is announced. A crash before the write forgets the signature, which nobody saw; the open batch is rebuilt at
  * start.
  *
- * Ownership: `#open` is appended to by `add` and swapped by `#cut`; the sealing loop alone moves `#chain`.
+ * A new key seals nothing while an envelope by an older one is undecided and not signed anew, so that no number is ever
+ * signed twice by one key.
+ *
+ * Ownership: `#open` is appended to by `add` and swapped by `#cut`; `#chain` is moved in the lane alone, by the sealing loop
+ * and by `signAnew`.
  */
 export class Sealer implements AsyncDisposable {
   readonly #options: SealerOptions;
   readonly #pace: SealingPace;
+  readonly #lanes = new Lanes<typeof LANE>();
+  readonly #ending = new AbortController();
+  readonly #wake = new Wake();
+  /** The last own batch that was decided. */
+  #decided: number;
   #chain: SealedChain;
   #open: OpenBatch;
   /** Whole batches that the start found unsealed, in order. */
   #found: readonly OpenBatch[];
   #timer: NodeJS.Timeout | undefined;
   #sealing: Promise<void> = Promise.resolve();
+  #resigning: Promise<void> = Promise.resolve();
   #closed = false;
   #halted = false;
   #refusal: ChainRefusal | null = null;
 
   private constructor(options: SealerOptions, found: Found) {
     this.#options = options;
-    this.#pace = new SealingPace(options.named ?? Number.POSITIVE_INFINITY);
+    this.#decided = options.named ?? Number.POSITIVE_INFINITY;
+    this.#pace = new SealingPace(this.#decided);
     this.#chain = found.chain;
     this.#open = found.open;
     this.#found = found.whole;
@@ -87,6 +114,13 @@ export class Sealer implements AsyncDisposable {
   /** First record that is in no batch on the disk. */
   get unsealedFrom(): number {
     return this.#chain.state?.next ?? 1;
+  }
+
+  /** First record that is in no decided batch: what a certificate made now has to cover, should it be signed anew. */
+  async undecidedFrom(): Promise<number> {
+    if (this.#decided === Number.POSITIVE_INFINITY) return this.unsealedFrom;
+    const last = await readBatch(this.#options.store, this.#options.node, this.#decided);
+    return last === undefined ? 1 : last.envelope.first + last.envelope.size;
   }
 
   /** The least `from` of the next envelope, in epoch milliseconds; null while the log does not name this node. */
@@ -125,6 +159,17 @@ export class Sealer implements AsyncDisposable {
   noteDecided(batch: number, decision: OwnDecision): void {
     this.#chain.noteDecided(batch, decision);
     this.#pace.noteNamed(batch);
+    this.#decided = Math.max(this.#decided, batch);
+    this.#wake.ring();
+  }
+
+  /**
+   * A revocation of an own key is in force, or a key has taken the place of a revoked one: what is undecided by a revoked
+   * key is signed anew by the key that signs now. Resolves once that is on the disk; tries until the store and the key let it.
+   */
+  signAnew(): Promise<void> {
+    this.#resigning = this.#resigning.then(() => this.#signAnew());
+    return this.#resigning;
   }
 
   /** An own batch is named on the ledger. */
@@ -147,10 +192,12 @@ export class Sealer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#close();
     await this.#sealing;
+    await this.#resigning;
   }
 
   #close(): void {
     this.#closed = true;
+    this.#ending.abort();
     clearTimeout(this.#timer);
     this.#pace.close();
   }
@@ -165,7 +212,8 @@ export class Sealer implements AsyncDisposable {
 
   /** Where the pace lets no batch through, the open one goes on growing. */
   #cutAtPace(): void {
-    const wait = this.#pace.waitMs(this.#chain.state?.batch ?? 0);
+    const held = this.#isHeldBack(this.#options.signer().keyId) ? this.#options.intervalMs : 0;
+    const wait = Math.max(held, this.#pace.waitMs(this.#chain.state?.batch ?? 0));
     if (wait === 0) return this.#cut();
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
@@ -192,10 +240,9 @@ export class Sealer implements AsyncDisposable {
       try {
         const { state } = this.#chain;
         if (state === null || !(await this.#pace.turn(state.batch))) return;
-        const draft = this.#draft(open, state);
-        const walked = await this.#chain.walk(draft);
-        await this.#write(draft, walked);
-        return;
+        if (await this.#lanes.exclusive(LANE, () => this.#sealNow(open))) return;
+        if (this.#closed) return;
+        await this.#wake.wait(HELD_BACK_MS, this.#ending.signal);
       } catch (error) {
         if (error instanceof ChainRefusal) return this.#refuse(error);
         if (this.#closed) return;
@@ -205,12 +252,70 @@ export class Sealer implements AsyncDisposable {
     }
   }
 
+  /** Whether the batch is on the disk; it is not where an older key holds it back. */
+  async #sealNow(open: OpenBatch): Promise<boolean> {
+    const { state } = this.#chain;
+    const key = this.#options.signer();
+    if (state === null || this.#isHeldBack(key.keyId)) return false;
+    const draft = this.#draft(open, state, key);
+    const walked = await this.#chain.walk(draft);
+    await this.#write(draft, walked, key);
+    return true;
+  }
+
+  /** Whether the last envelope is by another key and undecided: were that key revoked, it would be signed anew. */
+  #isHeldBack(keyId: Sha256Hash): boolean {
+    const { state, keyId: last } = this.#chain;
+    return state !== null && state.batch > this.#decided && last !== keyId;
+  }
+
+  async #signAnew(): Promise<void> {
+    const { resigning, log } = this.#options;
+    if (resigning === undefined || this.#decided === Number.POSITIVE_INFINITY) return;
+    while (!this.#closed) {
+      try {
+        await this.#lanes.exclusive(LANE, () => this.#resign(resigning));
+        return;
+      } catch (error) {
+        log.error({ err: error }, 'what a revoked key signed could not be signed anew; trying again');
+        await new Wake().wait(RETRY_MS, this.#ending.signal);
+      } finally {
+        resigning.resume();
+      }
+    }
+  }
+
+  async #resign(resigning: Resigning): Promise<void> {
+    const { store, node, signer, besides } = this.#options;
+    const batches = await signAnew({
+      store,
+      node,
+      decided: this.#decided,
+      signer: signer(),
+      isRevoked: resigning.isRevoked,
+      withdraw: resigning.withdraw,
+      besides: (signed) => [
+        ...signed.flatMap((batch) => besides(batch)),
+        ...signed.slice(-1).flatMap((batch) => this.#chain.resigned(batch)),
+      ],
+    });
+    const last = batches.at(-1);
+    if (last === undefined) return;
+    this.#chain.advance(last);
+    resigning.onSigned(batches);
+    this.#wake.ring();
+  }
+
   /**
    * `sealedAt` is the clock, but not before the last record, and never so long after it that a record which comes next
    * would lie before the least `from` of its batch: a clock that was set forward ends no chain.
    */
-  #draft({ first, tree, times }: OpenBatch, { batch, prev }: { batch: number; prev: Envelope['prev'] }): Envelope {
-    const { node, now, signer } = this.#options;
+  #draft(
+    { first, tree, times }: OpenBatch,
+    { batch, prev }: { batch: number; prev: Envelope['prev'] },
+    { keyId }: Signer,
+  ): Envelope {
+    const { node, now } = this.#options;
     const sealedAt = Math.max(times.to, Math.min(now(), times.to + FROM_TOLERANCE_MS));
     return {
       v: 2,
@@ -223,15 +328,13 @@ export class Sealer implements AsyncDisposable {
       prev,
       from: timestampOf(times.from),
       sealedAt: timestampOf(sealedAt),
-      keyId: signer().keyId,
+      keyId,
     };
   }
 
-  async #write(draft: Envelope, walked: WalkedBatch): Promise<void> {
-    const { store, signer, besides, onSealed } = this.#options;
-    // The key may have been replaced meanwhile.
-    const key = signer();
-    const envelope = { ...draft, keyId: key.keyId };
+  /** By the key that was picked for the draft, replaced meanwhile or not; one that was revoked meanwhile refuses. */
+  async #write(envelope: Envelope, walked: WalkedBatch, key: Signer): Promise<void> {
+    const { store, besides, onSealed } = this.#options;
     const batch = { envelope, signed: await signStatement(envelopeStatement, envelope, key) };
     await store.write([
       ...batchOperations(batch, walked.tree.tiles()),

@@ -35,6 +35,7 @@ function nodesOf({ nodes }: Plan, members: number): PlannedNode[] {
       region: region.region,
       baseUrl: `http://127.0.0.1:${httpPort}`,
       httpPort,
+      metricsPort: first.metricsPort + i,
       peerAddress: `/ip4/127.0.0.1/tcp/${peerPort(first) + i}`,
       operatorId: `0.0.${Number(first.operatorId.split('.').at(-1)) + i}`,
     };
@@ -48,7 +49,7 @@ function peerPort({ peerAddress }: PlannedNode): number {
 function portsOf({ nodes, ledgerPorts, mirrorGrpcPort, mirrorPort, chainPort, smtpPort }: Plan): number[] {
   const peers = nodes.map(peerPort);
   const others = [mirrorGrpcPort, mirrorPort, chainPort, smtpPort];
-  return [...nodes.map(({ httpPort }) => httpPort), ...peers, ...ledgerPorts, ...others];
+  return [...nodes.flatMap(({ httpPort, metricsPort }) => [httpPort, metricsPort]), ...peers, ...ledgerPorts, ...others];
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -12,6 +12,7 @@ import type { Chains } from '../../federation/chains.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { readBatch } from '../../sealing/batch-tables.ts';
 import type { Store } from '../../store/store.ts';
+import { ASKED_AGAIN } from '../written-document.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
@@ -49,7 +50,7 @@ export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
     async answer({ params, query }) {
       const { from = '1' } = readQuery(query);
       const body = await pageOf(rooms, memberOf(rooms.keys, params.node ?? ''), Number(from));
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body, headers: ASKED_AGAIN };
     },
   };
 }

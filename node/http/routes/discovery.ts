@@ -7,8 +7,9 @@ import {
 import { llmsText } from '../discovery/llms-text.ts';
 import { type Catalogue, manifest, resourceList } from '../discovery/manifest.ts';
 import { offerOf } from '../discovery/offer.ts';
+import type { HeldBody } from '../entity-tag.ts';
 import type { FreeRoute, Route } from '../route.ts';
-import { writtenDocument } from '../written-document.ts';
+import { ASKED_AGAIN, writtenDocument } from '../written-document.ts';
 
 export type DiscoveryOptions = Omit<Catalogue, 'offers' | 'baseUrl'> & {
   /** Public address of the node, without a slash at its end. */
@@ -40,8 +41,8 @@ export function discoveryRoutes(
   ];
 }
 
-function manifestRoute(text: () => string): FreeRoute {
-  return documentRoute('/.well-known/x402.json', text, {
+function manifestRoute(document: () => HeldBody): FreeRoute {
+  return documentRoute('/.well-known/x402.json', document, {
     summary: 'What is paid for by the call, and on which terms',
     description: MANIFEST_MEANING,
     answer: { shape: ManifestShape, example: MANIFEST_EXAMPLE },
@@ -49,20 +50,20 @@ function manifestRoute(text: () => string): FreeRoute {
   });
 }
 
-function resourceListRoute(text: () => string): FreeRoute {
-  return documentRoute('/.well-known/x402', text, {
+function resourceListRoute(document: () => HeldBody): FreeRoute {
+  return documentRoute('/.well-known/x402', document, {
     summary: 'Addresses that are paid for by the call',
     answer: { shape: ResourceListShape, example: RESOURCE_LIST_EXAMPLE },
     problems: [],
   });
 }
 
-function documentRoute(path: string, text: () => string, documentation: FreeRoute['documentation']): FreeRoute {
-  const headers = { 'Content-Type': 'application/json' };
-  return { method: 'GET', path, access: 'free', documentation, answer: async () => ({ body: text(), headers }) };
+function documentRoute(path: string, document: () => HeldBody, documentation: FreeRoute['documentation']): FreeRoute {
+  const headers = { ...ASKED_AGAIN, 'Content-Type': 'application/json' };
+  return { method: 'GET', path, access: 'free', documentation, answer: async () => ({ ...document(), headers }) };
 }
 
-function llmsRoute(text: () => string): FreeRoute {
+function llmsRoute(document: () => HeldBody): FreeRoute {
   return {
     method: 'GET',
     path: '/llms.txt',
@@ -72,6 +73,6 @@ function llmsRoute(text: () => string): FreeRoute {
       answer: { contentType: TEXT, example: '# Meridian' },
       problems: [],
     },
-    answer: async () => ({ body: text(), headers: { 'Content-Type': TEXT } }),
+    answer: async () => ({ ...document(), headers: { ...ASKED_AGAIN, 'Content-Type': TEXT } }),
   };
 }

@@ -9,6 +9,7 @@ import {
 import { catalogue, frameworkOf } from '../../../protocol/frameworks/catalogue.ts';
 import { type Clause, type Framework, FrameworkShape } from '../../../protocol/frameworks/catalogue-shape.ts';
 import { fieldsOf } from '../../../protocol/frameworks/gap.ts';
+import { heldBody } from '../entity-tag.ts';
 import { Problem } from '../problem.ts';
 import type { Answer, FreeRoute } from '../route.ts';
 
@@ -85,7 +86,7 @@ function frameworkNotFound(id: string): Problem {
 
 /** The text is made once: the catalogue does not change while the node runs. */
 function written(body: FrameworksAnswer | FrameworkAnswer): Answer {
-  return { body: JSON.stringify(body), headers: HEADERS };
+  return { ...heldBody(JSON.stringify(body)), headers: HEADERS };
 }
 
 function listAnswer(): FrameworksAnswer {

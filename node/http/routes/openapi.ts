@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { type DocumentOptions, OPENAPI_VERSION, openApiDocument } from '../openapi/document.ts';
-import { writtenDocument } from '../written-document.ts';
+import { ASKED_AGAIN, writtenDocument } from '../written-document.ts';
 import type { FreeRoute, Route } from '../route.ts';
 
 const DocumentShape = Type.Object(
@@ -23,7 +23,7 @@ export function openApiRoute(
       answer: { shape: DocumentShape, example: EXAMPLE },
       problems: [],
     },
-    answer: async () => ({ body: written(), headers: { 'Content-Type': 'application/json' } }),
+    answer: async () => ({ ...written(), headers: { ...ASKED_AGAIN, 'Content-Type': 'application/json' } }),
   };
   const write = (address: string) =>
     JSON.stringify(openApiDocument([...routes, route], { ...options, baseUrl: address }));

@@ -6,6 +6,10 @@ import { isProblemCode, PROBLEM_KINDS, type ProblemCode } from '../problem-codes
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
 import type { FreeRoute } from '../route.ts';
 
+/** The pages change with the version of the node alone. In seconds. */
+const MAX_AGE_SECONDS = 3600;
+const HEADERS = { 'Cache-Control': `public, max-age=${MAX_AGE_SECONDS}` };
+
 /** `GET /problems/:code`: what the `type` of a problem points to (RFC 9457 §3.1.1). */
 export function problemRoute(): FreeRoute {
   return {
@@ -22,7 +26,7 @@ export function problemRoute(): FreeRoute {
     },
     async answer({ params: { code = '' } }) {
       if (!isProblemCode(code)) throw new Problem('route-not-found', 'There is no problem of this code.');
-      return { body: pageOf(code) };
+      return { body: pageOf(code), headers: HEADERS };
     },
   };
 }

@@ -11,6 +11,7 @@ import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
+import { ASKED_AGAIN } from '../written-document.ts';
 
 /** `GET /v1/revocations`: what a verifier needs beside a bundle, which may be older than the theft of a key. */
 export function revocationsRoute({ store }: { readonly store: Store }): FreeRoute {
@@ -46,7 +47,7 @@ export function revocationsRoute({ store }: { readonly store: Store }): FreeRout
         revocations: rows.map(([, { statement, signature }]) => ({ statement, signature })),
         nextCursor: found.length > rows.length && last !== undefined ? writeCursor([last]) : null,
       };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body, headers: ASKED_AGAIN };
     },
   };
 }

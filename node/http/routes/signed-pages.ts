@@ -17,6 +17,7 @@ import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute } from '../route.ts';
+import { ASKED_AGAIN } from '../written-document.ts';
 
 export interface SignedPageRooms {
   readonly store: Store;
@@ -28,7 +29,7 @@ export interface SignedPageRooms {
 const PAGE_KEYS = 32;
 /** Rosters of one page, each of which may name 256 members. */
 const PAGE_ROSTERS = 16;
-const HEADERS = { 'Cache-Control': 'no-store' };
+const HEADERS = ASKED_AGAIN;
 const CURSOR_PARAMETER = {
   description: '`nextCursor` of the page before.',
   shape: CursorQueryShape.properties.cursor,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import Type from 'typebox';
+import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
 import { paymentsConfig } from '../../../node/config/payments-config.ts';
 import { createApp } from '../../../node/http/app.ts';
 import { PaidGate } from '../../../node/http/paid-gate.ts';
@@ -48,13 +49,13 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
     accounts: { authenticate: async () => 'unknown' },
     auditLog: { note: () => undefined },
     baseUrl: () => BASE_URL,
-    behindProxy: false,
+    trustedProxies: NO_ADDRESSES,
     requireStorage: () => undefined,
   });
   const gate = { free: refuse, keyed: refuse };
   const routes = [routeOf(PLAIN_PATH, plain), routeOf(RECORD_PATH, recorded)];
   const app = createApp({ gate, paidGate, routes, baseUrl: () => BASE_URL, log, observe: () => undefined });
-  const http = { host: '127.0.0.1', port: 0, tls: null, behindProxy: false };
+  const http = { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES };
   return (await listen(app.callback(), http, () => BASE_URL)).port;
 }
 

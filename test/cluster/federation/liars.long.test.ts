@@ -207,7 +207,7 @@ test('two envelopes for one batch number, which the ledger does not name: shown 
     assert.equal([view.equivocations, view.members.get(SG)?.trusted], [[], true], node);
     const shown = await federation.text(node, '/v1/equivocations');
     for (const { signature } of [announced, second]) assert.ok(shown.includes(signature), node);
-    assert.match(await federation.text(node, '/metrics'), /peer_faults_total\{.*peer="sg",fault="equivocation".*\} 1/);
+    assert.match(await federation.metrics(node), /peer_faults_total\{.*peer="sg",fault="equivocation".*\} 1/);
   }
   await federation.serve(0, SERVICE_MS);
 });
@@ -230,7 +230,7 @@ async function flooded(member: NodeId, kind: FloodKind): Promise<void> {
   );
   assert.ok(await federation.isMeshed());
   for (const node of others) {
-    const metrics = await federation.text(node, '/metrics');
+    const metrics = await federation.metrics(node);
     assert.match(metrics, new RegExp(`meridian_peer_faults_total\\{.*peer="${member}",fault="flood"`), node);
   }
 }

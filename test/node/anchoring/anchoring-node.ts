@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Anchoring, type AnchoringOptions, openAnchoring } from '../../../node/anchoring/anchoring.ts';
+import { anchorTable } from '../../../node/anchoring/anchors.ts';
+import type { Naming } from '../../../node/anchoring/naming.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { batchOperations, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Store } from '../../../node/store/store.ts';
@@ -26,6 +28,18 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
+/** A log of one reader, to whom a stranger's message says nothing: a batch is decided where its own message was read. */
+function namingOf(store: Store): Naming {
+  return {
+    async standingOf(node, batch, message) {
+      for await (const [, row] of anchorTable.under(store, [node, batch])) if (row.anchor.message === message) return 'decided';
+      return 'open';
+    },
+    mayName: () => true,
+    readToEnd: async () => {},
+  };
+}
+
 /** A store and the anchoring over it; opened again on the same directory, it is the node after a crash. */
 export class AnchoringNode implements AsyncDisposable {
   readonly store: Store;
@@ -42,6 +56,7 @@ export class AnchoringNode implements AsyncDisposable {
       node: NODE,
       federation: FEDERATION,
       store,
+      naming: namingOf(store),
       now: Date.now,
       random: Math.random,
       log: silent,

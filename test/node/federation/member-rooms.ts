@@ -103,6 +103,10 @@ export class MemberRooms implements AsyncDisposable {
       besidesOwn: NO_ROWS,
       onHalt: () => {},
       onTold: () => {},
+      isMember: () => true,
+      onReplicated: () => {},
+      onReplaced: () => {},
+      random: Math.random,
       onCheckpoint: async () => {},
       ...options,
     });

@@ -1,3 +1,4 @@
+import type { Decided } from '../../../node/federation/decidable.ts';
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
 import { Lanes } from '../../../node/lanes.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
@@ -20,6 +21,10 @@ export class Pulling implements AsyncDisposable {
   readonly unknownKeys: string[] = [];
   readonly faults = new PeerFaults(() => this.now);
   catchUp: CatchUp;
+  /** Of `jp`. */
+  readonly transport: Transport;
+  /** What the log has decided. A test sets it. */
+  decided: Decided = NOTHING_DECIDED;
   now = 1_000_000;
   readonly #rooms: readonly MemberRooms[];
   readonly #home: TemporaryHome;
@@ -32,6 +37,7 @@ export class Pulling implements AsyncDisposable {
     const own = this.room('jp');
     const transport = transports.get(own);
     if (transport === undefined) throw new Error('jp has no transport');
+    this.transport = transport;
     this.catchUp = new CatchUp(this.#options(own, transport));
   }
 
@@ -90,7 +96,10 @@ export class Pulling implements AsyncDisposable {
       store,
       keys,
       chains,
-      decided: NOTHING_DECIDED,
+      decided: {
+        envelopeOf: (node, batch) => this.decided.envelopeOf(node, batch),
+        isRevoked: (node, keyId) => this.decided.isRevoked(node, keyId),
+      },
       faults: this.faults,
       transport,
       lanes: new Lanes(),

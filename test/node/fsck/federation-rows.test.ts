@@ -66,9 +66,9 @@ const DAMAGES: readonly Damage[] = [
     found: ['anchor', /another running hash/],
   },
   {
-    what: 'the anchor of a confirmed batch is dropped',
-    mutate: drop('anchor/eu', 0),
-    found: ['outbox-closed', /its anchor is not in the store/],
+    what: 'the decision of a confirmed batch is dropped',
+    mutate: drop('log-batch/eu', 0),
+    found: ['outbox-closed', /the log has not decided it/],
   },
   {
     what: 'a rival anchor is no rival',

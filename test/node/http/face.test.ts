@@ -14,7 +14,19 @@ const UNKNOWN_ID = 'att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
 const MOUNTS = ['', '/verify'];
 const POSTS = ['/v1/attest', '/v1/tiered-attest', '/v1/bundles/verify'];
 const KEYED_GETS = [`/v1/status/${UNKNOWN_ID}`, `/v1/bundles/${UNKNOWN_ID}`];
-const FREE_GETS = ['/v1/health', '/v1/federation', '/metrics'];
+const FREE_GETS = ['/v1/health', '/v1/federation', '/problems/invalid-json'];
+const SELDOM_CHANGED = [
+  '/openapi.json',
+  '/llms.txt',
+  '/.well-known/x402.json',
+  '/.well-known/x402',
+  '/problems/invalid-json',
+  '/v1/frameworks',
+  '/v1/rosters',
+  '/v1/signing-keys',
+  '/v1/revocations',
+  '/v1/chains/eu',
+];
 let unique = 0;
 
 function decision(): JsonObject {
@@ -43,6 +55,8 @@ test('there is no other route', async () => {
     '/verify/verify/v1/health',
     '/V1/health',
     '/accounts',
+    '/metrics',
+    '/verify/metrics',
   ]) {
     requireProblem(await node.get(path), 'route-not-found', path);
   }
@@ -97,6 +111,24 @@ test('no answer is sniffed for another type, and none that takes a key is kept b
     const { headers } = await node.get(path);
     assert.is(headers.get('x-content-type-options'), 'nosniff', path);
     if (KEYED_GETS.includes(path)) assert.is(headers.get('cache-control'), 'no-store', path);
+  }
+});
+
+test('what changes seldom is asked for once: who holds it is told that it is the same', async () => {
+  for (const path of SELDOM_CHANGED) {
+    const first = await node.get(path, { key: null });
+    const tag = first.headers.get('etag') ?? '';
+    assert.match(tag, /^"[^"]+"$/, path);
+    assert.match(first.headers.get('cache-control') ?? '', /^public, /, path);
+    const again = await node.get(path, { key: null, headers: { 'if-none-match': tag } });
+    assert.equal([again.status, again.text, again.headers.get('etag')], [304, '', tag], path);
+  }
+});
+
+test('what is true for a moment is kept by no cache', async () => {
+  for (const path of ['/v1/health', '/v1/federation', '/v1/log/checkpoints', `/v1/verify/${await node.attest({ n: ++unique })}`]) {
+    const { headers } = await node.get(path, { key: null });
+    assert.equal([headers.get('cache-control'), headers.get('etag')], ['no-store', null], path);
   }
 });
 

@@ -43,7 +43,7 @@ const app = createApp({
     },
     addresses: { admit: (address) => addresses.admit(address) },
     auditLog: { note: (_account, facts) => void noted.push(facts) },
-    behindProxy: true,
+    trustedProxies: new AddressList(['127.0.0.1']),
   }),
   routes,
   baseUrl: () => 'https://eu.example',

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import Type from 'typebox';
+import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
 import type { Accounts } from '../../../node/accounts/accounts.ts';
 import type { AuditFacts } from '../../../protocol/audit/entry.ts';
 import { createApp } from '../../../node/http/app.ts';
@@ -71,7 +72,7 @@ export class PaidRoom implements AsyncDisposable {
       auditLog: { note: (_account, facts) => void promise.then(({ used }) => used.push(facts)) },
       payTo: PAY_TO,
       baseUrl: () => BASE_URL,
-      behindProxy: false,
+      trustedProxies: NO_ADDRESSES,
       requireStorage() {
         if (opened.isFull) throw new Problem('storage-full', 'full');
       },
@@ -84,7 +85,7 @@ export class PaidRoom implements AsyncDisposable {
       log: pino({ level: 'silent' }),
       observe: () => undefined,
     });
-    const http = { host: '127.0.0.1', port: 0, tls: null, behindProxy: false };
+    const http = { host: '127.0.0.1', port: 0, tls: null, trustedProxies: NO_ADDRESSES };
     const opened: PaidRoom = new PaidRoom(room, await listen(app.callback(), http, () => BASE_URL));
     resolve(opened);
     return opened;

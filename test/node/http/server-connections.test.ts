@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AddressList, NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
 import { boundConnections, type ConnectionBounds } from '../../../node/http/server-connections.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -21,6 +22,11 @@ async function bounded(bounds: ConnectionBounds): Promise<(from?: string) => Pro
   };
 }
 
+/** A connection that came from anywhere. */
+function socketFrom(address: string | undefined): Socket {
+  return Object.defineProperty(new Socket(), 'remoteAddress', { value: address });
+}
+
 /** What the server answers on a connection; nothing where it closed it. */
 async function ask(socket: Socket): Promise<string> {
   if (socket.closed) return '';
@@ -32,7 +38,7 @@ async function ask(socket: Socket): Promise<string> {
 }
 
 test('one address cannot take the connections of others', async () => {
-  const open = await bounded({ all: 5, ofAddress: 2 });
+  const open = await bounded({ all: 5, ofAddress: 2, proxies: NO_ADDRESSES });
   const held = [await open(), await open()];
   assert.is(await ask(await open()), '');
   const other = await open('127.0.0.2');
@@ -49,13 +55,41 @@ test('one address cannot take the connections of others', async () => {
 });
 
 test('what comes beyond the bound on all is closed, the others go on', async () => {
-  const open = await bounded({ all: 3, ofAddress: null });
+  const open = await bounded({ all: 3, ofAddress: 5, proxies: NO_ADDRESSES });
   const held = [await open(), await open(), await open()];
   assert.is(await ask(await open()), '');
   for (const socket of held) {
     assert.is(await ask(socket), 'HTTP/1.1 200');
     socket.destroy();
   }
+});
+
+test("a proxy's connections are those of many callers: only the bound on all is theirs", async () => {
+  const open = await bounded({ all: 4, ofAddress: 1, proxies: new AddressList(['127.0.0.1']) });
+  const held = [await open(), await open(), await open('127.0.0.2')];
+  for (const socket of held) assert.is(await ask(socket), 'HTTP/1.1 200');
+  assert.is(await ask(await open('127.0.0.2')), '');
+  for (const socket of held) socket.destroy();
+});
+
+test('without TLS nobody from elsewhere is listened to but a proxy', async () => {
+  const strangers: string[] = [];
+  const onStranger = (address: string) => void strangers.push(address);
+  const server = createServer((_request, response) => response.end('hello'));
+  boundConnections(server, { all: 5, ofAddress: 5, proxies: new AddressList(['10.0.0.0/8', 'fd00::/8']), onStranger });
+  const isLetIn = (remoteAddress: string | undefined) => {
+    const socket = socketFrom(remoteAddress);
+    server.emit('connection', socket);
+    return !socket.destroyed;
+  };
+  for (const address of ['10.0.0.9', '::ffff:10.1.2.3', 'fd00::7', '127.0.0.1', '::1', '::ffff:127.0.0.9']) {
+    assert.ok(isLetIn(address), address);
+  }
+  assert.equal(strangers, []);
+  for (const address of ['192.0.2.1', '::ffff:192.0.2.1', 'fe80::1%eth0', '2001:db8::1', undefined]) {
+    assert.not.ok(isLetIn(address), address);
+  }
+  assert.equal(strangers, ['192.0.2.1', '192.0.2.1', 'fe80::1', '2001:db8::1', '']);
 });
 
 test.run();

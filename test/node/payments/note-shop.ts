@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Logger } from 'pino';
+import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
 import { createApp } from '../../../node/http/app.ts';
 import { PaidGate } from '../../../node/http/paid-gate.ts';
 import type { PaidRoute } from '../../../node/http/route.ts';
@@ -51,7 +52,7 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
     accounts: { authenticate: async () => 'unknown' },
     auditLog: { note: () => undefined },
     baseUrl: () => baseUrl,
-    behindProxy: false,
+    trustedProxies: NO_ADDRESSES,
     requireStorage: () => undefined,
   });
   const gate = {
@@ -66,7 +67,7 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
     log,
     observe: () => undefined,
   });
-  return listen(app.callback(), { host: '127.0.0.1', port, tls: null, behindProxy: false }, () => baseUrl);
+  return listen(app.callback(), { host: '127.0.0.1', port, tls: null, trustedProxies: NO_ADDRESSES }, () => baseUrl);
 }
 
 /** The header that pays for a note at a shop's port. */

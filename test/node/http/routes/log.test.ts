@@ -82,6 +82,15 @@ test('a tile of entries holds the texts of the decisions', async () => {
   assert.is(decodeEntries((await get('/v1/log/tile/entries/000')).body, 256).length, 256);
 });
 
+test('who holds a tile is told that it is the same', async () => {
+  for (const name of ['0/000', '0/001.p/4', 'entries/001.p/4']) {
+    const tag = (await get(`/v1/log/tile/${name}`)).headers.get('etag') ?? '';
+    const again = await fetch(`${app.base}/v1/log/tile/${name}`, { headers: { 'if-none-match': tag } });
+    assert.equal([again.status, await again.text(), again.headers.get('etag')], [304, '', tag], name);
+    assert.match(again.headers.get('cache-control') ?? '', /immutable/);
+  }
+});
+
 test('a tile that is not filled so far yet is 404, and kept by no cache', async () => {
   for (const name of ['0/001', '0/001.p/5', '0/002.p/1', '1/000', '1/000.p/2', '2/000.p/1', 'entries/001', 'entries/x001/234']) {
     const { status, headers, code } = await get(`/v1/log/tile/${name}`);

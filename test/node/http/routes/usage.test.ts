@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AddressList } from '../../../../node/accounts/address-list.ts';
 import { serveApp } from '../../../fixtures/served-app.ts';
 import { type Account, TIERS } from '../../../../node/accounts/account.ts';
 import { SCOPES } from '../../../../node/accounts/scopes.ts';
@@ -49,7 +50,7 @@ const served = await serveApp(
     limits: new RequestLimits(rates, room.usage),
     addresses: new AddressLimits({ now: () => steady }),
     auditLog: { note: () => {} },
-    behindProxy: true,
+    trustedProxies: new AddressList(['127.0.0.1']),
   }),
   [usageRoute({ rates, usage: room.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
 );

@@ -1,0 +1,51 @@
+import { openRecord, type WholeTexts } from '../../protocol/chain/record.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { linkOperations } from '../records/link-tables.ts';
+import { splitTexts } from '../records/record-lines.ts';
+import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
+import { batchFirstTable, envelopeTable, readHead, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import type { Chains } from './chains.ts';
+
+/**
+ * Drops the held batches of another node after number `to`, with all that is held of its records behind them. Only
+ * batches that were not derived here may be dropped.
+ *
+ * Crash order: the last batch first, each in one atomic write with whatever follows it, so that what is left is the
+ * node's chain up to some batch at every moment.
+ */
+export async function rewindChain(store: Store, chains: Chains, node: NodeId, to: number): Promise<void> {
+  for (let head = await readHead(store, node); head !== undefined && head.envelope.batch > to;) {
+    await store.write([...(await recordOperations(store, head)), ...(await batchRows(store, head))]);
+    head = await readHead(store, node);
+    chains.rewind(node, head);
+  }
+}
+
+async function batchRows(store: Store, { envelope: { node, batch, first } }: StoredBatch): Promise<Operation[]> {
+  const operations = [envelopeTable.del(node, batch), batchFirstTable.del(node, first)];
+  for await (const [[level, index]] of tileTable.under(store, [node, batch])) {
+    operations.push(tileTable.del(node, batch, Number(level), Number(index)));
+  }
+  return operations;
+}
+
+/** Groups and records from the batch's first on, sealed or not. */
+async function recordOperations(store: Store, { envelope: { node, first } }: StoredBatch): Promise<Operation[]> {
+  const operations: Operation[] = [];
+  for await (const [[seq]] of groupTable.under(store, [node], { from: first })) {
+    operations.push(groupTable.del(node, Number(seq)));
+  }
+  for await (const [[seq], body] of bodyTable.under(store, [node], { from: first })) {
+    operations.push(bodyTable.del(node, Number(seq)), ...splitTexts(body).flatMap(indexRows));
+  }
+  return operations;
+}
+
+function indexRows(texts: WholeTexts): Operation[] {
+  const record = openRecord(nativeSuite, texts);
+  const links = linkOperations(record).map(({ key }): Operation => ({ type: 'del', key }));
+  return [recordIndex.del(record.id), ...links];
+}

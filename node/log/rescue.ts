@@ -1,0 +1,181 @@
+import type { Logger } from 'pino';
+import { hashText } from '../../protocol/hash.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { type DecisionState, isRevoked, knownNode, nextBatch } from '../../protocol/log/decision-state.ts';
+import type { Chains } from '../federation/chains.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import type { Store } from '../store/store.ts';
+import { numberCodec, Table } from '../store/table.ts';
+import type { TopicReadingState } from '../topic/reading-state.ts';
+import type { FederationLog } from './federation-log.ts';
+
+/** Time in which the ledger answered and a held batch stayed undecided, after which it is named. In milliseconds. */
+export const RESCUE_AFTER_MS = 10 * 60 * 1000;
+/** How often the chains are looked at, in milliseconds. */
+const LOOK_MS = 15_000;
+/** So many looks late a look counts no more than that: the process stood still, and saw no answer of the ledger. */
+const MOST_LOOKS = 2;
+/** Undecided batches of one node whose time is counted. */
+const MAX_WATCHED = 64;
+
+/** (removed node) → its last batch that was held here when its removal was decided. */
+export const heldAtRemovalTable = new Table('held-at-removal', numberCodec);
+
+export interface RescueOptions {
+  readonly self: NodeId;
+  readonly store: Store;
+  readonly chains: Pick<Chains, 'head'>;
+  readonly federationLog: Pick<FederationLog, 'state'>;
+  readonly readingState: () => TopicReadingState;
+  /** Whether this member, which may have answered a start of that node, may name that batch of it. */
+  readonly mayRescue: (node: NodeId, batch: number) => boolean;
+  /** Has the batch named by this node, unless it is under way. */
+  readonly ensure: (batch: StoredBatch) => Promise<void>;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly afterMs?: number;
+}
+
+/**
+ * Names batches of other nodes that this member holds whole and that stay undecided, so that what a dead or removed node
+ * sealed last is not lost (TRUST §2). A name that fell, with a roster or behind newer ones, is sent again while it
+ * matters. How long a batch waited is counted anew after a restart.
+ *
+ * Crash order: what was held of a removed node is written right after the write that decided its removal; a start writes
+ * what a crash left out, before it learns of more.
+ */
+export class Rescue implements AsyncDisposable {
+  readonly #options: RescueOptions;
+  /** Node → batch → milliseconds that it was undecided while the ledger answered. */
+  readonly #waited = new Map<NodeId, Map<number, number>>();
+  #lookedAt: number;
+  #position: number;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  private constructor(options: RescueOptions) {
+    this.#options = options;
+    this.#lookedAt = options.now();
+    this.#position = options.federationLog.state.sequence;
+  }
+
+  /** Looks at nothing before `start`. */
+  static async open(options: RescueOptions): Promise<Rescue> {
+    const rescue = new Rescue(options);
+    await rescue.noteRoster();
+    return rescue;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#lookSoon(), this.#intervalMs);
+  }
+
+  /** A roster came into force: of nodes that it removes, what is held now may be rescued, and nothing that comes later. */
+  async noteRoster(): Promise<void> {
+    const { store, chains, federationLog } = this.#options;
+    const { members, past } = federationLog.state;
+    const rows = new Map<string, number>();
+    for await (const [[node = ''], batch] of heldAtRemovalTable.under(store, [])) rows.set(node, batch);
+    const removed = nodesOf(past).filter((node) => !rows.has(node));
+    const returned = nodesOf(members).filter((node) => rows.has(node));
+    if (removed.length + returned.length === 0) return;
+    await store.write([
+      ...removed.map((node) => heldAtRemovalTable.put([node], chains.head(node).batch)),
+      ...returned.map((node) => heldAtRemovalTable.del(node)),
+    ]);
+  }
+
+  /** The held chain of a node was replaced: what came before counts no more. */
+  forget(node: NodeId): void {
+    this.#waited.delete(node);
+  }
+
+  /** Counts the time since the last look, and names what has waited long enough. Rejects where the store fails. */
+  async look(): Promise<void> {
+    const { self, federationLog, now } = this.#options;
+    const { state } = federationLog;
+    const at = now();
+    const elapsed = this.#hasAnswered() ? Math.min(at - this.#lookedAt, MOST_LOOKS * this.#intervalMs) : 0;
+    this.#lookedAt = at;
+    this.#position = state.sequence;
+    for (const node of [...nodesOf(state.members), ...nodesOf(state.past)]) {
+      if (node !== self) await this.#lookAt(state, node, Math.max(0, elapsed));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  get #intervalMs(): number {
+    return Math.min(LOOK_MS, (this.#options.afterMs ?? RESCUE_AFTER_MS) / 4);
+  }
+
+  #lookSoon(): void {
+    this.#looking = this.#looking
+      .then(() => this.look())
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error }, 'batches of other nodes could not be looked at; trying again');
+      });
+  }
+
+  /** Whether the ledger answered since the last look, and all that it showed is final or has moved on. */
+  #hasAnswered(): boolean {
+    const { sources, consensus, waitingFor } = this.#options.readingState();
+    if (this.#options.federationLog.state.sequence > this.#position) return true;
+    const answers = [...sources, ...(consensus === null ? [] : [consensus])].map(({ lastAnswerAt }) => lastAnswerAt ?? 0);
+    return waitingFor === 'nothing' && answers.some((at) => at > this.#lookedAt);
+  }
+
+  async #lookAt(state: DecisionState, node: NodeId, elapsed: number): Promise<void> {
+    const { chains, afterMs = RESCUE_AFTER_MS } = this.#options;
+    const known = knownNode(state, node);
+    const next = known === undefined ? 1 : nextBatch(known);
+    const head = chains.head(node).batch;
+    const before = this.#waited.get(node);
+    const waited = new Map<number, number>();
+    for (let batch = next; batch <= Math.min(head, next + MAX_WATCHED - 1); batch++) {
+      const counted = before?.get(batch);
+      waited.set(batch, counted === undefined ? 0 : counted + elapsed);
+    }
+    if (waited.size === 0) this.#waited.delete(node);
+    else this.#waited.set(node, waited);
+    if ((waited.get(next) ?? 0) >= afterMs) await this.#name(state, node, next);
+  }
+
+  async #name(state: DecisionState, node: NodeId, batch: number): Promise<void> {
+    const { self, store, mayRescue, ensure, log } = this.#options;
+    if (state.members[self] === undefined || !mayRescue(node, batch) || !(await this.#wasHeld(state, node, batch))) return;
+    const held = await readBatch(store, node, batch);
+    if (held === undefined || !follows(state, held) || isNamed(state, self, held)) return;
+    log.warn({ node, batch }, 'a batch of another node stays undecided; naming it for that node');
+    await ensure(held);
+  }
+
+  /** Of a removed node nothing counts that came after its removal. */
+  async #wasHeld(state: DecisionState, node: NodeId, batch: number): Promise<boolean> {
+    if (state.members[node] !== undefined) return true;
+    return batch <= ((await heldAtRemovalTable.get(this.#options.store, node)) ?? 0);
+  }
+}
+
+function nodesOf(nodes: DecisionState['members']): NodeId[] {
+  return Object.keys(nodes).map(nodeId);
+}
+
+/** Whether a name of the batch could decide it: it goes on from the last that was decided, by a key that counts. */
+function follows(state: DecisionState, { envelope: { node, prev, keyId } }: StoredBatch): boolean {
+  const last = knownNode(state, node)?.last ?? null;
+  return prev === (last?.envelope ?? null) && !isRevoked(state, node, keyId);
+}
+
+/** Whether this member's name of the batch is among those that count. */
+function isNamed(state: DecisionState, self: NodeId, { envelope, signed }: StoredBatch): boolean {
+  const named = state.open[self]?.batches ?? [];
+  const hash = hashText(nativeSuite, signed.statement);
+  return named.some(({ node, batch, envelope: of }) => {
+    return node === envelope.node && batch === envelope.batch && of === hash;
+  });
+}

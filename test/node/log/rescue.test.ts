@@ -1,0 +1,247 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Rescue, RESCUE_AFTER_MS, type RescueOptions } from '../../../node/log/rescue.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { hashText, writeSha384 } from '../../../protocol/hash.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import type { DecisionState, NodeState } from '../../../protocol/log/decision-state.ts';
+import { initialState } from '../../../protocol/log/in-force.ts';
+import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from '../federation/member-rooms.ts';
+import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import type { TestFederation } from '../../fixtures/federation.ts';
+
+const [EU, US] = [nodeId('eu'), nodeId('us')];
+const STEP_MS = 15_000;
+const STEPS = RESCUE_AFTER_MS / STEP_MS;
+const NO_HASH = writeSha384(new Uint8Array(48));
+
+/** `us`, which holds batches of `eu` beside a log, a ledger and a clock that a test moves. */
+class RescueRoom implements AsyncDisposable {
+  readonly federation: TestFederation;
+  readonly room: MemberRooms;
+  readonly named: string[] = [];
+  state: DecisionState;
+  mayRescue = true;
+  /** Whether the ledger answers, and whether what it shows waits for others. */
+  answers = true;
+  waits = false;
+  #now = 1_000_000;
+  #rescue: Rescue | undefined;
+  readonly #home: TemporaryHome;
+
+  private constructor(federation: TestFederation, room: MemberRooms, home: TemporaryHome) {
+    this.federation = federation;
+    this.room = room;
+    this.#home = home;
+    this.state = initialState(nativeSuite, federation.rosters[0] ?? '');
+  }
+
+  static async open(): Promise<RescueRoom> {
+    const federation = await fastFederation(['eu', 'us', 'ca']);
+    const home = await temporaryHome();
+    const rescue = new RescueRoom(federation, await MemberRooms.open(home.path, federation, 'us'), home);
+    await rescue.start();
+    return rescue;
+  }
+
+  /** As at a start. */
+  async start(): Promise<void> {
+    this.#rescue = await Rescue.open(this.#options());
+  }
+
+  get rescue(): Rescue {
+    if (this.#rescue === undefined) throw new Error('not open');
+    return this.#rescue;
+  }
+
+  async hold(): Promise<TestBatch> {
+    const batch = await this.federation.sealBatch('eu', [{}]);
+    await this.room.hold(batch);
+    return batch;
+  }
+
+  /** Lets time pass in looks of fifteen seconds. */
+  async pass(steps: number): Promise<void> {
+    for (let step = 0; step < steps; step++) {
+      this.#now += STEP_MS;
+      await this.rescue.look();
+    }
+  }
+
+  /** The process stands still. */
+  async sleep(milliseconds: number): Promise<void> {
+    this.#now += milliseconds;
+    await this.rescue.look();
+  }
+
+  decide({ envelope, hash }: TestBatch): void {
+    this.change(EU, { last: { batch: envelope.batch, envelope: hash, index: 0 } });
+  }
+
+  change(node: typeof EU, change: Partial<NodeState>): void {
+    const before = this.state.members[node];
+    if (before === undefined) throw new Error(`${node} is no member`);
+    this.state = { ...this.state, members: { ...this.state.members, [node]: { ...before, ...change } } };
+  }
+
+  /** A roster without `eu` comes into force. */
+  async remove(): Promise<void> {
+    const { [EU]: removed, ...members } = this.state.members;
+    if (removed === undefined) throw new Error('eu is no member');
+    this.state = { ...this.state, members, past: { [EU]: removed } };
+    await this.rescue.noteRoster();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.rescue[Symbol.asyncDispose]();
+    await this.room[Symbol.asyncDispose]();
+    await this.#home[Symbol.asyncDispose]();
+  }
+
+  #options(): RescueOptions {
+    const state = () => this.state;
+    return {
+      self: US,
+      store: this.room.store,
+      chains: this.room.chains,
+      federationLog: {
+        get state() {
+          return state();
+        },
+      },
+      readingState: () => ({
+        position: { sequence: 0, runningHash: NO_HASH, consensusTimestamp: null },
+        final: { sequence: 0, runningHash: NO_HASH },
+        agreed: { sequence: 0, runningHash: NO_HASH },
+        lastFinalAt: null,
+        sources: [
+          {
+            host: 'mirror',
+            position: 0,
+            lastAnswerAt: this.answers ? this.#now : null,
+            failure: null,
+            contradiction: null,
+            paused: false,
+          },
+        ],
+        consensus: null,
+        members: [],
+        waitingFor: this.waits ? 'members' : 'nothing',
+        secondSourceSince: null,
+      }),
+      mayRescue: () => this.mayRescue,
+      ensure: async ({ envelope }) => void this.named.push(`${envelope.node}/${envelope.batch}`),
+      now: () => this.#now,
+      log: silent,
+    };
+  }
+}
+
+test('a held batch is named after ten minutes in which the ledger answered, and not before', async () => {
+  await using room = await RescueRoom.open();
+  await room.hold();
+  await room.pass(STEPS);
+  assert.equal(room.named, []);
+  await room.pass(1);
+  assert.equal(room.named, ['eu/1']);
+});
+
+test('time in which the ledger was silent, waited for others or the process stood still does not count', async () => {
+  await using room = await RescueRoom.open();
+  await room.hold();
+  await room.pass(1);
+  room.answers = false;
+  await room.pass(2 * STEPS);
+  room.answers = true;
+  room.waits = true;
+  await room.pass(2 * STEPS);
+  room.waits = false;
+  await room.sleep(RESCUE_AFTER_MS);
+  await room.pass(STEPS - 3);
+  assert.equal(room.named, []);
+  await room.pass(1);
+  assert.equal(room.named, ['eu/1']);
+});
+
+test('of several the next is named as soon as the one before is decided: all have waited', async () => {
+  await using room = await RescueRoom.open();
+  const first = await room.hold();
+  await room.hold();
+  await room.pass(STEPS + 1);
+  assert.equal(room.named, ['eu/1']);
+  room.decide(first);
+  await room.pass(1);
+  assert.equal(room.named, ['eu/1', 'eu/2']);
+});
+
+test('what this member named stays named, and is named again where its name fell', async () => {
+  await using room = await RescueRoom.open();
+  const batch = await room.hold();
+  const { keyId } = batch.envelope;
+  const open = { node: EU, batch: 1, envelope: batch.hash, keyId };
+  const before = room.state;
+  room.state = { ...before, open: { [US]: { roster: null, batches: [open], revocations: [] } } };
+  await room.pass(STEPS + 10);
+  assert.equal(room.named, []);
+  room.state = before;
+  await room.pass(1);
+  assert.equal(room.named, ['eu/1']);
+});
+
+test('nothing is named that decides nothing: a rival of the decided chain, a revoked key, by one that is no member', async () => {
+  await using room = await RescueRoom.open();
+  const first = await room.hold();
+  const second = await room.hold();
+  const { state } = room;
+  room.change(EU, { last: { batch: 1, envelope: hashText(nativeSuite, 'another'), index: 0 } });
+  await room.pass(STEPS + 1);
+  room.state = state;
+  room.decide(first);
+  const revocation = { statement: second.hash, index: 1, consensusTimestamp: second.anchor.consensusTimestamp };
+  room.state = { ...room.state, revoked: { [EU]: { [second.envelope.keyId]: [revocation] } } };
+  await room.pass(STEPS + 1);
+  const { [US]: self, ...members } = state.members;
+  assert.ok(self);
+  room.state = { ...state, members };
+  await room.pass(STEPS + 1);
+  assert.equal(room.named, []);
+});
+
+test('nothing is named that this member may not speak for', async () => {
+  await using room = await RescueRoom.open();
+  await room.hold();
+  room.mayRescue = false;
+  await room.pass(STEPS + 1);
+  assert.equal(room.named, []);
+  room.mayRescue = true;
+  await room.pass(1);
+  assert.equal(room.named, ['eu/1']);
+});
+
+test('of a removed node only what was held at its removal is named, also after a restart', async () => {
+  await using room = await RescueRoom.open();
+  const first = await room.hold();
+  await room.remove();
+  await room.hold();
+  await room.start();
+  await room.pass(STEPS + 1);
+  assert.equal(room.named, ['eu/1']);
+  const past = room.state.past[EU];
+  if (past === undefined) return assert.unreachable();
+  room.state = { ...room.state, past: { [EU]: { ...past, last: { batch: 1, envelope: first.hash, index: 0 } } } };
+  await room.pass(STEPS + 1);
+  assert.equal(room.named, ['eu/1'], 'the second came later');
+});
+
+test('a chain that was replaced waits anew', async () => {
+  await using room = await RescueRoom.open();
+  await room.hold();
+  await room.pass(STEPS);
+  room.rescue.forget(EU);
+  await room.pass(2);
+  assert.equal(room.named, []);
+  await room.pass(STEPS);
+  assert.equal(room.named[0], 'eu/1');
+});
+
+test.run();
