@@ -37,7 +37,7 @@ import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
-import { Rescue, type RescueOptions } from './log/rescue.ts';
+import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
 import { Vouching } from './log/vouching.ts';
@@ -48,8 +48,9 @@ import { PublicFace } from './monitor/public-face.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
+import type { Overrides } from './overrides.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
-import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
+import { openPaymentMeans, openPaymentRooms, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
 import type { StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
@@ -58,31 +59,11 @@ import { OwnNames } from './start/own-names.ts';
 import { StartAnswers } from './start/start-answers.ts';
 import { StartMarks } from './start/start-marks.ts';
 import { startTable } from './start/start-tables.ts';
-import type { CommitGate } from './store/commit.ts';
 import { DuePurges } from './store/due-purges.ts';
 import { openNodeStore } from './store/format.ts';
 import type { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
-
-/** What a test may put in the place of the real thing. */
-export interface Overrides {
-  readonly now?: () => number;
-  /** The clock that dates records, where it is another. */
-  readonly recordClock?: () => number;
-  readonly random?: () => number;
-  readonly payments?: PaymentMeans;
-  /** Stands between the store and its disk. */
-  readonly gate?: CommitGate;
-  /** Whether batches are sealed however far the ledger is behind. */
-  readonly sealsAhead?: boolean;
-  /** Whether a start signs without having read the ledger or asked anybody: for a ledger that is down for good. */
-  readonly startsUnread?: boolean;
-  /** The clock that a start waits by, in milliseconds. */
-  readonly monotonic?: () => number;
-  /** When batches of other nodes are named. */
-  readonly rescue?: Partial<Pick<RescueOptions, 'afterMs' | 'mayRescue'>>;
-}
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
 export interface NodeContext

@@ -95,7 +95,7 @@ export class NodeStart {
    * the node was halted. Rejects when the signal ends.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { self, store, federation, anchoring, intake, sealer, ownKeys, marks, isUnread } = this.#options;
+    const { self, store, federation, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } = this.#options;
     this.#heldAtStart = (await readHead(store, self))?.envelope.batch ?? 0;
     anchoring.startStatements();
     const over = new AbortController();
@@ -116,6 +116,8 @@ export class NodeStart {
       await marks.noteSigning();
     }
     await ownKeys.settle();
+    // A halted node names what is to come into force all the same.
+    if (this.#topicRead === 'nothing') namer.start();
     anchoring.start();
   }
 
