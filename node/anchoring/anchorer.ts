@@ -239,7 +239,8 @@ export class Anchorer implements AsyncDisposable {
       this.#trips.delete(trip);
       if (isStatement) this.#carriedStatements--;
       if (rescue !== null) this.#takenRescues.delete(rescue);
-      this.#wake.ring();
+      // Those after it may have waited for this one.
+      this.noteChange();
     });
     this.#trips.set(trip, { run, ending });
   }
@@ -283,7 +284,6 @@ export class Anchorer implements AsyncDisposable {
         if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
       },
       onConfirmed: (row) => {
-        this.noteChange();
         if (isBatchRow(row)) onConfirmed?.(row.batch);
         else if (!isRescueRow(row)) onStatementNamed?.();
       },

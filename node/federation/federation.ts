@@ -255,7 +255,8 @@ export class Federation implements AsyncDisposable {
       this.faults.note(node, 'equivocation');
       log.error({ node, batch, sequence: name.sequence }, 'a node names a batch on the ledger again, by another envelope');
       for (const peer of transport.peers()) {
-        if (equivocations.knows(node, batch) || this.#closing.signal.aborted) break;
+        // Of no more numbers than are kept: a node can pay for any number of names.
+        if (!equivocations.wants(node, batch) || this.#closing.signal.aborted) break;
         if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
       }
     }

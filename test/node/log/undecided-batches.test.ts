@@ -1,8 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { readNodeKeys } from '../../../node/keys/node-keys.ts';
+import { envelopeTable, readBatch, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
+import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
@@ -115,6 +118,29 @@ test('undecided batches by a compromised key are signed anew, replaced at those 
   for (const id of ids) await verified(id, [eu, us, ca]);
   for (const node of [eu, us, ca]) assert.equal(node.context.vouching.underived, []);
   assert.is(eu.context.federation.halted, null);
+});
+
+test('a member that holds another envelope than the one that was decided takes that one, and vouches for it', async () => {
+  await using network = await TestNetwork.start({ nodes: THREE, quorum: 2, ledger: 'local' });
+  const [eu, us, ca] = THREE.map((name) => network.node(name)) as [TestNode, TestNode, TestNode];
+  const faults = network.ledger.local?.ledger.faults;
+  if (faults === undefined) return assert.unreachable();
+  faults.set({ roundPaused: true });
+  const id = await eu.attest({ i: 1 });
+  await eu.seal();
+  await until('us and ca hold it', () => [us, ca].every((node) => headOf(node) === 1));
+  // As where its node had shown us another story.
+  const { envelope } = await batchOf(us, 1);
+  const rival = { ...envelope, sealedAt: timestampOf(Date.parse(envelope.sealedAt) + 1) };
+  const { signer } = await readNodeKeys(eu.config.home);
+  const other = { envelope: rival, signed: await signStatement(envelopeStatement, rival, signer) };
+  await us.context.store.write([envelopeTable.put([EU, 1], other.signed)]);
+  us.context.chains.advance(other);
+  faults.set({ roundPaused: false });
+  await verified(id, [eu, us, ca]);
+  assert.equal((await batchOf(us, 1)).envelope, envelope);
+  assert.equal(us.context.vouching.underived, []);
+  await until('the evidence is kept', () => us.context.equivocations.knows(EU, 1));
 });
 
 test.run();

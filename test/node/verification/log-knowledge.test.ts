@@ -1,0 +1,65 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { LogDamagedError } from '../../../node/log/federation-log.ts';
+import { rosterTextTable } from '../../../node/log/log-tables.ts';
+import { LogKnowledge, logViewOf } from '../../../node/verification/log-knowledge.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { openNodeLog } from '../../fixtures/node-log.ts';
+import { Ledger } from '../../trust/ledger.ts';
+
+const EU = nodeId('eu');
+const MAJORITY = ['us', 'eu', 'ca'] as const;
+const NOTHING = { places: [], sizes: [], batches: [] };
+
+const ledger = await Ledger.create();
+const { log } = ledger;
+const sealed = await ledger.record('eu', [{}, {}]);
+ledger.enforce(ledger.draftRoster({ name: 'second' }), ...MAJORITY);
+ledger.enforce(await ledger.draftRevocation('us'), ...MAJORITY);
+await log.rotateKey('us');
+ledger.enforce(ledger.draftRoster({ name: 'third' }), ...MAJORITY);
+await ledger.record('ca');
+const checkpoints = await Promise.all(['ca', 'sg'].map((node) => log.checkpoint(node)));
+const node = await openNodeLog(ledger, checkpoints);
+test.after(() => node[Symbol.asyncDispose]());
+
+test('what the log has is answered, and what it has not is left out', async () => {
+  const index = log.indexOf(sealed) ?? 0;
+  const batches = [1, 2].map((batch) => ({ node: EU, batch }));
+  const view = logViewOf(await node.knowledge.ask({ places: [index, 900], sizes: [1, log.size, 900], batches }));
+  assert.equal([view.decisionAt(index), view.decisionAt(900)], [log.decisions[index], undefined]);
+  assert.equal([1, log.size, 900].map(view.rootAt), [log.rootAt(1), log.rootAt(log.size), undefined]);
+  assert.equal(batches.map(({ batch }) => view.decidedBatch(EU, batch)), [log.decisions[index], undefined]);
+  assert.is(view.decisionAt(index + 1), undefined, 'nobody asked for it');
+});
+
+test('rosters and revocations in force are told, each with its decision, whatever is asked', async () => {
+  const { rosters, revocations } = logViewOf(await node.knowledge.ask(NOTHING));
+  const decided = ({ index }: { readonly index: number | null }) => (index === null ? null : log.decisions[index]);
+  assert.equal(rosters, log.rosters.map((roster) => ({ text: roster.text, decision: decided(roster) })));
+  assert.is(rosters.length, 3);
+  assert.equal(revocations, log.revocations.map((one) => ({ statement: one.signed.statement, decision: decided(one) })));
+  assert.is(revocations.length, 1);
+});
+
+test('checkpoints that count are told with who certified their keys', async () => {
+  const { checkpoints: counted } = logViewOf(await node.knowledge.ask(NOTHING));
+  assert.equal(
+    counted.map(({ checkpoint, identityKey }) => [checkpoint.node, checkpoint.size, identityKey]),
+    ['ca', 'sg'].map((name) => [name, log.size, log.member(name).member.identityKey]),
+  );
+});
+
+test('a log that misses the text of a roster in force says so, and answers nothing', async () => {
+  await using damaged = await openNodeLog(ledger, []);
+  const { federationLog, checkpointBook, keys, store } = damaged;
+  const second = log.rosters[1]?.text ?? '';
+  await store.write([rosterTextTable.del(hashText(nativeSuite, second))]);
+  const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
+  const error: unknown = await knowledge.ask(NOTHING).catch((thrown: unknown) => thrown);
+  assert.instance(error, LogDamagedError);
+});
+
+test.run();
