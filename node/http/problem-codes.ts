@@ -90,6 +90,7 @@ const KINDS = {
   'dependency-unavailable': { status: 503, title: 'A dependency is unavailable' },
   'list-unavailable': { status: 503, title: 'A list is unavailable' },
   'model-unavailable': { status: 503, title: 'The model is unavailable' },
+  recovering: { status: 503, title: 'The node has started and does not record yet' },
   'clock-off': { status: 503, title: 'The clock of the node is off' },
   'queue-full': { status: 503, title: 'Intake queue is full' },
   'payment-unavailable': { status: 503, title: 'Payments cannot be taken now' },

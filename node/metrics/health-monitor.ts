@@ -5,20 +5,24 @@ import type { MemberClocks } from '../log/member-clocks.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { StorageGuard, StorageLevel } from '../limits/storage-guard.ts';
+import type { NodeStart } from '../start/node-start.ts';
+import type { StartWait } from '../start/start-rule.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Health {
   /** `full`: no room for more records. `warn`: room runs short. `failing`: the store refuses writes. */
   readonly storage: StorageLevel | 'failing';
   /**
-   * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: its store is a
-   * restored copy that does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
+   * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: it has
+   * started and does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
    * `refused`: its own records make no batch that a member would derive, and it signs nothing more.
    */
   readonly signer: 'ok' | 'clock-off' | 'failing' | 'halted' | 'recovering' | 'refused';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
+  /** What a node that is `recovering` waits for. */
+  readonly waits: readonly StartWait[];
 }
 
 interface HealthSources {
@@ -28,7 +32,7 @@ interface HealthSources {
   readonly federation: Pick<Federation, 'halted'>;
   readonly sealer: Pick<Sealer, 'refusal'>;
   readonly follower: { readonly clocks: Pick<MemberClocks, 'isOff'> };
-  readonly recovery: { readonly pending: boolean } | null;
+  readonly start: Pick<NodeStart, 'pending' | 'waits'>;
   readonly room: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
 }
@@ -59,20 +63,21 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, store, room } = this.#context;
+    const { intake, store, room, start } = this.#context;
     return {
       storage: store.failing ? 'failing' : room.check(),
       signer: this.#signer(),
       ledger: this.#ledger,
       queueDepth: intake.queued,
+      waits: start.pending ? start.waits : [],
     };
   }
 
   #signer(): Health['signer'] {
-    const { intake, federation, sealer, follower, recovery } = this.#context;
+    const { intake, federation, sealer, follower, start } = this.#context;
     if (sealer.refusal !== null) return 'refused';
     if (federation.halted !== null) return 'halted';
-    if (recovery?.pending === true) return 'recovering';
+    if (start.pending) return 'recovering';
     if (intake.signerFailing) return 'failing';
     return follower.clocks.isOff ? 'clock-off' : 'ok';
   }
