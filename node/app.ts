@@ -2,19 +2,20 @@ import { apiRoutes } from './api-routes.ts';
 import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
 import { DailyHeads } from './audit-log/daily-heads.ts';
 import type { NodeContext } from './context.ts';
-import { recoveringFace } from './recovering-face.ts';
 import { createApp } from './http/app.ts';
 import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
-import { listen } from './http/server.ts';
+import { listen, type Listener } from './http/server.ts';
 import { endReread } from './log/reread.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
+import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
+import { startingGate, startingOperatorGate, startingPaidGate } from './start/starting-gate.ts';
 
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
@@ -23,12 +24,12 @@ export interface NodeApp extends AsyncDisposable {
 }
 
 /**
- * Starts a node's loops and faces. Records are accepted once this resolves; ledger and peers need not be there, but are
- * waited for a moment: they know whether this node's chain goes further than its store. The signal gives up the start.
- * Disposing it closes the faces first, so that what was accepted is still answered, and leaves the context open.
+ * Starts a node's loops and faces. Its API answers what anyone may read at once; records are accepted once this resolves,
+ * which may take until the ledger and the other members have told how far this node's chain goes. The signal gives up the
+ * start. Disposing it closes the faces first, so that what was accepted is still answered, and leaves the context open.
  */
 export async function startApp(context: NodeContext, signal = new AbortController().signal): Promise<NodeApp> {
-  const { config, log, intake, sealer, anchoring, federation } = context;
+  const { config, log, intake, sealer, federation, start } = context;
   await using starting = new AsyncDisposableStack();
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
@@ -36,13 +37,12 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   await federation.start();
   context.follower.start();
   context.vouching.start();
-  {
-    await using _face = await recoveringFace(context, monitor);
-    await context.resumeChain(signal);
-  }
+  const payments: { gate: PaidGate | undefined } = { gate: undefined };
+  const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
+  starting.use(await listenForOperatorOf(context));
+  await start.run(signal);
   await endReread({ ...context, self: config.id, signal });
   context.follower.startSigning();
-  context.namer.start();
   context.rescue.start();
   await context.lists.start();
   context.searches.start();
@@ -50,25 +50,33 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   sealer.start();
   // A crash, or a revocation that was decided while this node was away, may have left something.
   void sealer.signAnew();
-  anchoring.start();
   context.purges.start();
   context.listUpdates?.start();
   context.regSources.start();
-  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate: operatorGate });
-  starting.use(await listenForOperator(operator, config.home));
   const heads = starting.use(dailyHeads(context));
   heads.start();
   const settlementHeads = starting.use(dailySettlementHeads(context));
   settlementHeads.start();
-  const gate = new ApiGate({ ...context, trustedProxies: config.http.trustedProxies });
-  const options = appOptions(context);
-  const routes = apiRoutes(context, monitor);
-  const paidGate = await openPaidGate(context);
-  const app = createApp({ ...options, routes, gate, ...(paidGate === null ? {} : { paidGate }) });
-  const http = starting.use(await listen(app.callback(), config.http, options.baseUrl, tellOfFirst(log)));
+  payments.gate = await openPaidGate(context);
+  start.end();
   log.info({ port: http.port, node: config.id }, 'the node accepts records');
   const running = starting.move();
   return { httpPort: http.port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => PaidGate | undefined): Promise<Listener> {
+  const { config, start, till } = context;
+  const options = appOptions(context);
+  const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
+  const paidGate = till === null ? {} : { paidGate: startingPaidGate(paid) };
+  const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, ...paidGate });
+  return listen(app.callback(), config.http, options.baseUrl, tellOfFirst(context.log));
+}
+
+function listenForOperatorOf(context: NodeContext): Promise<Listener> {
+  const gate = startingOperatorGate(operatorGate, context.start, RESTORATIONS_PATH);
+  const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate });
+  return listenForOperator(operator, context.config.home);
 }
 
 function appOptions({ log, metrics, baseUrl }: NodeContext) {
@@ -109,10 +117,10 @@ function dailySettlementHeads({ store, settlements, now, log, intake }: NodeCont
   });
 }
 
-/** Takes payments from now on; null where the node takes none. */
-async function openPaidGate(context: NodeContext): Promise<PaidGate | null> {
+/** Takes payments from now on; undefined where the node takes none. */
+async function openPaidGate(context: NodeContext): Promise<PaidGate | undefined> {
   const { till, config, room } = context;
-  if (till === null) return null;
+  if (till === null) return undefined;
   await till.start();
   return new PaidGate({
     ...context,

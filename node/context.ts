@@ -38,9 +38,10 @@ import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
 import { dropTree } from './log/reread.ts';
-import { Rescue, type RescueOptions } from './log/rescue.ts';
+import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
+import { onSealed, sealLast } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
@@ -48,34 +49,22 @@ import { Metrics } from './metrics/metrics.ts';
 import { PublicNode } from './monitor/public-node.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
-import { openOwnChain, type OwnChainRooms } from './own-chain-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
+import type { Overrides } from './overrides.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
-import { openPaymentMeans, openPaymentRooms, type PaymentMeans, type PaymentRooms } from './payment-rooms.ts';
+import { openPaymentMeans, openPaymentRooms, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
-import type { StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
-import type { CommitGate } from './store/commit.ts';
+import { NodeStart } from './start/node-start.ts';
+import { OwnNames } from './start/own-names.ts';
+import { StartAnswers } from './start/start-answers.ts';
+import { StartMarks } from './start/start-marks.ts';
+import { startTable } from './start/start-tables.ts';
 import { DuePurges } from './store/due-purges.ts';
 import { openNodeStore } from './store/format.ts';
 import type { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
-
-/** What a test may put in the place of the real thing. */
-export interface Overrides {
-  readonly now?: () => number;
-  /** The clock that dates records, where it is another. */
-  readonly recordClock?: () => number;
-  readonly random?: () => number;
-  readonly payments?: PaymentMeans;
-  /** Stands between the store and its disk. */
-  readonly gate?: CommitGate;
-  /** Whether batches are sealed however far the ledger is behind. */
-  readonly sealsAhead?: boolean;
-  /** When batches of other nodes are named. */
-  readonly rescue?: Partial<Pick<RescueOptions, 'afterMs' | 'mayRescue'>>;
-}
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
 export interface NodeContext
@@ -84,7 +73,6 @@ export interface NodeContext
     AgentRooms,
     ListRooms,
     LedgerRooms,
-    OwnChainRooms,
     PaymentRooms,
     RegwatchRooms,
     VerificationRooms {
@@ -115,6 +103,10 @@ export interface NodeContext
   readonly vouching: Vouching;
   readonly rosterVotes: RosterVotes;
   readonly ownKeys: OwnKeys;
+  /** How this node comes to sign. */
+  readonly start: NodeStart;
+  /** What it told others at their starts, and may name in their place. */
+  readonly starts: StartAnswers;
   readonly confirmations: Confirmations;
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
@@ -129,6 +121,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
   await dropTree(store, config.id);
+  const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));
   const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
   const federationLog = await FederationLog.open(store, given.signedGenesis.statement);
@@ -209,7 +202,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       decided: decidedBy(() => federationLog),
       transport,
       askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
-      ownChainWaitMs: config.peerWaitMs,
+      starts: { answer: (node) => starts.answer(node), noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches) },
       isMember: (node) => federationLog.state.members[node] !== undefined,
       onReplicated: () => anchoring.noteChange(),
       onReplaced: (node) => rescue.forget(node),
@@ -219,7 +212,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onHeld: (node) => vouching.poke(node),
       besidesOwn: {
         group: (records) => rowsOfOwn(records, counters, governance),
-        batch: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
+        batch: (batch) => [
+          anchoring.outboxEntry(batch, timestampOf(now())),
+          startTable.put(['taken-back'], batch.envelope.batch),
+        ],
       },
       onHalt: (reason) => {
         intake.halt(reason === 'closed' ? 'closed' : 'halted');
@@ -228,6 +224,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
     }),
   );
+  const names = await OwnNames.open(store, self);
   const follower: LogFollower = opening.use(
     await LogFollower.open({
       ...rooms,
@@ -241,6 +238,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       clock: now,
       vouched: () => vouching.vouched(),
       sealed: () => chains.head(self).batch,
+      besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
         const onRevoked = (node: NodeId) => federation.noteOutdone(node);
         noteDecided({ self, sealer, vouching, anchoring, rescue, namer, onRevoked, log }, decided);
@@ -260,6 +258,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
     }),
   );
+  const starts = await StartAnswers.open({ store, chains, book: follower.book }, keys.rosters.nodes);
   const rosterVotes = new RosterVotes({
     self,
     store,
@@ -283,7 +282,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       federationLog,
       readingState: () => follower.readingState(),
-      mayRescue: () => true,
+      mayRescue: (node, batch) => starts.mayRescue(node, batch),
       ensure: (batch) => anchoring.ensureRescue(batch),
       ...overrides.rescue,
     }),
@@ -363,7 +362,22 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   opening.use(regwatch.regSources);
   const inference = opening.use(openInference(config, log));
   const lists = opening.use(openListRooms({ ...rooms, config, intake }));
-  const ownChain = await openOwnChain({ ...rooms, config, anchoring, federation, intake, sealer, ownKeys });
+  const start = new NodeStart({
+    ...overrides,
+    ...rooms,
+    self,
+    marks,
+    names,
+    follower,
+    federation,
+    anchoring,
+    namer,
+    intake,
+    sealer,
+    ownKeys,
+    isAlone: config.startsAlone,
+    isUnread: overrides.startsUnread === true,
+  });
 
   const verification = opening.use(
     openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
@@ -413,7 +427,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     vouching,
     rosterVotes,
     ownKeys,
-    ...ownChain,
+    start,
+    starts,
     confirmations,
     room,
     metrics,
@@ -425,25 +440,5 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-/** What a removed member recorded is still to be decided: the others name it. */
-function sealLast(sealer: Sealer, log: Logger): void {
-  sealer
-    .seal()
-    .catch((error: unknown) => log.error({ err: error }, 'the last records were not sealed'))
-    .finally(() => sealer.halt());
-}
-
-function onSealed(
-  batch: StoredBatch,
-  metrics: Metrics,
-  anchoring: Anchoring,
-  federation: Federation,
-  log: Logger,
-): void {
-  metrics.countBatch();
-  anchoring.noteSealed();
-  federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
 }
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 
-/** Time that a part has to say that it is ready. In milliseconds. */
-const READY_MS = 180_000;
+/** Time that a part has to say that it is ready: a node may wait three minutes for one that is away. In milliseconds. */
+const READY_MS = 300_000;
 /** Time that a part has to end by itself before it is killed. Every process must be gone within five seconds. */
 const STOP_MS = 3_500;
 /** Pause before a part that died is started again: doubled each time, forgotten once it has lived for a while. */

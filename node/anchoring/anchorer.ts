@@ -89,6 +89,7 @@ export class Anchorer implements AsyncDisposable {
   /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
   readonly #takenStatements = new Set<string>();
   #carriedStatements = 0;
+  #carriesBatches = false;
   #loop: Promise<void> | undefined;
   #held = false;
   #contact: LedgerContact = { reachable: null, lastAnswerAt: null, refusal: null };
@@ -97,7 +98,15 @@ export class Anchorer implements AsyncDisposable {
     this.#options = options;
   }
 
+  /** Carries batches and statements from now on. */
   start(): void {
+    this.#carriesBatches = true;
+    this.#wake.ring();
+    this.startStatements();
+  }
+
+  /** Carries statements from now on. */
+  startStatements(): void {
     this.#loop ??= this.#run();
   }
 
@@ -190,6 +199,7 @@ export class Anchorer implements AsyncDisposable {
 
   async #takeRows(): Promise<void> {
     await this.#takeStatements();
+    if (!this.#carriesBatches) return;
     await this.#takeRescues();
     const batches = [...this.#trips.keys()].filter(({ batch }) => batch !== null);
     if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;

@@ -79,13 +79,13 @@ export interface NamingTerms {
 /** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
 export interface Anchoring extends AsyncDisposable {
   readonly start: () => void;
+  /** Reads the topic and names statements alone: this node may not know its own batches yet. */
+  readonly startStatements: () => void;
   /**
    * Reads the topic to its end, for so many milliseconds at most. Called before `start` where the outbox holds batches
    * that may have been anchored already, so that none is anchored twice.
    */
   readonly readTopic: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Whether the topic was read to its end since the start. */
-  readonly topicRead: () => boolean;
   /** The row that must land in the write that seals a batch of this node. */
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
@@ -152,12 +152,15 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       reader.start();
       anchorer.start();
     },
+    startStatements() {
+      reader.start();
+      anchorer.startStatements();
+    },
     async readTopic(milliseconds, signal) {
       reader.start();
       const end = performance.now() + milliseconds;
       while (!reader.reachedEnd && performance.now() < end) await sleep(LOOK_MS, undefined, { signal });
     },
-    topicRead: () => reader.reachedEnd,
     outboxEntry({ envelope, signed }, at) {
       const message = nameEnvelope(nativeSuite, federation, envelope, signed.statement);
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);

@@ -37,8 +37,8 @@ export interface NodeConfig {
   readonly metrics: ListenAddress;
   /** Multiaddrs that peers reach this node on. */
   readonly peerListen: readonly string[];
-  /** How long a start waits for peers to say how far this node's own chain goes. */
-  readonly peerWaitMs: number;
+  /** The operator's word that this store is no copy, and the only one: a start waits for no other member. */
+  readonly startsAlone: boolean;
   readonly batchIntervalMs: number;
   readonly batchMaxRecords: number;
   /** `federation`: peers may ask for a payload to check it, in memory; `region`: payloads never leave this node. */
@@ -76,7 +76,6 @@ const DEFAULT_HTTP_HOST = '127.0.0.1';
 const DEFAULT_HTTP_PORT = 4100;
 const DEFAULT_METRICS_LISTEN: ListenAddress = { host: '127.0.0.1', port: 4400 };
 const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
-const DEFAULT_PEER_WAIT_SECONDS = 5;
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
@@ -95,7 +94,7 @@ export function configOf(environment: Environment): NodeConfig {
     http,
     metrics: listenAddress(environment, 'METRICS_LISTEN', DEFAULT_METRICS_LISTEN),
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
-    peerWaitMs: positive(environment, 'PEER_WAIT', DEFAULT_PEER_WAIT_SECONDS) * 1000,
+    startsAlone: oneOf(environment, 'START_ALONE', ['0', '1'] as const, '0') === '1',
     batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,
     batchMaxRecords: positive(environment, 'BATCH_MAX_RECORDS', DEFAULT_BATCH_MAX_RECORDS),
     payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),

@@ -30,8 +30,8 @@ export interface CatchUpOptions {
   readonly lanes: Lanes<NodeId>;
   readonly now: () => number;
   readonly log: Logger;
-  /** Told of the batches that a page made whole, once they are checked and on the disk, in order of their chain. */
-  readonly onBatches: (node: NodeId, batches: readonly StoredBatch[]) => Promise<void>;
+  /** Told of the batches that a peer's page made whole, once they are checked and on the disk, in order of their chain. */
+  readonly onBatches: (node: NodeId, batches: readonly StoredBatch[], peer: NodeId) => Promise<void>;
   /** Told of a chain whose origin contradicts itself. */
   readonly onContradiction: (node: NodeId, peer: NodeId, error: ChainContradictionError) => Promise<void>;
   /** A peer's page stands on a key that nobody has certified here yet, or on a roster that is not known. */
@@ -163,7 +163,7 @@ export class CatchUp implements AsyncDisposable {
       });
     } finally {
       // Not one by one, nor in the peer's lane: others may ask meanwhile.
-      if (batches.length > 0) await this.#options.onBatches(node, batches);
+      if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
     }
     return assembler.wanted.batch > batch || assembler.wanted.seq > seq;
   }

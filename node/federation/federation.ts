@@ -6,6 +6,8 @@ import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { LoggedRival } from '../log/rival-name.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import { startFrames } from '../start/start-forms.ts';
+import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
@@ -19,7 +21,7 @@ import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Holdings } from './holdings.ts';
 import { Lanes } from '../lanes.ts';
-import { type HaltReason, OWN_CHAIN_WAIT_MS, OwnChain, type Sufficiency } from './own-chain.ts';
+import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
@@ -49,13 +51,13 @@ export interface FederationOptions {
   readonly leaveMs?: number;
   /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
-  /** How long a start waits to hear of the own chain, in milliseconds. */
-  readonly ownChainWaitMs?: number;
   readonly log: Logger;
   /** A member says how far its own sources agree on the ledger's topic. */
   readonly onTold: (from: NodeId, point: TopicPoint) => void;
   /** A checkpoint came. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
+  /** What this member answers one that has started; undefined in tests that are not about it. */
+  readonly starts?: Pick<StartAnswers, 'answer' | 'noteFromOrigin'>;
   /** Whether the roster in force names this node. */
   readonly isMember: (node: NodeId) => boolean;
   /** Another member holds more of the own chain. Must not throw. */
@@ -117,14 +119,14 @@ export class Federation implements AsyncDisposable {
       onLead,
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
-      onExchanged: (peer) => this.#ownChain.noteAnswer(peer),
+      onExchanged: (peer) => this.#ownChain.noteCompared(peer),
       ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
     this.#catchUp = new CatchUp({
       ...options,
       faults,
       lanes,
-      onBatches: (node, batches) => this.#onBatches(node, batches),
+      onBatches: (node, batches, peer) => this.#onBatches(node, batches, peer),
       onContradiction: (node, peer, error) => this.#onContradiction(node, peer, error),
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
@@ -144,9 +146,8 @@ export class Federation implements AsyncDisposable {
       ...options,
       rivals: this.#rivals,
       faults,
+      lanes,
       catchUp: this.#catchUp,
-      quorum: () => keys.rosters.current.quorum,
-      waitMs: options.ownChainWaitMs ?? OWN_CHAIN_WAIT_MS,
     });
     const onRemoved = () => this.#ownChain.noteRemoval();
     this.#rosters = new RosterChanges({
@@ -179,6 +180,12 @@ export class Federation implements AsyncDisposable {
     transport.serve('status', async function* () {
       yield status.encode(heads.status());
     });
+    const { starts } = this.#options;
+    if (starts !== undefined) {
+      transport.serve('start', async function* (_request, from) {
+        yield* startFrames(await starts.answer(nodeId(from)));
+      });
+    }
     transport.serve('batches', (request, from) => this.#servePages(this.#requestOf(request, from), nodeId(from)));
     this.#stopListening.push(
       transport.onConnect((peer) => {
@@ -200,10 +207,15 @@ export class Federation implements AsyncDisposable {
    * Takes back own batches that only peers hold; resolves to their number. Call after `start` and before anything is
    * signed. Where the own chain has two stories the node is halted instead.
    */
-  async recoverOwnChain(signal: AbortSignal, suffices?: Sufficiency): Promise<number> {
+  async recoverOwnChain(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
     const { self, equivocations } = this.#options;
     if (equivocations.isForked(self)) this.#ownChain.noteFork();
     return this.#ownChain.recover(AbortSignal.any([signal, this.#closing.signal]), suffices);
+  }
+
+  /** What a start waits for may have changed. */
+  pokeOwnChain(): void {
+    this.#ownChain.poke();
   }
 
   /** Why this node signs nothing; null while all is well. */
@@ -300,7 +312,8 @@ export class Federation implements AsyncDisposable {
   }
 
   /** Batches of one chain are whole and checked. */
-  async #onBatches(node: NodeId, batches: readonly StoredBatch[]): Promise<void> {
+  async #onBatches(node: NodeId, batches: readonly StoredBatch[], peer: NodeId): Promise<void> {
+    if (peer === node) await this.#options.starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
     this.holdings.noteStored(node);
     this.#options.onHeld?.(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);

@@ -1,22 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { NodeId } from '../../protocol/ids.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { Wake } from '../anchoring/wake.ts';
+import type { Lanes } from '../lanes.ts';
+import { readStartAnswer, START_REQUEST } from '../start/start-forms.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Chains } from './chains.ts';
 import { type Decided, isDecidable } from './decidable.ts';
-import type { RivalSearch } from './rival-search.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import type { RivalSearch } from './rival-search.ts';
 import type { Transport } from './transport/contract.ts';
 
-/** How long a starting node asks its peers how far its own chain goes. In milliseconds. */
-export const OWN_CHAIN_WAIT_MS = 5_000;
-/** Part of the wait after which the answers of all connected peers are enough, a quorum or not. */
-const SETTLED_PART = 0.4;
-/** So many times the wait are given to peers that are connected and have not answered: they know something. */
-const CONNECTED_WAITS = 4;
-const LOOK_MS = 20;
-/** Pause between two attempts to get what peers have proved to hold. In milliseconds. */
+/** What is waited for is looked at so often even when nobody answers. In milliseconds. */
+const LOOK_MS = 250;
+/** Pause before a member that failed is asked again, or brings what it has proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
 
 /**
@@ -26,44 +24,54 @@ const RETRY_MS = 1_000;
  */
 export type HaltReason = 'behind' | 'closed' | 'contradicted' | 'forked' | 'removed';
 
-/**
- * Whether a node whose peers prove no more than it holds knows enough to sign. `heard`: peers that have answered; one that
- * claims more and could not be asked for the proof of it is not among them.
- */
-export type Sufficiency = (heard: ReadonlySet<NodeId>) => boolean | Promise<boolean>;
+/** What a node has learned from the other members since its start. */
+export interface OwnChainEvidence {
+  /** Who has told how far it holds this node's chain, and has shown what it told, or turned out to have nothing to show. */
+  readonly answered: ReadonlySet<NodeId>;
+  /** The last own batch that a member has shown; 0 for none. */
+  readonly shown: number;
+}
+
+/** Whether a node that lacks nothing of what was shown knows enough to sign. Asked again and again until it does. */
+export type Sufficiency = (evidence: OwnChainEvidence) => boolean | Promise<boolean>;
 
 export interface OwnChainOptions {
   readonly self: NodeId;
   readonly chains: Chains;
-  readonly transport: Pick<Transport, 'peers'>;
+  readonly transport: Pick<Transport, 'peers' | 'request'>;
+  readonly lanes: Lanes<NodeId>;
   readonly rivals: RivalSearch;
   readonly decided: Decided;
   readonly faults: PeerFaults;
   readonly catchUp: Pick<CatchUp, 'lead' | 'settled' | 'forgive'>;
-  /** Answers that end the wait. */
-  readonly quorum: () => number;
-  readonly waitMs: number;
+  /** Takes one of this node's own checkpoints. Throws `PeerStatementError` where it does not hold. */
+  readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   readonly log: Logger;
   /** The node must sign nothing more. Called again where `closed` takes the place of another reason. */
   readonly onHalt: (reason: HaltReason) => void;
 }
 
 /**
- * Keeps this node from signing a second history. Its store may have been lost or rolled back, but its peers hold every
- * batch that it ever announced: before it accepts records it asks them, and takes back what it lacks.
+ * Keeps this node from signing a second history. Its store may have been lost or rolled back, but others hold every batch
+ * that it ever announced: before it accepts records it asks them, and takes back what it lacks (TRUST §9).
  *
- * A peer's word is never enough: only an envelope under this node's own signature, by any key that it certified, shows
+ * A member's word is never enough: only an envelope under this node's own signature, by any key that it certified, shows
  * that its chain goes further. One that the log cannot decide any more shows nothing: it may be a thief's.
  */
 export class OwnChain {
   readonly #options: OwnChainOptions;
+  readonly #wake = new Wake();
+  /** Members whose rosters and keys were compared since the start: what they show can be judged. */
+  readonly #compared = new Set<NodeId>();
+  /** Of the monotonic clock: when a member may be asked. Absent: at once. */
+  readonly #asking = new Map<NodeId, number>();
   readonly #answered = new Set<NodeId>();
-  /** Own batch up to which a peer claims to hold this node's chain. */
+  /** Own batch up to which a member claims to hold this node's chain. */
   readonly #claims = new Map<NodeId, number>();
-  /** Peers whose claims could not be judged: they failed when they were asked. */
+  /** Members whose claims could not be judged: they failed when they were asked. */
   readonly #unjudged = new Set<NodeId>();
-  /** Own batch that a peer has shown with our signature. */
-  #proven = 0;
+  /** Own batch that a member has shown with our signature. */
+  #shown = 0;
   #recovering = true;
   #halted: HaltReason | null = null;
 
@@ -76,14 +84,22 @@ export class OwnChain {
     return this.#halted;
   }
 
-  noteAnswer(peer: NodeId): void {
-    this.#answered.add(peer);
+  /** All that a member said of rosters, keys and heads was compared. */
+  noteCompared(peer: NodeId): void {
+    this.#compared.add(peer);
+    this.#wake.ring();
   }
 
-  /** A peer claims to hold this node's chain further than its own store does. */
+  /** A member claims to hold this node's chain further than its own store does. */
   noteClaim(peer: NodeId, batch: number): void {
     this.#claims.set(peer, Math.max(batch, this.#claims.get(peer) ?? 0));
-    if (!this.#recovering) void this.#judgeLate(peer);
+    if (this.#recovering) this.#wake.ring();
+    else void this.#judgeLate(peer);
+  }
+
+  /** Something that `suffices` looks at has changed. */
+  poke(): void {
+    this.#wake.ring();
   }
 
   /** The federation goes on without this node. */
@@ -102,54 +118,69 @@ export class OwnChain {
   }
 
   /**
-   * Takes back own batches that only peers hold; resolves to their number once there is nothing left to take, or the
-   * node is halted. Ends soon where nobody has anything, but not before `suffices`. Rejects when the signal aborts.
+   * Asks every member how far it holds this node's chain, and takes back what only others hold; resolves to the number of
+   * such batches once nothing that was shown is lacking and `suffices`, or the node is halted. Rejects when the signal ends.
    */
-  async recover(signal: AbortSignal, suffices: Sufficiency = () => true): Promise<number> {
-    const { self, chains, catchUp, log } = this.#options;
-    await this.#hear(signal);
+  async recover(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
+    const { self, chains } = this.#options;
     const before = chains.head(self).batch;
-    for (await this.#prove(); this.#halted === null; await this.#prove()) {
-      if (!this.#lacks()) {
-        if (await suffices(this.#heard())) break;
-        await sleep(RETRY_MS, undefined, { signal });
-        continue;
-      }
-      const held = chains.head(self).batch;
-      log.warn(
-        { held, proven: this.#proven },
-        'peers hold batches of this node that its store lacks; taking them back',
-      );
-      for (const [peer, batch] of this.#claims) catchUp.lead(self, peer, batch);
-      await catchUp.settled(self);
-      if (chains.head(self).batch > held) continue;
-      await sleep(RETRY_MS, undefined, { signal });
-      for (const peer of this.#claims.keys()) catchUp.forgive(peer, self);
+    while (this.#halted === null) {
+      signal.throwIfAborted();
+      this.#askAll(signal);
+      await this.#prove();
+      // Asked where something is lacking too: it is what tells the operator.
+      const isEnough = await suffices({ answered: this.#heard(), shown: this.#shown });
+      if (this.#lacks()) await this.#takeBack(signal);
+      else if (isEnough) break;
+      else await this.#wake.wait(LOOK_MS, signal);
     }
     this.#recovering = false;
     return chains.head(self).batch - before;
   }
 
-  /**
-   * Waits for a quorum of answers, or for those of all who are connected, or for the time to pass: a longer one while
-   * somebody who is connected has not answered, and bounded all the same.
-   */
-  async #hear(signal: AbortSignal): Promise<void> {
-    const { waitMs, transport, quorum } = this.#options;
-    const started = performance.now();
-    const others = transport.peers().length;
-    for (;;) {
-      const elapsed = performance.now() - started;
-      if (this.#answered.size >= Math.min(quorum(), others)) return;
-      const connected = transport.peers().filter((peer) => peer.connected);
-      const allAnswered = connected.every(({ node }) => [...this.#answered].some((answered) => answered === node));
-      if (elapsed >= waitMs * SETTLED_PART && connected.length > 0 && allAnswered) return;
-      if (elapsed >= waitMs * (allAnswered ? 1 : CONNECTED_WAITS)) return;
-      await sleep(LOOK_MS, undefined, { signal });
+  #askAll(signal: AbortSignal): void {
+    const now = performance.now();
+    for (const { node, connected } of this.#options.transport.peers()) {
+      const peer = nodeId(node);
+      const isDue = (this.#asking.get(peer) ?? 0) <= now;
+      if (connected && isDue && this.#compared.has(peer) && !this.#answered.has(peer)) void this.#ask(peer, signal);
     }
   }
 
-  /** Peers that answered, without those that may hold more than is held here. */
+  async #ask(peer: NodeId, signal: AbortSignal): Promise<void> {
+    const { self, chains, transport, lanes, onCheckpoint, faults, log } = this.#options;
+    this.#asking.set(peer, Number.POSITIVE_INFINITY);
+    try {
+      const frames = await lanes.exclusive(peer, () =>
+        Array.fromAsync(transport.request(peer, 'start', START_REQUEST, { signal })),
+      );
+      const { batch, checkpoints } = readStartAnswer(frames);
+      for (const checkpoint of checkpoints) await onCheckpoint(checkpoint);
+      if (batch > chains.head(self).batch) this.noteClaim(peer, batch);
+      this.#answered.add(peer);
+      this.#wake.ring();
+    } catch (error) {
+      if (signal.aborted) return;
+      faults.noteError(peer, error);
+      log.debug({ err: error, peer }, 'a member does not say how far it holds our chain');
+      this.#asking.set(peer, performance.now() + RETRY_MS);
+    }
+  }
+
+  async #takeBack(signal: AbortSignal): Promise<void> {
+    const { self, chains, catchUp, log } = this.#options;
+    const held = chains.head(self).batch;
+    log.warn({ held, shown: this.#shown }, 'others hold batches of this node that its store lacks; taking them back');
+    for (const [peer, batch] of this.#claims) catchUp.lead(self, peer, batch);
+    await catchUp.settled(self);
+    if (chains.head(self).batch > held || this.#halted !== null) return;
+    await new Wake().wait(RETRY_MS, signal);
+    for (const peer of this.#claims.keys()) catchUp.forgive(peer, self);
+    // It is shown again: what nobody brings may be what the log cannot decide by now.
+    this.#shown = held;
+  }
+
+  /** Members that answered, without those that may hold more than is held here. */
   #heard(): ReadonlySet<NodeId> {
     const held = this.#options.chains.head(this.#options.self).batch;
     const isOpen = (peer: NodeId) => this.#unjudged.has(peer) && (this.#claims.get(peer) ?? 0) > held;
@@ -157,19 +188,19 @@ export class OwnChain {
   }
 
   #lacks(): boolean {
-    return this.#proven > this.#options.chains.head(this.#options.self).batch;
+    return this.#shown > this.#options.chains.head(this.#options.self).batch;
   }
 
   /** Asks those who claim to lead for the very next batch: what they say of later ones is not needed, nor believed. */
   async #prove(): Promise<void> {
     const next = this.#options.chains.head(this.#options.self).batch + 1;
     for (const [peer, batch] of this.#claims) {
-      if (this.#proven >= next) return;
-      if (batch >= next && (await this.#isProven(peer, next))) this.#proven = next;
+      if (this.#shown >= next) return;
+      if (batch >= next && (await this.#isShown(peer, next))) this.#shown = next;
     }
   }
 
-  async #isProven(peer: NodeId, batch: number): Promise<boolean> {
+  async #isShown(peer: NodeId, batch: number): Promise<boolean> {
     const { self, rivals, decided, faults, log } = this.#options;
     this.#unjudged.delete(peer);
     try {
@@ -178,8 +209,10 @@ export class OwnChain {
       faults.note(peer, 'withheld');
     } catch (error) {
       faults.noteError(peer, error);
-      log.warn({ err: error, peer, batch }, 'a peer does not prove what it says of our chain');
-      if (!(error instanceof PeerStatementError)) {
+      log.warn({ err: error, peer, batch }, 'a member does not prove what it says of our chain');
+      // A certificate may be on its way.
+      const isLie = error instanceof PeerStatementError && (error.fault === 'forged' || error.fault === 'malformed');
+      if (!isLie) {
         this.#unjudged.add(peer);
         return false;
       }
@@ -192,7 +225,7 @@ export class OwnChain {
   async #judgeLate(peer: NodeId): Promise<void> {
     const { self, chains } = this.#options;
     const next = chains.head(self).batch + 1;
-    if (this.#halted !== null || !(await this.#isProven(peer, next))) return;
+    if (this.#halted !== null || !(await this.#isShown(peer, next))) return;
     if (next > chains.head(self).batch) this.#halt('behind');
   }
 
@@ -200,6 +233,7 @@ export class OwnChain {
     // A fork that nothing can mend any more closes the chain.
     if (this.#halted !== null && (reason !== 'closed' || this.#halted === 'closed')) return;
     this.#halted = reason;
+    this.#wake.ring();
     this.#options.log.fatal({ reason }, 'this node signs nothing more');
     this.#options.onHalt(reason);
   }

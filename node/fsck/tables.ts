@@ -24,6 +24,7 @@ import { rivalCheck } from './check-rivals.ts';
 import { regwatchCheck } from './check-regwatch.ts';
 import { restorationCheck } from './check-restorations.ts';
 import { settlementCheck } from './check-settlements.ts';
+import { startCheck } from './check-starts.ts';
 import type { Report } from './report.ts';
 import { distinctParts } from './rows.ts';
 
@@ -52,6 +53,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   listCheck,
   regwatchCheck,
   restorationCheck,
+  startCheck,
 ];
 
 /** The closed list of a store's tables. A table that no check knows is a problem wherever it turns up. */

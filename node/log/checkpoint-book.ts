@@ -135,6 +135,12 @@ export class CheckpointBook {
     return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ checkpoint }) => checkpoint);
   }
 
+  /** The same, as the member itself is to be shown them. */
+  signedTextsOf(node: NodeId): readonly SignedCheckpoint[] {
+    const waiting = this.#ahead.get(node);
+    return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ signed }) => signed);
+  }
+
   /** Checkpoints that this node's own tree contradicts, one a member. */
   get contradicted(): readonly KnownCheckpoint[] {
     return [...this.#false.values()];

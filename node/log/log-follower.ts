@@ -3,7 +3,7 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
-import { knownNode } from '../../protocol/log/decision-state.ts';
+import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import type { TransactionId } from '../anchoring/ledger-client.ts';
@@ -11,6 +11,7 @@ import type { SpendLimits } from '../anchoring/spend-guard.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { PeerFaults } from '../federation/peer-faults.ts';
 import type { Transport } from '../federation/transport/contract.ts';
+import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ConsensusSource, DEFAULT_QUERY_LIMITS } from '../topic/consensus-source.ts';
 import { mirrorSources } from '../topic/message-source.ts';
@@ -46,6 +47,8 @@ export interface LogFollowerOptions {
   readonly vouched: () => ReadonlyMap<NodeId, number>;
   /** This node's last batch that it sealed; 0 for none. */
   readonly sealed: () => number;
+  /** Rows that land beside what the log makes of final messages. */
+  readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
   readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
@@ -226,8 +229,9 @@ export class LogFollower implements AsyncDisposable {
    * the log has taken some by then.
    */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
-    const { findRoster } = this.#options;
+    const { findRoster, besides } = this.#options;
     await takeFinal(this.federationLog, messages, {
+      besides: besides?.(messages, this.federationLog.state) ?? [],
       textOf: findRoster,
       onAdvance: (advance) => this.#noteAdvance(advance),
     });

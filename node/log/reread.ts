@@ -9,6 +9,7 @@ import { anchorTable, rivalAnchorTable, statementAnchorTable } from '../anchorin
 import { outboxClosedTable, requeue, rowOperation } from '../anchoring/outbox.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
+import { ownNameTable } from '../start/start-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows, Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
@@ -49,6 +50,7 @@ const READ_TABLES = [
   rivalAnchorTable,
   statementAnchorTable,
   topicHeadTable,
+  ownNameTable,
 ];
 /** What was derived of chains by it; of the own chain it stays, for that is what this node sealed. */
 const DERIVED_TABLES = [chainStateTable, chainSourceTable];

@@ -1,5 +1,6 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
+import type { Operation } from '../store/operation.ts';
 import type { Advance, FederationLog } from './federation-log.ts';
 
 /** The text of a roster that is to come into force is not here. */
@@ -10,6 +11,8 @@ export class RosterLackingError extends Error {
 export interface TakeFinalOptions {
   /** Text of the roster that has this hash, where it is here. */
   readonly textOf: (hash: Sha256Hash) => string | undefined | Promise<string | undefined>;
+  /** Rows that land in the write of each. */
+  readonly besides?: readonly Operation[];
   /** Told of what each write came to, after it. */
   readonly onAdvance: (advance: Advance) => Promise<void>;
 }
@@ -21,12 +24,12 @@ export interface TakeFinalOptions {
 export async function takeFinal(
   log: FederationLog,
   messages: readonly TopicMessage[],
-  { textOf, onAdvance }: TakeFinalOptions,
+  { textOf, besides, onAdvance }: TakeFinalOptions,
 ): Promise<void> {
   for (;;) {
     const unread = messages.filter(({ sequence }) => sequence > log.state.sequence);
     if (unread.length === 0) return;
-    const advance = await log.take(unread);
+    const advance = await log.take(unread, besides);
     await onAdvance(advance);
     if (advance.needs === null) return;
     const text = await textOf(advance.needs);

@@ -5,6 +5,8 @@ import type { MemberClocks } from '../log/member-clocks.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { StorageGuard, StorageLevel } from '../limits/storage-guard.ts';
+import type { NodeStart } from '../start/node-start.ts';
+import type { StartWait } from '../start/start-rule.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Health {
@@ -12,14 +14,16 @@ export interface Health {
   readonly storage: StorageLevel | 'failing';
   /**
    * `closed`: its chain cannot go on, for good. `contradicted`: most members have another log than its own.
-   * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: its store is a
-   * restored copy that does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
+   * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: it has
+   * started and does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
    * `refused`: its own records make no batch that a member would derive, and it signs nothing more.
    */
   readonly signer: 'ok' | 'clock-off' | 'closed' | 'contradicted' | 'failing' | 'halted' | 'recovering' | 'refused';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
+  /** What a node that is `recovering` waits for. */
+  readonly waits: readonly StartWait[];
 }
 
 interface HealthSources {
@@ -29,7 +33,7 @@ interface HealthSources {
   readonly federation: Pick<Federation, 'halted'>;
   readonly sealer: Pick<Sealer, 'refusal'>;
   readonly follower: { readonly clocks: Pick<MemberClocks, 'isOff'> };
-  readonly recovery: { readonly pending: boolean } | null;
+  readonly start: Pick<NodeStart, 'pending' | 'waits'>;
   readonly room: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
 }
@@ -60,22 +64,23 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, store, room } = this.#context;
+    const { intake, store, room, start } = this.#context;
     return {
       storage: store.failing ? 'failing' : room.check(),
       signer: this.#signer(),
       ledger: this.#ledger,
       queueDepth: intake.queued,
+      waits: start.pending ? start.waits : [],
     };
   }
 
   #signer(): Health['signer'] {
-    const { intake, federation, sealer, follower, recovery } = this.#context;
+    const { intake, federation, sealer, follower, start } = this.#context;
     if (sealer.refusal !== null) return 'refused';
     const { halted } = federation;
     if (halted === 'closed' || halted === 'contradicted') return halted;
     if (halted !== null) return 'halted';
-    if (recovery?.pending === true) return 'recovering';
+    if (start.pending) return 'recovering';
     if (intake.signerFailing) return 'failing';
     return follower.clocks.isOff ? 'clock-off' : 'ok';
   }

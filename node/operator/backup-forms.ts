@@ -1,5 +1,6 @@
 import Type from 'typebox';
-import { Closed, CountShape, NodeIdShape, TimestampShape } from '../../protocol/shapes.ts';
+import { StartWaitShape } from '../../protocol/api/start-waits.ts';
+import { Closed, NodeIdShape } from '../../protocol/shapes.ts';
 import { StoreCopyShape } from '../backup/copy-store.ts';
 import { RestorationsShape } from '../backup/restoration-table.ts';
 
@@ -10,19 +11,12 @@ const success = Type.Literal(true);
 export const CopyStoreShape = Closed({ directory: Type.String({ minLength: 1 }) });
 export const CopyStoreAnswerShape = Closed({ success, node: NodeIdShape, copy: StoreCopyShape });
 
-const WaitShape = Type.Union([
-  Closed({ for: Type.Literal('peers'), answered: Type.Array(NodeIdShape), needed: CountShape }),
-  Closed({ for: Type.Literal('ledger') }),
-  Closed({ for: Type.Literal('batches'), held: CountShape, anchored: CountShape }),
-  Closed({ for: Type.Literal('other'), batch: CountShape, sealedAt: TimestampShape }),
-]);
-
 /** `GET /restorations`: what became of copies that this store comes from. */
 export const RestorationsAnswerShape = Closed({
   success,
   node: NodeIdShape,
   /** Whether it signs nothing yet, and what it waits for. */
   recovering: Type.Boolean(),
-  waits: Type.Array(WaitShape),
+  waits: Type.Array(StartWaitShape),
   restorations: RestorationsShape,
 });

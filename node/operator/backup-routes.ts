@@ -1,15 +1,15 @@
 import { isAbsolute } from 'node:path';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { JsonObject } from '../../protocol/json/value.ts';
 import { BackupError } from '../backup/backup-error.ts';
 import { copyStore } from '../backup/copy-store.ts';
-import type { Recovery, RecoveryWait } from '../backup/recovery.ts';
 import { readRestorations } from '../backup/restoration-table.ts';
 import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { Lanes } from '../lanes.ts';
+import { startWaitAnswer } from '../start/start-view.ts';
+import type { NodeStart } from '../start/node-start.ts';
 import type { Store } from '../store/store.ts';
 import { CopyStoreShape } from './backup-forms.ts';
 import { callerGone } from './operator-route.ts';
@@ -17,10 +17,12 @@ import { callerGone } from './operator-route.ts';
 export interface BackupRooms {
   readonly self: NodeId;
   readonly store: Store;
-  readonly recovery: Pick<Recovery, 'pending' | 'waits'> | null;
+  readonly start: Pick<NodeStart, 'pending' | 'waits'>;
   readonly now: () => number;
 }
 
+/** What became of the copy that this node was restored from, and what its start waits for. Answered while it waits. */
+export const RESTORATIONS_PATH = '/restorations';
 const MAX_BYTES = 16 << 10;
 const LANE = 'copy';
 
@@ -47,26 +49,21 @@ export function backupRoutes(rooms: BackupRooms): readonly OperatorRoute[] {
   ];
 }
 
-/** What became of the copy that this node was restored from. */
-export function restorationRoute({ self, store, recovery }: BackupRooms): OperatorRoute {
+function restorationRoute({ self, store, start }: BackupRooms): OperatorRoute {
   return {
     method: 'GET',
-    path: '/restorations',
+    path: RESTORATIONS_PATH,
     access: 'free',
     answer: async () => ({
       body: {
         success: true,
         node: self,
-        recovering: recovery?.pending === true,
-        waits: (recovery?.waits ?? []).map(waitAnswer),
+        recovering: start.pending,
+        waits: start.waits.map(startWaitAnswer),
         restorations: await readRestorations(store, self),
       },
     }),
   };
-}
-
-function waitAnswer(wait: RecoveryWait): JsonObject {
-  return wait.for === 'peers' ? { ...wait, answered: [...wait.answered] } : { ...wait };
 }
 
 async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -44,6 +44,15 @@ const SECOND_SOURCE_MS = 10_000;
 /** How long one poke makes the reading fast, in milliseconds. */
 const FAST_FOR_MS = 5_000;
 
+/** Somebody waits until the topic was processed to an end of it. */
+interface EndWaiter {
+  /** Epoch milliseconds: answers to earlier questions say nothing. */
+  readonly since: number;
+  /** By source that nobody contradicts, where its answers since then ended first. */
+  readonly told: Map<string, number>;
+  readonly reached: () => void;
+}
+
 /**
  * Follows the federation's topic by all of a node's sources at once, and hands out what is final (TRUST §3).
  *
@@ -59,7 +68,7 @@ export class TopicReading implements AsyncDisposable {
   readonly #second: SecondSource | null;
   readonly #ending = new AbortController();
   readonly #deliverable = new Wake();
-  readonly #endWaiters = new Map<() => void, number>();
+  readonly #endWaiters = new Set<EndWaiter>();
   #loops: readonly Promise<void>[] | undefined;
   #fastUntil = 0;
   #told: TopicPoint;
@@ -122,22 +131,9 @@ export class TopicReading implements AsyncDisposable {
   }
 
   /**
-   * Whether the topic was processed to its end: by two sources' answers to questions from an epoch time in milliseconds on,
-   * there was nothing past the position.
+   * Resolves once the topic was processed to what was its end at the call or soon after, by two sources' first answers to
+   * questions from then on: what is written meanwhile is not waited for. Rejects when the signal ends.
    */
-  reachedEnd(since: number): boolean {
-    const ends = new Map<string, TopicEnd | null>(this.#readers.map(({ name, end }) => [name, end]));
-    ends.set(CONSENSUS, this.#second?.end ?? null);
-    const { sequence } = this.#agreement.position;
-    const isReached = ([name, end]: [string, TopicEnd | null]): boolean =>
-      end !== null &&
-      end.askedAt >= since &&
-      end.sequence <= sequence &&
-      this.#agreement.contradictionOf(name) === null;
-    return [...ends].filter(isReached).length >= 2;
-  }
-
-  /** Resolves once the topic was processed to what was its end at the call, or later. Rejects when the signal ends. */
   async readToEnd(signal: AbortSignal): Promise<void> {
     const since = this.#options.now();
     const waitMs = this.#options.secondSourceMs ?? SECOND_SOURCE_MS;
@@ -148,13 +144,14 @@ export class TopicReading implements AsyncDisposable {
     const ends = AbortSignal.any([signal, this.#ending.signal]);
     const giveUp = (): void => reached.reject(ends.reason);
     ends.addEventListener('abort', giveUp, { once: true });
-    this.#endWaiters.set(reached.resolve, since);
+    const waiter: EndWaiter = { since, told: new Map(), reached: reached.resolve };
+    this.#endWaiters.add(waiter);
     try {
       if (ends.aborted) giveUp();
       this.#noteEnds();
       await reached.promise;
     } finally {
-      this.#endWaiters.delete(reached.resolve);
+      this.#endWaiters.delete(waiter);
       ends.removeEventListener('abort', giveUp);
     }
   }
@@ -186,7 +183,18 @@ export class TopicReading implements AsyncDisposable {
   }
 
   #noteEnds(): void {
-    for (const [resolve, since] of this.#endWaiters) if (this.reachedEnd(since)) resolve();
+    const ends = new Map<string, TopicEnd | null>(this.#readers.map(({ name, end }) => [name, end]));
+    ends.set(CONSENSUS, this.#second?.end ?? null);
+    for (const { since, told, reached } of this.#endWaiters) {
+      for (const [name, end] of ends) {
+        if (this.#agreement.contradictionOf(name) !== null) told.delete(name);
+        else if (end !== null && end.askedAt >= since) {
+          told.set(name, Math.min(end.sequence, told.get(name) ?? Number.POSITIVE_INFINITY));
+        }
+      }
+      const { sequence } = this.#agreement.position;
+      if ([...told.values()].filter((end) => end <= sequence).length >= 2) reached();
+    }
   }
 
   async #deliver(): Promise<void> {

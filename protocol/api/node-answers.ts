@@ -17,6 +17,7 @@ import {
   TOPIC_STATE_EXAMPLE,
   TopicStateShape,
 } from './log-state.ts';
+import { StartWaitShape } from './start-waits.ts';
 import { PEER_FAULTS } from './peer-faults.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
 
@@ -33,6 +34,8 @@ export const HealthAnswerShape = Closed({
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),
+  /** What a node whose signer is `recovering` waits for. */
+  waits: Type.Array(StartWaitShape),
   log: LogHealthShape,
 });
 
@@ -43,6 +46,7 @@ export const HEALTH_EXAMPLE = {
   node: 'eu',
   version: '0.1.0',
   checks: { storage: 'ok', signer: 'ok', ledger: 'ok', queueDepth: 0 },
+  waits: [],
   log: LOG_HEALTH_EXAMPLE,
 };
 

@@ -9,8 +9,6 @@ import { freePlan } from './free-plan.ts';
 const NO_OPERATOR_KEY = '11'.repeat(32);
 const NO_TOPIC = '0.0.4242';
 const NEVER_SECONDS = '3600';
-/** Members that are not there are not waited for. In seconds. */
-const PEER_WAIT_SECONDS = '0.05';
 
 /** Homes of five members with keys and a roster, for nodes that run in this process. */
 export async function makeHomes(home: string): Promise<readonly NodeConfig[]> {
@@ -25,7 +23,6 @@ export function quietConfig(node: PlannedNode, plan: Plan, home: string, rosterF
   return configOf({
     ...nodeVariables(node, plan, join(home, node.id), rosterFile, NO_OPERATOR_KEY),
     BATCH_INTERVAL: NEVER_SECONDS,
-    PEER_WAIT: PEER_WAIT_SECONDS,
     LOG_LEVEL: 'silent',
   });
 }

@@ -28,7 +28,8 @@ npm run restore -- --status (--home DIR | --node ID) [--json]
   --status      whether the running node of a restored home signs again, what it waits for, what was lost
 
 Every file is held against its hash and the whole is proved by fsck before the home appears. A node that starts on it
-answers 503 (signer "recovering") until enough peers and the ledger have told how far its chain went since the copy.
+answers 503 (signer "recovering"), like every node that starts, until the ledger and the other members have told how far
+its chain went since the copy.
 Exit: 0 done, or it signs · 1 refused, or it waits · 2 wrong usage`;
 
 const OPTIONS = {
@@ -99,7 +100,7 @@ function words(home: string, { node, copy, withKeys }: Manifest): string {
   return [
     `${home} is the home of ${node} as of ${copy.takenAt}, proved by fsck`,
     withKeys ? 'its keys are in it' : `put its keys into ${home}/keys before it starts`,
-    'it signs nothing until peers and ledger have told how far its chain went since: npm run restore -- --status',
+    'it signs nothing until the ledger and the other members have told how far its chain went since: npm run restore -- --status',
     'see to it that the node it was copied from never runs again',
   ].join('\n');
 }
@@ -107,7 +108,7 @@ function words(home: string, { node, copy, withKeys }: Manifest): string {
 type Status = Static<typeof RestorationsAnswerShape>;
 
 function statusWords({ node, recovering, waits, restorations }: Status): string {
-  if (restorations.length === 0) return `${node} was never restored`;
+  if (restorations.length === 0 && !recovering) return `${node} was never restored`;
   return [
     recovering ? `${node} signs nothing yet` : `${node} signs`,
     ...waits.map(waitWords),
@@ -127,12 +128,19 @@ function statusWords({ node, recovering, waits, restorations }: Status): string 
 
 function waitWords(wait: Status['waits'][number]): string {
   switch (wait.for) {
-    case 'peers':
-      return `  waits for peers: ${wait.answered.join(', ') || 'none'} answered, ${wait.needed} are needed`;
+    case 'members':
+      return [
+        `  waits for ${wait.missing.join(', ')}: ${wait.answered.join(', ') || 'no other member'} answered`,
+        `  after ${wait.until} ${wait.needed} answers are enough. START_ALONE=1 is your word that this is no copy`,
+      ].join('\n');
+    case 'time':
+      return `  waits until ${wait.until}: nothing from before can reach the ledger then. START_ALONE=1 is your word that this is no copy`;
     case 'ledger':
       return '  waits for the ledger: its topic was not read to the end yet';
     case 'batches':
-      return `  waits for batches: the ledger shows batch ${wait.anchored}, it holds ${wait.held}`;
+      return `  waits for batches: the chain goes to batch ${wait.known} or further, it holds ${wait.held}`;
+    case 'decision':
+      return `  waits for the ledger to decide batch ${wait.batch}, which was taken back`;
     case 'other':
       return `  another process signs as this node: batch ${wait.batch} was sealed ${wait.sealedAt}. Stop it, and start anew`;
   }

@@ -50,7 +50,7 @@ const network = await TestNetwork.start({
   nodes: [US, EU],
   asleep: [US],
   ledger: 'local',
-  config: { batchIntervalMs: 1_000, peerWaitMs: 5_000, logLevel: 'warn' },
+  config: { batchIntervalMs: 1_000, logLevel: 'warn' },
 });
 const { baseUrl, config: plain } = network.node(US);
 const config = { ...plain, keyPassphraseFile: passphraseFile };

@@ -1,6 +1,7 @@
 // A whole node in a process of its own that is told when to die. Loads first and waits, so that a test can have the
 // next one at hand.
 import { flushCompileCache } from 'node:module';
+import { NO_ADDRESSES } from '../../node/accounts/address-list.ts';
 import type { NodeConfig } from '../../node/config/config.ts';
 import { TestNode } from '../fixtures/test-node.ts';
 import { Death, type Moment } from './death.ts';
@@ -27,7 +28,7 @@ async function obey(order: Order): Promise<void> {
   switch (order.type) {
     case 'start':
       death = new Death(order.markFile);
-      node = new TestNode(order.config, { gate: death.gate, sealsAhead: true });
+      node = new TestNode(received(order.config), { gate: death.gate, sealsAhead: true });
       return node.start();
     case 'die': {
       const step = writeStep(order.step);
@@ -36,6 +37,11 @@ async function obey(order: Order): Promise<void> {
     case 'stop':
       return node?.stop();
   }
+}
+
+/** What went from one process to another has its values and no methods: a test's node trusts no proxy. */
+function received(config: NodeConfig): NodeConfig {
+  return { ...config, http: { ...config.http, trustedProxies: NO_ADDRESSES } };
 }
 
 /** The number that the step was made for last, or may have been. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { TransportLimits } from './limits.ts';
 
 export const TOPICS = ['batch', 'checkpoint', 'keys'] as const;
-export const PROTOCOLS = ['status', 'batches', 'record', 'payload', 'log', 'held'] as const;
+export const PROTOCOLS = ['status', 'batches', 'record', 'payload', 'log', 'held', 'start'] as const;
 
 export type Topic = (typeof TOPICS)[number];
 export type Protocol = (typeof PROTOCOLS)[number];

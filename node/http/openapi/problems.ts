@@ -4,7 +4,7 @@ import type { Route } from '../route.ts';
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
 const OF_ALL: readonly ProblemCode[] = ['internal'];
 const OF_LIMITED: readonly ProblemCode[] = ['rate-limited'];
-const OF_KEYED: readonly ProblemCode[] = ['api-key-missing', 'api-key-invalid', 'api-key-revoked', 'scope-forbidden'];
+const OF_KEYED: readonly ProblemCode[] = ['api-key-missing', 'api-key-invalid', 'api-key-revoked', 'scope-forbidden', 'recovering'];
 const OF_BODIES: readonly ProblemCode[] = [
   'missing-field',
   'invalid-field',
@@ -15,6 +15,8 @@ const OF_BODIES: readonly ProblemCode[] = [
   'unsupported-media-type',
   'dependency-unavailable',
 ];
+/** A node that has started answers what anyone may read, and no more. */
+const OF_CHANGING: readonly ProblemCode[] = ['recovering'];
 const OF_PAID: readonly ProblemCode[] = [
   'payment-required',
   'payment-refused',
@@ -27,6 +29,7 @@ const OF_PAID: readonly ProblemCode[] = [
   'payment-unavailable',
   'payment-outcome-unknown',
   'dependency-unavailable',
+  'recovering',
   'storage-full',
 ];
 const OF_RECORDING: readonly ProblemCode[] = [
@@ -52,6 +55,7 @@ export function problemsByStatus(route: Route): ReadonlyMap<number, readonly Pro
     ...(route.access === 'paid' ? OF_PAID : []),
     ...(isLimited ? OF_LIMITED : []),
     ...(route.documentation.request === undefined ? [] : OF_BODIES),
+    ...(route.method === 'GET' ? [] : OF_CHANGING),
     ...(isRecording(route) ? OF_RECORDING : []),
     ...route.documentation.problems,
   ]);

@@ -2,6 +2,7 @@ import { HEALTH_EXAMPLE, HealthAnswerShape } from '../../../protocol/api/node-an
 import type { LogHealth } from '../../../protocol/api/log-state.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Health } from '../../metrics/health-monitor.ts';
+import { startWaitAnswer } from '../../start/start-view.ts';
 import type { FreeRoute } from '../route.ts';
 
 export interface HealthSources {
@@ -29,7 +30,7 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
       problems: [],
     },
     async answer() {
-      const checks = health();
+      const { waits, ...checks } = health();
       const hasRoom = checks.storage === 'ok' || checks.storage === 'warn';
       const accepts = hasRoom && checks.signer === 'ok';
       return {
@@ -41,7 +42,8 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
           region: region(),
           node,
           version,
-          checks: { ...checks },
+          checks,
+          waits: waits.map(startWaitAnswer),
           log: log(),
         },
       };

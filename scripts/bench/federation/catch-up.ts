@@ -24,7 +24,7 @@ export const catchUp: Part = {
     const records = options.quick ? QUICK_RECORDS : FULL_RECORDS;
     const [origin, newcomer] = await makeHomes(options.home);
     if (origin === undefined || newcomer === undefined) throw new RangeError('a federation has two members');
-    await using source = await openContext(origin, pino({ level: 'silent' }), { sealsAhead: true });
+    await using source = await openContext(origin, pino({ level: 'silent' }), { sealsAhead: true, startsUnread: true });
     await using _app = await startApp(source);
     await fill(source, records, options);
     const { took, groups } = await pull(newcomer, source, options);
@@ -58,7 +58,7 @@ async function pull(
   { signal }: BenchOptions,
 ): Promise<{ readonly took: number; readonly groups: number }> {
   const origin = source.config.id;
-  await using target = await openContext(config, pino({ level: 'silent' }), { sealsAhead: true });
+  await using target = await openContext(config, pino({ level: 'silent' }), { sealsAhead: true, startsUnread: true });
   let connected = 0;
   target.transport.onConnect((peer) => {
     if (peer === origin && connected === 0) connected = performance.now();

@@ -42,7 +42,7 @@ export const verification: Part = {
     }
     const { cluster, ids } = filled;
     const config = quietConfig(cluster.node(0), cluster.plan, cluster.home, cluster.rosterFile);
-    await using context = await openContext(config, pino({ level: 'silent' }), { sealsAhead: true });
+    await using context = await openContext(config, pino({ level: 'silent' }), { sealsAhead: true, startsUnread: true });
     const pin = context.keys.rosters.genesis;
     const offline = (suite: Suite) => () => {
       if (!verifyBundle(suite, pick(bundles), { pin }).verified) throw new Error('a bundle is not verified');

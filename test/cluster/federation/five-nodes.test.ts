@@ -145,7 +145,7 @@ test('a node whose store was emptied rebuilds every chain from its peers, its ow
   assert.ok(lost.trusted && lost.records >= JP_RECORDS);
   await rm(join(cluster.nodeHome('jp'), 'store'), { recursive: true });
   const started = performance.now();
-  await cluster.startNode('jp', { PEER_WAIT: '5' });
+  await cluster.startNode('jp', { START_ALONE: '0' });
   const ready = performance.now();
   assert.equal(await memberAt('jp', 'jp'), lost, 'before it accepts anything');
   for (const [member, records] of heads) {

@@ -7,11 +7,12 @@ import { copyStore } from '../../../node/backup/copy-store.ts';
 import { readRestorations } from '../../../node/backup/restoration-table.ts';
 import { logEntryTable } from '../../../node/log/log-tables.ts';
 import { Store } from '../../../node/store/store.ts';
-import { nodeId } from '../../../protocol/ids.ts';
+import { nodeId, recordId } from '../../../protocol/ids.ts';
 import { requireWholeHome } from '../../crash/whole-home.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { API_KEYS, type TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
+import { healthOf, signerOf, waitsOf } from '../start/starting.ts';
 
 const EU = nodeId('eu');
 const NEVER = new AbortController().signal;
@@ -29,15 +30,13 @@ async function entriesOf(copy: string): Promise<string[]> {
   return (await Array.fromAsync(logEntryTable.under(store, []))).map(([, text]) => text);
 }
 
-async function signerOf(node: TestNode): Promise<unknown> {
-  const answer = await fetch(`${node.baseUrl}/v1/health`).catch(() => null);
-  if (answer === null) return null;
-  const { checks }: { checks: { signer: string } } = await answer.json();
-  return `${answer.status} ${checks.signer}`;
-}
-
-test('a copy opened while the federation has moved on waits for peers and ledger, then goes on where the chain ended', async () => {
-  await using network = await TestNetwork.start({ nodes: ['eu', 'us', 'jp'], ledger: 'local' });
+test('a copy opened while the federation has moved on waits for members and ledger, then goes on where the chain ended', async () => {
+  // The clock of the starts stands still: nothing is signed because time has passed.
+  await using network = await TestNetwork.start({
+    nodes: ['eu', 'us', 'jp'],
+    ledger: 'local',
+    overrides: { monotonic: () => 0 },
+  });
   const [eu, us, jp] = [network.node('eu'), network.node('us'), network.node('jp')];
   const folder = await mkdtemp(join(tmpdir(), 'meridian-copy-'));
   const copy = join(folder, 'store');
@@ -60,22 +59,22 @@ test('a copy opened while the federation has moved on waits for peers and ledger
   await us.stop();
   await jp.stop();
 
-  // All peers are down, the ledger is up: it shows how far the chain went.
+  // All others are down: nothing of the topic is final, and nobody tells anything.
   await roll(eu, copy);
   const starting = eu.start();
-  await until('the face', async () => (await signerOf(eu)) === '503 recovering');
-  const refused = await eu.post('/v1/attest', { sourceId: 'test', data: {} }, { key: API_KEYS.unmetered });
-  assert.equal([refused.status, refused.body.code], [503, 'dependency-unavailable']);
-  const waited = () => eu.log.findLast((line) => line.includes('waits before it signs')) ?? '';
-  await until('the ledger to be read', () => waited().includes('"for":"batches","held":1,"anchored":2'));
-  assert.match(waited(), '"for":"peers","answered":[],"needed":2');
-
-  // One peer has everything, but more are asked.
-  await us.start();
-  await until('one answer', () => waited().includes('"answered":["us"],"needed":2'));
+  await until('a look', async () => (await waitsOf(eu)).join() === 'ledger,members');
   assert.is(await signerOf(eu), '503 recovering');
-  await jp.start();
-  await starting;
+  const refused = await eu.post('/v1/attest', { sourceId: 'test', data: {} }, { key: API_KEYS.unmetered });
+  assert.equal([refused.status, refused.body.code], [503, 'recovering']);
+  assert.is((await eu.get('/v1/federation', { key: null })).status, 200, 'what anyone may read goes on');
+
+  // One of them has everything, but the other one is asked too.
+  const usStarts = us.start();
+  await until('one answer', async () => (await waitsOf(eu)).join() === 'members');
+  const { waits } = await healthOf(eu);
+  assert.equal(waits[0], { ...waits[0], for: 'members', answered: ['us'], missing: ['jp'], needed: 1 });
+  assert.is(await signerOf(eu), '503 recovering');
+  await Promise.all([starting, usStarts, jp.start()]);
   assert.is(await signerOf(eu), '200 ok');
 
   const { store } = eu.context;
@@ -97,37 +96,31 @@ test('a copy opened while the federation has moved on waits for peers and ledger
     ],
   );
   assert.equal(row?.settled?.peers.toSorted(), ['jp', 'us']);
-  await eu.attest({ input: 5 });
+  const next = await eu.attest({ input: 5 });
+  assert.is((await eu.context.evidence(recordId(next)))?.record.seq, 4, 'the numbers go on');
   await eu.seal();
   for (const node of [us, jp]) {
     await until('the next batch', () => node.context.chains.head(EU).batch === 3);
     assert.equal(node.context.equivocations.all(), []);
   }
-
-  // It is the node's own store again: nothing is waited for at the next start.
   await eu.stop();
   await requireWholeHome(eu.config.home);
-  await us.stop();
-  await jp.stop();
-  await eu.start();
-  assert.is(await signerOf(eu), '200 ok');
   await rm(folder, { recursive: true });
 });
 
-test('with peers and ledger down a copy signs nothing, and a start that is called off leaves it a copy', async () => {
-  await using network = await TestNetwork.start({ nodes: ['eu', 'us'] });
+test('with the others and the ledger away a copy signs nothing, and a start that is called off leaves it a copy', async () => {
+  await using network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
   const eu = network.node('eu');
   await eu.attest({ input: 1 });
   const folder = await mkdtemp(join(tmpdir(), 'meridian-copy-'));
   await copyStore(eu.context.store, join(folder, 'store'), EU, Date.now, NEVER);
   await eu.stop();
   await network.node('us').stop();
+  network.ledger.local?.ledger.faults.set({ mirrorDown: true });
   await roll(eu, join(folder, 'store'));
   const stop = new AbortController();
   const starting = eu.start(stop.signal);
-  await until('the face', async () => (await signerOf(eu)) === '503 recovering');
-  const waited = () => eu.log.findLast((line) => line.includes('waits before it signs')) ?? '';
-  await until('a look', () => waited().includes('"for":"peers"') && waited().includes('"for":"ledger"'));
+  await until('a look', async () => (await waitsOf(eu)).join() === 'ledger,members');
   stop.abort();
   await starting.then(
     () => assert.unreachable(),

@@ -1,6 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { revocationStatement } from '../../../protocol/log/revocation.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
@@ -13,10 +18,22 @@ function lastDecided(reader: TestNode): number {
   return reader.context.federationLog.state.members[EU]?.last?.batch ?? 0;
 }
 
-/** When the first transaction of an own batch was frozen; null while none is. */
-async function preparedAt(node: TestNode, batch: number): Promise<string | null> {
-  const row = await node.context.anchoring.outboxOf(batch);
-  return row?.history.find(({ status }) => status === 'prepared')?.at ?? null;
+/** Has a node name a revocation that no other member names; resolves once its transaction is frozen. */
+async function nameSomething({ context }: TestNode): Promise<void> {
+  const at = timestampOf(Date.now());
+  const keyId = hashText(nativeSuite, 'no key');
+  const revocation = { v: 2, type: 'revocation', node: EU, keyId, compromisedSince: null, reason: 'rotated' } as const;
+  const text = revocationStatement.write({ ...revocation, issuedAt: at });
+  await context.anchoring.ensureStatement({ type: 'revocation', text }, at, { since: null, everyMs: 0 });
+  const isFrozen = async () => {
+    const row = await readStatementOutbox(context, hashText(nativeSuite, text));
+    return (row?.attempts ?? 0) > 0;
+  };
+  await until('its name is frozen', isFrozen, PATIENCE_MS);
+}
+
+async function readStatementOutbox({ store }: TestNode['context'], hash: string) {
+  return (await statementOutboxTable.get(store, hash)) ?? (await statementOutboxClosedTable.get(store, hash));
 }
 
 test('a batch is not named while no other member holds it, and is once one does', async () => {
@@ -25,12 +42,11 @@ test('a batch is not named while no other member holds it, and is once one does'
   await eu.attest({ i: 1 });
   await eu.seal();
   await until('its row was taken up', async () => (await eu.context.anchoring.state()).inFlight === 1);
-  assert.is(eu.context.federation.holdings.upTo, 0);
-  const alone = new Date().toISOString();
+  // What is named is frozen in turn: once this is, the batch's turn has passed.
+  await nameSomething(eu);
+  assert.equal([eu.context.federation.holdings.upTo, (await eu.context.anchoring.status(1))?.attempts], [0, 0]);
   await us.start();
   await until('decided at both', () => [eu, us].every((node) => lastDecided(node) === 1), PATIENCE_MS);
-  const prepared = (await preparedAt(eu, 1)) ?? '';
-  assert.ok(prepared > alone, `frozen at ${prepared}, while us slept until ${alone}`);
   assert.is(us.context.chains.head(EU).batch, 1);
 });
 

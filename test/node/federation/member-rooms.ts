@@ -14,6 +14,7 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { FederationLog } from '../../../node/log/federation-log.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
+import { StartAnswers } from '../../../node/start/start-answers.ts';
 import { Store } from '../../../node/store/store.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
@@ -25,6 +26,7 @@ import { EMPTY_LEDGER, NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
 import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
+const NO_CHECKPOINTS = { signedTextsOf: () => [] };
 const NO_ROWS: ChainBesides = { group: async () => [], batch: () => [] };
 
 /** A federation whose members sign fast. */
@@ -86,6 +88,7 @@ export class MemberRooms implements AsyncDisposable {
       equivocations: await Equivocations.open(store, keys, judge ?? namedByAll(keys)),
     };
     if (network === undefined) return new MemberRooms(parts, undefined);
+    const starts = await StartAnswers.open({ store, chains: parts.chains, book: NO_CHECKPOINTS }, names);
     const transport = network.transport(node, names, (_topic, data, from) => federation.receive(data, from));
     const federation: Federation = new Federation({
       ...parts,
@@ -96,7 +99,7 @@ export class MemberRooms implements AsyncDisposable {
       ledger: EMPTY_LEDGER,
       decided: NOTHING_DECIDED,
       askRosters: async () => ({ rosters: [], named: [] }),
-      ownChainWaitMs: 200,
+      starts,
       besidesOwn: NO_ROWS,
       onHalt: () => {},
       onTold: () => {},
