@@ -7,6 +7,7 @@ import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { listen, type Listener } from './http/server.ts';
+import { endReread } from './log/reread.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
@@ -40,6 +41,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
   starting.use(await listenForOperatorOf(context));
   await start.run(signal);
+  await endReread({ ...context, self: config.id, signal });
   context.follower.startSigning();
   context.rescue.start();
   await context.lists.start();

@@ -37,9 +37,11 @@ import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
 import { LogFollower } from './log/log-follower.ts';
+import { dropTree } from './log/reread.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
+import { onSealed, sealLast } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
@@ -52,7 +54,6 @@ import type { Overrides } from './overrides.ts';
 import { PayloadVault } from './payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms, type PaymentRooms } from './payment-rooms.ts';
 import { openRegwatchRooms, type RegwatchRooms } from './regwatch-rooms.ts';
-import type { StoredBatch } from './sealing/batch-tables.ts';
 import { Sealer } from './sealing/sealer.ts';
 import { NodeStart } from './start/node-start.ts';
 import { OwnNames } from './start/own-names.ts';
@@ -119,6 +120,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
   const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
+  await dropTree(store, config.id);
   const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));
   const given = await openGivenRosters(store, parseRosterFile(await readFile(config.rosterFile, 'utf8')));
@@ -215,9 +217,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           startTable.put(['taken-back'], batch.envelope.batch),
         ],
       },
-      onHalt: () => {
-        intake.halt();
-        sealer.halt();
+      onHalt: (reason) => {
+        intake.halt(reason === 'closed' ? 'closed' : 'halted');
+        if (reason === 'removed') sealLast(sealer, log);
+        else sealer.halt();
       },
     }),
   );
@@ -234,6 +237,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       findRoster: (hash) => federation.findRoster(hash),
       clock: now,
       vouched: () => vouching.vouched(),
+      sealed: () => chains.head(self).batch,
       besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
         const onRevoked = (node: NodeId) => federation.noteOutdone(node);
@@ -250,6 +254,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         });
       },
       onCounted: () => confirmationWatch.noteCounted(),
+      onContradicted: () => federation.noteEnd('contradicted'),
       random,
     }),
   );
@@ -290,7 +295,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onVouched: () => follower.noteVouched(),
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteOwnFork();
+        if (node === self) federation.noteEnd('closed');
         else federation.noteOutdone(node);
       },
     }),
@@ -392,6 +397,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     anchoring: () => anchoring.state(),
     log: () => logState(follower, vouching),
     topic: () => topicState(follower),
+    contradicted: () => follower.contradictedBy.length > 0,
   });
   const opened = opening.move();
   return {
@@ -434,17 +440,5 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...ledgerRooms,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
-}
-
-function onSealed(
-  batch: StoredBatch,
-  metrics: Metrics,
-  anchoring: Anchoring,
-  federation: Federation,
-  log: Logger,
-): void {
-  metrics.countBatch();
-  anchoring.noteSealed();
-  federation.announce(batch).catch((error: unknown) => log.error({ err: error }, 'a batch was not announced'));
 }
 

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { flushCompileCache } from 'node:module';
+import { parseArgs } from 'node:util';
 import pino from 'pino';
 import { startApp } from './app.ts';
 import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
+import { rereadLedger } from './reread-ledger.ts';
 import { StoreError } from './store/store.ts';
 
 // Registered before anything opens: a signal during the start still ends the node in order.
@@ -14,9 +16,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 // A node that a supervisor started goes with it, however the supervisor went.
 process.once('disconnect', () => stop.abort());
 
+const { values: flags } = parseArgs({ options: { 'reread-ledger': { type: 'boolean', default: false } } });
 const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
 try {
+  if (flags['reread-ledger']) await rereadLedger(config, log);
   await using context = await openContext(config, log);
   await using app = await startApp(context, stop.signal);
   process.send?.({ ready: true, httpPort: app.httpPort });

@@ -1,8 +1,14 @@
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
-import type { Revocation } from '../../protocol/log/revocation.ts';
-import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { decodeBase64url } from '../../protocol/bytes.ts';
+import { type CertifiedKey, isSame } from '../../protocol/chain/certified-keys.ts';
+import { hashParts, hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
+import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
+import { KeyError } from '../../protocol/keys/key-error.ts';
+import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
+import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { isRevocationNamed } from '../../protocol/log/in-force.ts';
+import type { Revocation } from '../../protocol/log/revocation.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
@@ -12,14 +18,28 @@ import { Table } from '../store/table.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { RosterBook, type RosterSource } from './roster-book.ts';
 
-/** (node, key id) → key certificate. */
+/** (node, key id, hash of the identity key that signed it) → key certificate. */
 export const certificateTable = new Table('certificate', statementCodec);
-/** (node, key id) → revocation. */
+/** (node, key id, hash of the text) → revocation. */
 export const revocationTable = new Table('revocation', statementCodec);
 
-/** The federation as this node knows it: who belongs to it and which keys speak for whom. Everything in it was checked. */
+/** Key parts of a certificate's row. */
+export function certificateParts({ certificate: { node, keyId }, identityKey }: CertifiedKey): readonly string[] {
+  return [node, keyId, hashParts(nativeSuite, decodeBase64url(identityKey))];
+}
+
+/** Key parts of a revocation's row. */
+export function revocationParts({ revocation: { node, keyId }, hash }: KnownRevocation): readonly string[] {
+  return [node, keyId, hash];
+}
+
+/**
+ * The federation as this node knows it: who belongs to it and which keys speak for whom. Everything in it was checked. The
+ * text of a revocation that the ledger names is kept for good.
+ */
 export class FederationKeys {
   readonly #store: Store;
+  readonly #log: Pick<RosterSource, 'state'>;
   readonly book: RosterBook;
   readonly directory: KeyDirectory;
   /** Of members whose statements have not changed since. */
@@ -27,10 +47,11 @@ export class FederationKeys {
   readonly #certificateListeners = new Set<(node: NodeId) => void>();
   readonly #revocationListeners = new Set<(revocation: Revocation) => void>();
 
-  private constructor(store: Store, book: RosterBook) {
+  private constructor(store: Store, log: Pick<RosterSource, 'state'>, book: RosterBook) {
     this.#store = store;
+    this.#log = log;
     this.book = book;
-    this.directory = new KeyDirectory(nativeSuite, () => book.chain);
+    this.directory = new KeyDirectory(nativeSuite, () => book.chain, (known) => this.#isNamed(known));
   }
 
   /**
@@ -38,7 +59,7 @@ export class FederationKeys {
    * a stored one does not hold, `LogDamagedError` where the text of a roster is missing.
    */
   static async open(store: Store, log: RosterSource, given: RosterChain): Promise<FederationKeys> {
-    const keys = new FederationKeys(store, await RosterBook.open(log, given));
+    const keys = new FederationKeys(store, log, await RosterBook.open(log, given));
     for await (const [, signed] of certificateTable.under(store, [])) {
       ofMember(() => keys.directory.addCertificate(signed));
     }
@@ -62,27 +83,29 @@ export class FederationKeys {
    * `PeerStatementError`.
    */
   async learnCertificate(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
-    const { certificate } = peerFault(() => this.directory.addCertificate(signed));
-    const { node, keyId } = certificate;
-    if (this.directory.get(node, keyId)?.signed === signed) this.#digests.delete(node);
-    const known = await certificateTable.get(this.#store, node, keyId);
-    // Of two for one key the directory keeps the earlier, whichever came first; so does the store.
-    const standing = this.directory.get(node, keyId)?.signed;
-    if (standing === undefined || known?.statement === standing.statement) return false;
-    await this.#store.write([certificateTable.put([node, keyId], standing), ...besides]);
+    const added = peerFault(() => this.directory.addCertificate(signed));
+    // What memory has and a write that failed has not is written when it comes again.
+    const key = added ?? this.#unwritten(signed);
+    if (key === undefined) return false;
+    const { node } = key.certificate;
+    this.#digests.delete(node);
+    const parts = certificateParts(key);
+    if ((await certificateTable.get(this.#store, ...parts))?.statement === signed.statement) return false;
+    await this.#store.write([certificateTable.put(parts, signed), ...besides]);
     for (const listener of this.#certificateListeners) listener(node);
     return true;
   }
 
   /** The same for a revocation. */
   async learnRevocation(signed: SignedStatement, besides: readonly Operation[] = []): Promise<boolean> {
-    const { node, keyId } = peerFault(() => this.directory.addRevocation(signed));
-    if (this.directory.revocation(node, keyId)?.signed === signed) this.#digests.delete(node);
-    const known = await revocationTable.get(this.#store, node, keyId);
-    const standing = this.directory.revocation(node, keyId);
-    if (standing === undefined || known?.statement === standing.signed.statement) return false;
-    await this.#store.write([revocationTable.put([node, keyId], standing.signed), ...besides]);
-    for (const listener of this.#revocationListeners) listener(standing.revocation);
+    const { known, dropped } = peerFault(() => this.directory.addRevocation(signed));
+    const { revocation } = known;
+    this.#digests.delete(revocation.node);
+    const parts = revocationParts(known);
+    if ((await revocationTable.get(this.#store, ...parts)) !== undefined) return false;
+    const gone = dropped === null ? [] : [revocationTable.del(...revocationParts(dropped))];
+    await this.#store.write([revocationTable.put(parts, known.signed), ...gone, ...besides]);
+    for (const listener of this.#revocationListeners) listener(revocation);
     return true;
   }
 
@@ -94,12 +117,10 @@ export class FederationKeys {
 
   /** Public key of that id, where `node` has certified it for records from `first` on or earlier ones. */
   publicKeyOf(node: NodeId, keyId: Sha256Hash, first: number): Uint8Array | undefined {
-    const key = this.directory.get(node, keyId);
-    const covers = key?.certificate.purpose === 'signing' && key.certificate.seqFrom <= first;
-    return covers ? key.publicKey : undefined;
+    return this.directory.covering(node, keyId, first, this.rosters.identityKeys(node))?.publicKey;
   }
 
-  /** Calls `listener` with every revocation that is new or earlier than the one known. Returns what ends that. */
+  /** Calls `listener` with every revocation that is new. Returns what ends that. */
   onRevocation(listener: (revocation: Revocation) => void): () => void {
     this.#revocationListeners.add(listener);
     return () => this.#revocationListeners.delete(listener);
@@ -130,13 +151,29 @@ export class FederationKeys {
     readonly certificates: readonly SignedStatement[];
     readonly revocations: readonly SignedStatement[];
   } {
-    const keys = nodes === null ? this.directory.all() : nodes.flatMap((node) => this.directory.of(node));
+    const { directory } = this;
+    const of = nodes ?? this.rosters.nodes;
     return {
-      certificates: keys.map((key) => key.signed),
-      revocations: keys.flatMap(
-        ({ certificate }) => this.directory.revocation(certificate.node, certificate.keyId)?.signed ?? [],
-      ),
+      certificates: of.flatMap((node) => directory.of(node).map(({ signed }) => signed)),
+      revocations: of.flatMap((node) => directory.revocationsOf(node).map(({ signed }) => signed)),
     };
+  }
+
+  /** Whether a revocation of the node is in force whose text is not here. */
+  lacksRevocation(node: NodeId): boolean {
+    const revoked = this.#log.state.revoked[node] ?? {};
+    const known = new Set(this.directory.revocationsOf(node).map(({ hash }) => hash));
+    return Object.values(revoked).some((decided) => decided.some(({ statement }) => !known.has(statement)));
+  }
+
+  #isNamed({ revocation: { node, keyId }, hash: statement }: KnownRevocation): boolean {
+    return isRevocationNamed(this.#log.state, { node, keyId, statement });
+  }
+
+  /** The key as it is kept, where this is the certificate that it is kept by. */
+  #unwritten(signed: SignedStatement): CertifiedKey | undefined {
+    const { node, keyId } = keyCertificateStatement.parse(signed.statement);
+    return this.directory.certificates(node, keyId).find((key) => isSame(key.signed, signed));
   }
 }
 

@@ -223,9 +223,9 @@ export class Federation implements AsyncDisposable {
     return this.#ownChain.halted;
   }
 
-  /** The ledger decided another batch of this node than the one it sealed: nothing can go on from that. */
-  noteOwnFork(): void {
-    this.#ownChain.noteFork();
+  /** Nothing can go on from what this node holds: of its own chain, or of the log. */
+  noteEnd(reason: 'closed' | 'contradicted'): void {
+    this.#ownChain.noteEnd(reason);
   }
 
   /** What is held of another node may not be what the log decided, or be by a key that is revoked from now on. */

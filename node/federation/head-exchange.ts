@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { MAX_KEYS } from '../../protocol/keys/key-directory.ts';
+import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -138,8 +138,8 @@ export class HeadExchange implements AsyncDisposable {
   /** Whether a peer may know keys of a member that are not known here. What nobody would keep is not asked for. */
   #lacksKeys(node: NodeId, theirs: Sha256Hash): boolean {
     const { keys } = this.#options;
-    if (keys.rosters.member(node) === undefined || keys.directory.of(node).length >= MAX_KEYS) return false;
-    return keys.digest(node) !== theirs;
+    if (keys.rosters.member(node) === undefined || keys.digest(node) === theirs) return false;
+    return keys.directory.of(node).length < MAX_CERTIFICATES || keys.lacksRevocation(node);
   }
 
   async #pullKeys(peer: NodeId, node: NodeId): Promise<void> {

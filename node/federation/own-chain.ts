@@ -17,8 +17,12 @@ const LOOK_MS = 250;
 /** Pause before a member that failed is asked again, or brings what it has proved to hold. In milliseconds. */
 const RETRY_MS = 1_000;
 
-/** `behind`, `forked`: others hold another history of its chain. `removed`: the roster does not name it any more. */
-export type HaltReason = 'behind' | 'forked' | 'removed';
+/**
+ * `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. `closed`: the
+ * log decided another batch than the one that it holds, so its chain cannot go on. `contradicted`: most members have another
+ * log than its own.
+ */
+export type HaltReason = 'behind' | 'closed' | 'contradicted' | 'forked' | 'removed';
 
 /** What a node has learned from the other members since its start. */
 export interface OwnChainEvidence {
@@ -43,7 +47,7 @@ export interface OwnChainOptions {
   /** Takes one of this node's own checkpoints. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   readonly log: Logger;
-  /** The node must sign nothing more. Called once. */
+  /** The node must sign nothing more. Called again where `closed` takes the place of another reason. */
   readonly onHalt: (reason: HaltReason) => void;
 }
 
@@ -106,6 +110,11 @@ export class OwnChain {
   /** This node's own signature stands under two stories. */
   noteFork(): void {
     this.#halt('forked');
+  }
+
+  /** This node's own tree, or its chain, is not what the others have. */
+  noteEnd(reason: 'closed' | 'contradicted'): void {
+    this.#halt(reason);
   }
 
   /**
@@ -221,7 +230,8 @@ export class OwnChain {
   }
 
   #halt(reason: HaltReason): void {
-    if (this.#halted !== null) return;
+    // A fork that nothing can mend any more closes the chain.
+    if (this.#halted !== null && (reason !== 'closed' || this.#halted === 'closed')) return;
     this.#halted = reason;
     this.#wake.ring();
     this.#options.log.fatal({ reason }, 'this node signs nothing more');

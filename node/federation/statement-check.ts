@@ -32,8 +32,7 @@ export function openStatement<Value>(
   if (keys.rosters.member(node) === undefined) throw new PeerStatementError('unknown-member', `${node} is no member`);
   const key = keys.directory.get(node, keyId);
   if (key === undefined) throw new PeerStatementError('unknown-key', `no certificate of ${node} for ${keyId}`);
-  const { purpose, seqFrom } = key.certificate;
-  if (purpose !== 'signing' || (first !== null && seqFrom > first)) {
+  if (first !== null && key.certificate.seqFrom > first) {
     throw new PeerStatementError('forged', `the ${kind.name} of ${node} is by a key not certified for it`);
   }
   if (!signatureHolds(nativeSuite, kind, signed, key.publicKey)) {

@@ -125,9 +125,7 @@ export class BatchWalk {
 
   #open(key: string, signed: SignedStatement): Envelope | undefined {
     const { report } = this.#check;
-    const envelope = checkSigned(this.#check, envelopeTable, key, envelopeStatement, signed, (value) => ({
-      ...value,
-    }));
+    const envelope = checkSigned(this.#check, envelopeTable, key, envelopeStatement, signed, (value) => value);
     if (envelope === undefined) return undefined;
     if (key !== envelopeTable.key(this.#node, envelope.batch) || envelope.node !== this.#node) {
       report.problem(envelopeTable.name, key, `holds batch ${envelope.node}/${envelope.batch}`);

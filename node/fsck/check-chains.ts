@@ -132,9 +132,7 @@ class ChainWalk {
   /** The group of a row, if it is one and does not overlap the group before. */
   #open(key: string, signed: SignedStatement): Group | undefined {
     const { report } = this.#check;
-    const group = checkSigned(this.#check, groupTable, key, groupStatement, signed, (value) => ({
-      ...value,
-    }));
+    const group = checkSigned(this.#check, groupTable, key, groupStatement, signed, (value) => value);
     if (group === undefined) return undefined;
     if (group.node !== this.#node || key !== groupTable.key(this.#node, group.first)) {
       report.problem(groupTable.name, key, `holds the group of record ${group.node}/${group.first}`);

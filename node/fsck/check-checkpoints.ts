@@ -1,6 +1,14 @@
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { checkpointTable, falseCheckpointTable, KEYS_OF_A_MEMBER } from '../log/checkpoint-book.ts';
+import { rosterStatement } from '../../protocol/log/roster.ts';
+import {
+  checkpointTable,
+  falseCheckpointTable,
+  KEYS_OF_A_MEMBER,
+  replacedCheckpointTable,
+} from '../log/checkpoint-book.ts';
+import { hasMember } from '../log/log-rosters.ts';
+import { rosterTextTable } from '../log/log-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import type { LogWalk } from './log-walk.ts';
 import { readRows } from './rows.ts';
@@ -13,7 +21,7 @@ type CheckpointTable = typeof checkpointTable;
 /** Sizes of all checkpoints that the store has: the roots that they are compared with. */
 export async function checkpointSizes({ store }: Check): Promise<ReadonlySet<number>> {
   const sizes = new Set<number>();
-  for (const table of [checkpointTable, falseCheckpointTable]) {
+  for (const table of [checkpointTable, falseCheckpointTable, replacedCheckpointTable]) {
     for await (const [, bytes] of store.range({ gte: `${table.name}/`, lt: `${table.name}0` })) {
       try {
         sizes.add(checkpointStatement.parse(table.decode(bytes).text).size);
@@ -27,7 +35,8 @@ export async function checkpointSizes({ store }: Check): Promise<ReadonlySet<num
 
 /**
  * Checkpoints: signed by a certified key of the member that they stand under, of this federation; their root is that of the
- * recomputed tree, and of a false one it is not.
+ * recomputed tree, and of a false one it is not. Those of replaced rosters: of a member of that roster, and they cover the
+ * decision that replaced it.
  */
 export async function checkCheckpoints(check: Check, state: DecisionState | undefined, walk: LogWalk): Promise<void> {
   await checkTable(check, checkpointTable, KEYS_OF_A_MEMBER, (key, checkpoint) => {
@@ -49,6 +58,33 @@ export async function checkCheckpoints(check: Check, state: DecisionState | unde
     }
     checkFederation(check, falseCheckpointTable, key, checkpoint, state);
   });
+  await checkReplaced(check, state, walk);
+}
+
+async function checkReplaced(check: Check, state: DecisionState | undefined, walk: LogWalk): Promise<void> {
+  for await (const { key, parts, value } of readRows(check, replacedCheckpointTable)) {
+    const checkpoint = value && open(check, replacedCheckpointTable, key, value);
+    if (checkpoint === undefined) continue;
+    check.report.count('replacedCheckpoints');
+    const version = Number(parts[0]);
+    const { node, size, root } = checkpoint;
+    if (key !== replacedCheckpointTable.key(version, node)) {
+      problem(check, replacedCheckpointTable, key, `holds a checkpoint of ${node}`);
+    }
+    if (walk.rootAt(size) !== root) {
+      problem(check, replacedCheckpointTable, key, `has another root than the ${size} decisions that it covers`);
+    }
+    const until = state?.rosters[version]?.index;
+    const hash = state?.rosters[version - 1]?.hash;
+    const text = hash === undefined ? undefined : await rosterTextTable.get(check.store, hash).catch(() => undefined);
+    if (until === undefined || until === null || size <= until) {
+      problem(check, replacedCheckpointTable, key, `does not cover the decision that replaced roster ${version}`);
+    }
+    if (text !== undefined && !hasMember(rosterStatement.parse(text), node)) {
+      problem(check, replacedCheckpointTable, key, `is of a node that roster ${version} does not name`);
+    }
+    checkFederation(check, replacedCheckpointTable, key, checkpoint, state);
+  }
 }
 
 async function checkTable(

@@ -3,7 +3,7 @@ import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { decodeBase64url } from '../../protocol/bytes.ts';
 import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
-import { certificateTable, revocationTable } from '../federation/federation-keys.ts';
+import { certificateParts, certificateTable, revocationParts, revocationTable } from '../federation/federation-keys.ts';
 import { GIVEN_ROSTERS_ROW, givenRostersTable, readGivenRosters, readNewestRosters } from '../federation/given-rosters.ts';
 import { rosterVoteTable } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -34,16 +34,18 @@ export async function checkKeys(source: RowSource): Promise<ProvenKeys | null> {
   }
   source.report.count('rosters', rosters.rosters.length);
   await checkVotes(source, rosters);
-  const directory = new KeyDirectory(nativeSuite, () => rosters);
+  // Which revocations the ledger names is not known yet: none may give way to another.
+  const directory = new KeyDirectory(nativeSuite, () => rosters, () => true);
   await checkStatements(source, certificateTable, (signed) => {
-    const { node, keyId } = directory.addCertificate(signed).certificate;
+    const key = directory.addCertificate(signed);
+    if (key === null) throw new RangeError('says no more than another one that is kept');
     source.report.count('certificates');
-    return [node, keyId];
+    return certificateParts(key);
   });
   await checkStatements(source, revocationTable, (signed) => {
-    const { node, keyId } = directory.addRevocation(signed);
+    const { known } = directory.addRevocation(signed);
     source.report.count('revocations');
-    return [node, keyId];
+    return revocationParts(known);
   });
   return { rosters, directory };
 }
@@ -84,7 +86,7 @@ async function checkVotes(source: RowSource, rosters: RosterChain): Promise<void
 async function checkStatements(
   source: RowSource,
   table: Table<SignedStatement>,
-  add: (signed: SignedStatement) => readonly [string, string],
+  add: (signed: SignedStatement) => readonly string[],
 ): Promise<void> {
   for await (const { key, value } of readRows(source, table)) {
     if (value === undefined) continue;

@@ -5,7 +5,7 @@ import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { checkpointTable, falseCheckpointTable } from '../log/checkpoint-book.ts';
+import { checkpointTable, falseCheckpointTable, replacedCheckpointTable } from '../log/checkpoint-book.ts';
 import {
   DECISION_STATE_ROW,
   decidedBatchTable,
@@ -33,6 +33,7 @@ const LOG_TABLES = [
   rosterTextTable,
   checkpointTable,
   falseCheckpointTable,
+  replacedCheckpointTable,
 ];
 
 /**

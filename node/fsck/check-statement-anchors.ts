@@ -113,9 +113,8 @@ async function statementsOf(check: Check, { rosters, directory }: ProvenKeys): P
   // Those that this node named and the log did not come to among them.
   const kept = readRows({ ...check, report: new Report() }, rosterTextTable);
   for await (const { value } of kept) if (value !== undefined) add('roster', value);
-  for (const { certificate } of directory.all()) {
-    const revoked = directory.revocation(certificate.node, certificate.keyId);
-    if (revoked !== undefined) add('revocation', revoked.signed.statement);
+  for (const { signed } of rosters.nodes.flatMap((node) => directory.revocationsOf(node))) {
+    add('revocation', signed.statement);
   }
   return found;
 }

@@ -90,6 +90,7 @@ const KINDS = {
   'dependency-unavailable': { status: 503, title: 'A dependency is unavailable' },
   'list-unavailable': { status: 503, title: 'A list is unavailable' },
   'model-unavailable': { status: 503, title: 'The model is unavailable' },
+  'chain-closed': { status: 503, title: 'The chain of the node is closed' },
   recovering: { status: 503, title: 'The node has started and does not record yet' },
   'clock-off': { status: 503, title: 'The clock of the node is off' },
   'queue-full': { status: 503, title: 'Intake queue is full' },

@@ -103,6 +103,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'A sanctions list that the answer needs is missing, too old, or being loaded; `lists` says which. Nothing is charged, and the payment stays good.',
   'model-unavailable':
     'The node has no model, or it cannot be reached, or gave no completion in time. Nothing is charged, and the same payment is still good.',
+  'chain-closed':
+    'The ledger decided a batch of this node that nobody can go on from. It serves what it has and records nothing any more: use another member.',
   recovering:
     'The node has started, and asks the ledger and the other members how far its chain goes before it signs anything; `waits` of `/v1/health` says what for. Nothing was recorded; try again after `Retry-After`, or at another member.',
   'clock-off':

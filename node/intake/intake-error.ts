@@ -1,12 +1,15 @@
 import type { RecordId } from '../../protocol/ids.ts';
 
+/** `halted`: until an operator has looked. `closed`: for good. */
+export type HaltCode = 'closed' | 'halted';
+
 export type IntakeErrorCode =
   | 'queue-full'
   | 'store-failed'
   | 'signing-failed'
   | 'clock-off'
   | 'stopped'
-  | 'halted'
+  | HaltCode
   | 'duplicate'
   | 'idempotency-conflict';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PreparedDraft } from './draft.ts';
 import type { BuiltRecord } from './group-builder.ts';
-import { IntakeError } from './intake-error.ts';
+import { type HaltCode, IntakeError } from './intake-error.ts';
 
 /** Records that may wait for a group. Past it a caller is told to come back. */
 export const MAX_QUEUED_RECORDS = 20_000;
@@ -25,7 +25,7 @@ export class IntakeQueue {
   #reserved = 0;
   #bytes = 0;
   #closed = false;
-  #halted = false;
+  #halted: HaltCode | null = null;
   #arrived: (() => void) | undefined;
 
   get records(): number {
@@ -34,7 +34,7 @@ export class IntakeQueue {
 
   /** Throws `IntakeError` `queue-full`, `stopped` or `halted` where `count` more records may not wait. */
   requireRoom(count: number): void {
-    if (this.#halted) throw haltedError();
+    if (this.#halted !== null) throw haltedError(this.#halted);
     if (this.#closed) throw new IntakeError('stopped', 'the node is stopping');
     if (this.records + count > MAX_QUEUED_RECORDS || this.#bytes > MAX_QUEUED_BYTES) {
       throw new IntakeError('queue-full', 'too many records are waiting to be signed');
@@ -81,9 +81,9 @@ export class IntakeQueue {
   }
 
   /** Nothing more is let in, and what waits is refused: not one more record may be signed. */
-  halt(): void {
-    this.#halted = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(haltedError());
+  halt(code: HaltCode): void {
+    this.#halted = code;
+    for (const { reject } of this.#waiting.splice(0)) reject(haltedError(code));
     this.#records = 0;
     this.#bytes = 0;
   }
@@ -103,8 +103,8 @@ export class IntakeQueue {
   }
 }
 
-function haltedError(): IntakeError {
-  return new IntakeError('halted', 'the node signs nothing more');
+function haltedError(code: HaltCode): IntakeError {
+  return new IntakeError(code, 'the node signs nothing more');
 }
 
 function bytesOf(drafts: readonly PreparedDraft[]): number {

@@ -14,7 +14,7 @@ import { Slices } from '../turns.ts';
 import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
-import { IntakeError } from './intake-error.ts';
+import { type HaltCode, IntakeError } from './intake-error.ts';
 import { IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
 import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
@@ -125,9 +125,9 @@ export class Intake implements AsyncDisposable {
     });
   }
 
-  /** Signs no record any more; every caller is refused with `halted`. */
-  halt(): void {
-    this.#queue.halt();
+  /** Signs no record any more; every caller is refused with this code. */
+  halt(code: HaltCode = 'halted'): void {
+    this.#queue.halt(code);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

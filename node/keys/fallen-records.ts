@@ -77,8 +77,8 @@ export class FallenRecords {
   #firstSeq(only: Sha256Hash | undefined): number | undefined {
     const { self, directory } = this.#options;
     const seqs = directory
-      .all()
-      .filter(({ certificate: { node, keyId } }) => node === self && (only ?? keyId) === keyId)
+      .of(self)
+      .filter(({ certificate: { keyId } }) => (only ?? keyId) === keyId)
       .filter(({ certificate: { keyId } }) => directory.compromisedSince(self, keyId) !== null)
       .map(({ certificate }) => certificate.seqFrom);
     return seqs.length === 0 ? undefined : Math.min(...seqs);

@@ -4,7 +4,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { type KeyCertificate, keyCertificateStatement } from '../../protocol/keys/certificate.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
 import { type Revocation, revocationStatement } from '../../protocol/log/revocation.ts';
-import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
+import { encodeSignature, type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
@@ -169,7 +169,10 @@ export class OwnKeys implements AsyncDisposable {
   /** The certificate is in the store when this resolves, also where only memory had it after a write that failed. */
   async #certify(signer: Signer): Promise<void> {
     const { node, identity, keys, undecidedFrom, onStatement, now } = this.#options;
-    const standing = keys.directory.get(node, signer.keyId)?.signed;
+    // Checkpoints are counted by the identity key of the roster that they are counted within: it has to have certified it.
+    const identityKey = encodeSignature(identity.publicKey);
+    const certificates = keys.directory.certificates(node, signer.keyId);
+    const standing = certificates.find((key) => key.identityKey === identityKey)?.signed;
     const first = await undecidedFrom();
     const certify = () => certifySigningKey(node, { identity, signer }, timestampOf(now()), first);
     const signed = standing ?? (await certify());

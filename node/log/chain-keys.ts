@@ -1,22 +1,17 @@
-import { CertificateError, CertifiedKeys } from '../../protocol/chain/certified-keys.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 
 /** The signing keys of members, each judged by the identity keys of the rosters up to a decision (TRUST §5). */
 export class ChainKeys {
-  readonly #keys: Pick<FederationKeys, 'directory' | 'rosters'>;
+  readonly #keys: Pick<FederationKeys, 'directory'>;
   readonly #log: Pick<FederationLog, 'rosterText' | 'state'>;
-  readonly #certified = new CertifiedKeys(nativeSuite);
-  /** Texts of certificates that were taken over, or refused: a signature is checked once. */
-  readonly #seen = new Set<string>();
   readonly #identityKeys = new Map<Sha256Hash, ReadonlyMap<NodeId, Base64url>>();
 
-  constructor(keys: Pick<FederationKeys, 'directory' | 'rosters'>, log: Pick<FederationLog, 'rosterText' | 'state'>) {
+  constructor(keys: Pick<FederationKeys, 'directory'>, log: Pick<FederationLog, 'rosterText' | 'state'>) {
     this.#keys = keys;
     this.#log = log;
   }
@@ -30,21 +25,7 @@ export class ChainKeys {
     index: number,
   ): Promise<(keyId: Sha256Hash, first: number) => Uint8Array | undefined> {
     const identityKeys = await this.#identityKeysUpTo(node, index);
-    return (keyId, first) => {
-      this.#takeOver(node, keyId);
-      return this.#certified.covering(node, keyId, first, identityKeys)?.publicKey;
-    };
-  }
-
-  #takeOver(node: NodeId, keyId: Sha256Hash): void {
-    const known = this.#keys.directory.get(node, keyId);
-    if (known === undefined || this.#seen.has(known.signed.statement)) return;
-    this.#seen.add(known.signed.statement);
-    try {
-      this.#certified.add(known.signed, (of) => this.#keys.rosters.identityKeys(of));
-    } catch (error) {
-      if (!(error instanceof CertificateError)) throw error;
-    }
+    return (keyId, first) => this.#keys.directory.covering(node, keyId, first, identityKeys)?.publicKey;
   }
 
   async #identityKeysUpTo(node: NodeId, index: number): Promise<readonly Base64url[]> {

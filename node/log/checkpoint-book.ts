@@ -10,6 +10,7 @@ import {
 import { Lanes } from '../lanes.ts';
 import type { Rows } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
+import { hasMember, type LogRoster } from './log-rosters.ts';
 
 const compiled = Compile(SignedCheckpointShape);
 const checkpointCodec = jsonCodec((value: unknown): value is SignedCheckpoint => compiled.Check(value));
@@ -18,6 +19,12 @@ const checkpointCodec = jsonCodec((value: unknown): value is SignedCheckpoint =>
 export const checkpointTable = new Table('checkpoint', checkpointCodec);
 /** (node, key id) → a checkpoint of the member that this node's own tree contradicts: evidence, kept for good. */
 export const falseCheckpointTable = new Table('false-checkpoint', checkpointCodec);
+
+/**
+ * (version, node) → a checkpoint of a member of the roster of that version that covers the decision which replaced it: with
+ * it a bundle can be made for ever that whoever pinned that roster believes.
+ */
+export const replacedCheckpointTable = new Table('replaced-checkpoint', checkpointCodec);
 
 /** Keys of one member whose newest checkpoint is kept. */
 export const KEYS_OF_A_MEMBER = 2;
@@ -28,6 +35,16 @@ export interface OwnTree {
   /** Root of the tree as it was at a size, from 1 to `size`. */
   rootAt(size: number): Promise<Sha256Hash>;
 }
+
+/** What the log decided of who signs checkpoints, and by which keys. */
+export interface Signatories {
+  /** From the genesis to the roster in force. */
+  rosters(): readonly LogRoster[];
+  /** Whether no revocation that is in force takes the checkpoint along. */
+  stands(checkpoint: Checkpoint): boolean;
+}
+
+const UNCHANGED: Signatories = { rosters: () => [], stands: () => true };
 
 export interface KnownCheckpoint {
   readonly checkpoint: Checkpoint;
@@ -48,23 +65,30 @@ export type CheckpointOutcome = 'counted' | 'known' | 'ahead' | 'false';
 export class CheckpointBook {
   readonly #store: Rows;
   readonly #tree: OwnTree;
+  readonly #signatories: Signatories;
   readonly #counted = new Map<NodeId, readonly KnownCheckpoint[]>();
+  /** By member, then by the version of the roster that was replaced. */
+  readonly #replaced = new Map<NodeId, ReadonlyMap<number, KnownCheckpoint>>();
   readonly #false = new Map<NodeId, KnownCheckpoint>();
   /** By member: the one of the largest tree that is beyond this node's own. A later one takes its place. */
   readonly #ahead = new Map<NodeId, KnownCheckpoint>();
   readonly #lanes = new Lanes<NodeId>();
 
-  private constructor(store: Rows, tree: OwnTree) {
+  private constructor(store: Rows, tree: OwnTree, signatories: Signatories) {
     this.#store = store;
     this.#tree = tree;
+    this.#signatories = signatories;
   }
 
-  static async open(store: Rows, tree: OwnTree): Promise<CheckpointBook> {
-    const book = new CheckpointBook(store, tree);
+  static async open(store: Rows, tree: OwnTree, signatories: Signatories = UNCHANGED): Promise<CheckpointBook> {
+    const book = new CheckpointBook(store, tree, signatories);
     for await (const [, signed] of checkpointTable.under(store, [])) {
       const known = readCheckpoint(signed);
       const { node } = known.checkpoint;
       book.#counted.set(node, [...(book.#counted.get(node) ?? []), known].toSorted(newestFirst));
+    }
+    for await (const [[version = ''], signed] of replacedCheckpointTable.under(store, [])) {
+      book.#noteReplaced([Number(version)], readCheckpoint(signed));
     }
     for await (const [, signed] of falseCheckpointTable.under(store, [])) {
       const known = readCheckpoint(signed);
@@ -88,14 +112,21 @@ export class CheckpointBook {
     return this.#counted.get(node) ?? [];
   }
 
-  /** All that count: of each member the newest of each of its last keys. */
+  /** All that count: of each member the newest of each of its last keys, and one for each roster of it that was replaced. */
   kept(): readonly KnownCheckpoint[] {
-    return [...this.#counted.values()].flat();
+    const replaced = [...this.#replaced.values()].flatMap((ofMember) => ofMember.values().toArray());
+    const all = [...[...this.#counted.values()].flat(), ...replaced];
+    return [...new Map(all.map((known) => [known.signed.text, known])).values()];
   }
 
-  /** The same as another member is to be shown them. */
+  /** Those that another member is to be shown: of rosters that were replaced, where no newer one says as much. */
   shown(): readonly SignedCheckpoint[] {
-    return this.kept().map(({ signed }) => signed);
+    const says = ({ checkpoint: { node, size } }: KnownCheckpoint) => {
+      return this.of(node).some(({ checkpoint }) => checkpoint.size > size && this.#signatories.stands(checkpoint));
+    };
+    const newest = new Set([...this.#counted.values()].flat().map(({ signed }) => signed.text));
+    const shown = this.kept().filter((known) => newest.has(known.signed.text) || !says(known));
+    return shown.map(({ signed }) => signed);
   }
 
   /** The last that a member is known to have signed, by any key, whether this node's tree has reached them or not. */
@@ -129,6 +160,7 @@ export class CheckpointBook {
       judged.push({ known, outcome: await this.learn(known) });
       if (this.#ahead.get(node) === known) this.#ahead.delete(node);
     }
+    for (const node of this.#counted.keys()) await this.#lanes.exclusive(node, () => this.#keepForReplaced(node));
     return judged;
   }
 
@@ -136,7 +168,9 @@ export class CheckpointBook {
     const { node, keyId, size, root } = known.checkpoint;
     const held = this.#counted.get(node) ?? [];
     const same = held.find(({ checkpoint }) => checkpoint.keyId === keyId);
-    if (same !== undefined && !saysMore(known.checkpoint, same.checkpoint)) return 'known';
+    const versions = this.#lacking(known);
+    const saysNothing = same !== undefined && !saysMore(known.checkpoint, same.checkpoint);
+    if (saysNothing && versions.length === 0) return 'known';
     if (size > this.#tree.size) {
       const waiting = this.#ahead.get(node);
       if (waiting === undefined || saysMore(known.checkpoint, waiting.checkpoint)) this.#ahead.set(node, known);
@@ -149,12 +183,50 @@ export class CheckpointBook {
       }
       return 'false';
     }
-    const next = [known, ...held.filter(({ checkpoint }) => checkpoint.keyId !== keyId)].toSorted(newestFirst);
-    const kept = next.slice(0, KEYS_OF_A_MEMBER);
-    const dropped = next.slice(KEYS_OF_A_MEMBER).map(({ checkpoint }) => checkpointTable.del(node, checkpoint.keyId));
-    await this.#store.write([checkpointTable.put([node, keyId], known.signed), ...dropped]);
-    this.#counted.set(node, kept);
+    const others = held.filter(({ checkpoint }) => checkpoint.keyId !== keyId);
+    const next = saysNothing ? held : [known, ...others].toSorted(newestFirst).slice(0, KEYS_OF_A_MEMBER);
+    const isNewest = next.includes(known);
+    if (!isNewest && versions.length === 0) return 'known';
+    await this.#store.write([
+      ...held
+        .filter((other) => other.checkpoint.keyId !== keyId && !next.includes(other))
+        .map(({ checkpoint }) => checkpointTable.del(node, checkpoint.keyId)),
+      ...(isNewest ? [checkpointTable.put([node, keyId], known.signed)] : []),
+      ...versions.map((version) => replacedCheckpointTable.put([version, node], known.signed)),
+    ]);
+    this.#counted.set(node, next);
+    this.#noteReplaced(versions, known);
     return 'counted';
+  }
+
+  /** Versions of the rosters that were replaced for which nothing as good is kept of a checkpoint's member. */
+  #lacking(known: KnownCheckpoint): readonly number[] {
+    const { node, size } = known.checkpoint;
+    const rosters = this.#signatories.rosters();
+    const kept = this.#replaced.get(node);
+    const stands = (of: KnownCheckpoint) => this.#signatories.stands(of.checkpoint);
+    return rosters.flatMap(({ roster, until }) => {
+      if (until === null || size <= until || !hasMember(roster, node)) return [];
+      const before = kept?.get(roster.version);
+      return before === undefined || (!stands(before) && stands(known)) ? [roster.version] : [];
+    });
+  }
+
+  /** A roster was replaced, or a key revoked: what is kept of the member may serve. */
+  async #keepForReplaced(node: NodeId): Promise<void> {
+    for (const known of this.of(node)) {
+      const versions = this.#lacking(known);
+      if (versions.length === 0) continue;
+      await this.#store.write(versions.map((version) => replacedCheckpointTable.put([version, node], known.signed)));
+      this.#noteReplaced(versions, known);
+    }
+  }
+
+  #noteReplaced(versions: readonly number[], known: KnownCheckpoint): void {
+    if (versions.length === 0) return;
+    const { node } = known.checkpoint;
+    const entries = versions.map((version) => [version, known] as const);
+    this.#replaced.set(node, new Map([...(this.#replaced.get(node) ?? []), ...entries]));
   }
 }
 

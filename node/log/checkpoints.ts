@@ -39,6 +39,12 @@ export interface CheckpointsOptions {
   readonly publish: (signed: SignedCheckpoint) => Promise<void>;
   /** Told of each checkpoint that counts from now on. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
+  /** Told of each checkpoint that the own tree contradicts. */
+  readonly onFalse?: () => void;
+  /** Whether most members contradict the own tree: then nothing is signed of it. */
+  readonly isContradicted?: () => boolean;
+  /** Place of the decision by which this node ceased to be a member: it signs one checkpoint that covers it. Null for none. */
+  readonly removedAt?: () => number | null;
   readonly log: Logger;
 }
 
@@ -114,10 +120,12 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   #note(known: KnownCheckpoint, outcome: CheckpointOutcome): void {
-    const { log, onCounted } = this.#options;
+    const { log, onCounted, onFalse } = this.#options;
     const { node, size } = known.checkpoint;
     if (outcome === 'counted') onCounted?.(known);
-    if (outcome === 'false') log.error({ node, size }, 'a checkpoint contradicts the own tree');
+    if (outcome !== 'false') return;
+    log.error({ node, size }, 'a checkpoint contradicts the own tree');
+    onFalse?.();
   }
 
   #arm(): void {
@@ -148,6 +156,8 @@ export class Checkpoints implements AsyncDisposable {
   }
 
   async #sign(): Promise<void> {
+    if (this.#options.isContradicted?.() === true) return;
+    const removedAt = this.#options.removedAt?.() ?? null;
     const { self, federation, book, tree, vouched, publish, keys } = this.#options;
     const signer = this.#options.signer();
     const { keyId } = signer;
@@ -156,6 +166,7 @@ export class Checkpoints implements AsyncDisposable {
     // Whoever stole a key may have signed for a tree that never was.
     const isOwn = (said: Checkpoint) => keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
     const before = book.signedBy(self).filter(isOwn);
+    if (removedAt !== null && before.some(({ size }) => size > removedAt)) return;
     const checkpoint = await nextCheckpoint({ self, federation, keyId, tree, vouched: vouched(), before });
     if (checkpoint === null) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);

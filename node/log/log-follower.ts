@@ -3,7 +3,7 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
-import type { DecisionState } from '../../protocol/log/decision-state.ts';
+import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../anchoring/config.ts';
 import type { TransactionId } from '../anchoring/ledger-client.ts';
@@ -20,7 +20,11 @@ import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { checkpointStands } from './checkpoint-standing.ts';
+import { contradictingMajority } from './contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
+import { logRosters } from './log-rosters.ts';
+import { isReleased, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
@@ -41,6 +45,8 @@ export interface LogFollowerOptions {
   readonly faults: PeerFaults;
   /** Of each node, the last batch up to which this member has derived everything. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
+  /** This node's last batch that it sealed; 0 for none. */
+  readonly sealed: () => number;
   /** Rows that land beside what the log makes of final messages. */
   readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
@@ -49,6 +55,8 @@ export interface LogFollowerOptions {
   readonly onDecided?: (decided: readonly LoggedDecision[]) => void;
   /** Told of names that their node signed beside the one that was decided. Must not throw. */
   readonly onRivals?: (rivals: readonly LoggedRival[]) => void;
+  /** Told once where a majority of the roster in force contradicts this node's own tree. Must not throw. */
+  readonly onContradicted?: (by: readonly NodeId[]) => void;
   /** Told of final messages that decided nothing. Must not throw. */
   readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
@@ -78,6 +86,8 @@ export class LogFollower implements AsyncDisposable {
   readonly #exchange: LogExchange;
   readonly #stopListening: () => void;
   #needsRoster: Sha256Hash | null = null;
+  #contradictedBy: readonly NodeId[] = [];
+  #isReleased = false;
 
   private constructor(
     options: LogFollowerOptions,
@@ -110,6 +120,13 @@ export class LogFollower implements AsyncDisposable {
       book,
       tree: federationLog,
       publish: (signed) => this.#exchange.publish(signed),
+      onFalse: () => this.#judgeOwnTree(),
+      isContradicted: () => this.#contradictedBy.length > 0,
+      removedAt: () => removalOf(logRosters(federationLog.state, keys.book.inForce), options.self),
+      onCounted: (known) => {
+        options.onCounted?.(known);
+        this.#judgeRelease();
+      },
     });
     this.clocks = new MemberClocks({ now: clock, members: () => keys.rosters.current.members.map(({ node }) => node) });
     this.#exchange = new LogExchange({
@@ -127,13 +144,17 @@ export class LogFollower implements AsyncDisposable {
 
   /** Reads the store only: nothing is asked before `start`. Throws `LogDamagedError`. */
   static async open(options: LogFollowerOptions): Promise<LogFollower> {
-    const { store, config, federationLog } = options;
-    const book = await CheckpointBook.open(store, federationLog);
+    const { store, config, keys, federationLog } = options;
+    const book = await CheckpointBook.open(store, federationLog, {
+      rosters: () => logRosters(federationLog.state, keys.book.inForce),
+      stands: (checkpoint) => checkpointStands(keys, federationLog.state, checkpoint),
+    });
     const consensus = await ConsensusSource.open(config, store, queryLimits(config));
     return new LogFollower(options, book, consensus);
   }
 
   start(): void {
+    this.#judgeOwnTree();
     this.#reading.start();
     this.#exchange.start();
   }
@@ -189,6 +210,11 @@ export class LogFollower implements AsyncDisposable {
     return this.#needsRoster;
   }
 
+  /** The members that contradict this node's own tree, where they are a majority: it was fooled, and signs nothing more. */
+  get contradictedBy(): readonly NodeId[] {
+    return this.#contradictedBy;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     await this.#receipts[Symbol.asyncDispose]();
@@ -209,6 +235,33 @@ export class LogFollower implements AsyncDisposable {
       textOf: findRoster,
       onAdvance: (advance) => this.#noteAdvance(advance),
     });
+  }
+
+  #judgeOwnTree(): void {
+    const { self, keys, onContradicted, log } = this.#options;
+    if (this.#contradictedBy.length > 0) return;
+    const by = contradictingMajority({
+      self,
+      book: this.book,
+      roster: keys.rosters.current,
+      stands: ({ checkpoint }) => checkpointStands(keys, this.federationLog.state, checkpoint),
+    });
+    if (by.length === 0) return;
+    this.#contradictedBy = by;
+    log.fatal({ by }, 'most members have another log than this node: stop it and start it once with --reread-ledger');
+    onContradicted?.(by);
+  }
+
+  /** A removed member learns that it may be stopped. */
+  #judgeRelease(): void {
+    const { self, keys, sealed, log } = this.#options;
+    const { state } = this.federationLog;
+    const removedAt = removalOf(logRosters(state, keys.book.inForce), self);
+    if (removedAt === null || this.#isReleased) return;
+    const decided = knownNode(state, self)?.last?.batch ?? 0;
+    const { current: roster } = keys.book.inForce;
+    this.#isReleased = isReleased({ self, removedAt, book: this.book, roster, sealed: sealed(), decided });
+    if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
   }
 
   async #noteAdvance({ decided, rivals, undecided, needs }: Advance): Promise<void> {

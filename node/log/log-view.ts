@@ -1,5 +1,6 @@
 import type { LogHealth, LogState, TopicState } from '../../protocol/api/log-state.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
@@ -13,9 +14,11 @@ export interface LogSources {
   readonly readingState: () => TopicReadingState;
   /** The roster that the log waits for, which is in force and not here. */
   readonly needsRoster: Sha256Hash | null;
+  /** Most members, where they contradict the own tree. */
+  readonly contradictedBy: readonly NodeId[];
 }
 
-export type VouchingView = Pick<Vouching, 'underived' | 'vouched'>;
+export type VouchingView = Pick<Vouching, 'closed' | 'underived' | 'vouched'>;
 
 /** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
 export function logHealth(sources: LogSources): LogHealth {
@@ -27,6 +30,7 @@ export function logHealth(sources: LogSources): LogHealth {
     waitingFor: waitingFor(sources, reading),
     contradictions: contradictions(reading),
     falseCheckpoints: book.contradicted.map(({ checkpoint }) => checkpoint.node).toSorted(),
+    contradictedBy: [...sources.contradictedBy],
   };
 }
 
@@ -61,6 +65,7 @@ export function logState({ federationLog, book, needsRoster }: LogSources, vouch
     needsRoster,
     vouched: Object.fromEntries(vouching.vouched()),
     underived: vouching.underived.map(({ node, batch, code }) => ({ node, batch, code })),
+    closed: [...vouching.closed],
     checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
       node,
       keyId,

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import type { NamingTerms } from '../anchoring/anchoring.ts';
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
+import { mayRevoke } from '../../protocol/log/in-force.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
 import { revocationStatement } from '../../protocol/log/revocation.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
@@ -100,8 +101,8 @@ export class StatementNamer implements AsyncDisposable {
     return keys.statements().revocations.flatMap(({ statement: text }): string[] => {
       const { node, keyId } = revocationStatement.parse(text);
       const hash = hashText(nativeSuite, text);
-      const isThis = ({ statement }: { readonly statement: Sha256Hash }) => statement === hash;
-      if (state.revoked[node]?.[keyId]?.some(isThis) === true || named.some(isThis)) return [];
+      if (!mayRevoke(state, { node, keyId, statement: hash })) return [];
+      if (named.some(({ statement }) => statement === hash)) return [];
       const count = counts.get(node) ?? 0;
       counts.set(node, count + 1);
       return node === self || count < MAX_REVOCATIONS ? [text] : [];

@@ -108,6 +108,12 @@ export class Vouching implements AsyncDisposable {
     return [...this.#underived.values()];
   }
 
+  /** Nodes whose chain cannot go on: no copy of the batch that was decided would do, and of the own one there is no other. */
+  get closed(): readonly NodeId[] {
+    const { self } = this.#options;
+    return this.underived.flatMap(({ node, code }) => (node === self || REFUSALS[code] !== 'copy' ? [node] : []));
+  }
+
   /** Something of this node's chain is new: a decision, a batch, a certificate. */
   poke(node: NodeId): void {
     this.#due.add(node);

@@ -13,11 +13,12 @@ export interface Health {
   /** `full`: no room for more records. `warn`: room runs short. `failing`: the store refuses writes. */
   readonly storage: StorageLevel | 'failing';
   /**
+   * `closed`: its chain cannot go on, for good. `contradicted`: most members have another log than its own.
    * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: it has
    * started and does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
    * `refused`: its own records make no batch that a member would derive, and it signs nothing more.
    */
-  readonly signer: 'ok' | 'clock-off' | 'failing' | 'halted' | 'recovering' | 'refused';
+  readonly signer: 'ok' | 'clock-off' | 'closed' | 'contradicted' | 'failing' | 'halted' | 'recovering' | 'refused';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
@@ -76,7 +77,9 @@ export class HealthMonitor implements AsyncDisposable {
   #signer(): Health['signer'] {
     const { intake, federation, sealer, follower, start } = this.#context;
     if (sealer.refusal !== null) return 'refused';
-    if (federation.halted !== null) return 'halted';
+    const { halted } = federation;
+    if (halted === 'closed' || halted === 'contradicted') return halted;
+    if (halted !== null) return 'halted';
     if (start.pending) return 'recovering';
     if (intake.signerFailing) return 'failing';
     return follower.clocks.isOff ? 'clock-off' : 'ok';

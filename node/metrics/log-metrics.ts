@@ -5,10 +5,12 @@ import type { LogState, TopicState } from '../../protocol/api/log-state.ts';
 export interface LogMetricSources {
   readonly log: () => LogState;
   readonly topic: () => TopicState;
+  /** Whether most members contradict this node's own tree. */
+  readonly contradicted: () => boolean;
 }
 
 /** Gauges of the ledger's topic and of the federation's log. */
-export function watchLog(registry: Registry, { log, topic }: LogMetricSources): void {
+export function watchLog(registry: Registry, { log, topic, contradicted }: LogMetricSources): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
   };
@@ -42,6 +44,10 @@ export function watchLog(registry: Registry, { log, topic }: LogMetricSources): 
   labelled('meridian_checkpoint_decisions', 'Decisions that the newest checkpoint of each member covers.', 'member', () =>
     log().checkpoints.map(({ node, size }) => [node, size] as const),
   );
+  gauge('meridian_closed_chains', 'Nodes whose chain cannot go on.', () => log().closed.length);
+  gauge('meridian_contradicted', '1 while most members have another log than this node, which signs nothing.', () => {
+    return contradicted() ? 1 : 0;
+  });
   gauge('meridian_false_checkpoints', "Members whose checkpoint this node's own tree contradicts.", () => {
     return log().falseCheckpoints.length;
   });

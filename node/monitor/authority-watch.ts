@@ -1,5 +1,6 @@
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { KeyDirectory, KeyError } from '../../protocol/keys/key-directory.ts';
+import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
+import { KeyError } from '../../protocol/keys/key-error.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import type { SignedRoster } from '../../protocol/keys/signed-roster.ts';

@@ -63,9 +63,8 @@ function proofOf(
   }: { statements: readonly SignedStatement[]; contradicting?: readonly SignedRoster[] },
   { rosters, directory }: Authorities,
 ): MisdeedProof {
-  const keys = directory
-    .all()
-    .filter(({ certificate }) => members.includes(certificate.node))
+  const keys = members
+    .flatMap((node) => directory.of(node))
     .filter(({ certificate }) => statements.some(({ statement }) => statement.includes(certificate.keyId)));
   return {
     format: PROOF_FORMAT,

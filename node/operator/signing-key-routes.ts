@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import type { CertifiedKey } from '../../protocol/keys/key-directory.ts';
+import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
@@ -85,7 +85,7 @@ function invalid(field: string, code: string, message: string): Problem {
 
 async function keysAnswer(rooms: SigningKeyRooms): Promise<JsonObject> {
   const { self, keys, ownKeys } = rooms;
-  const own = keys.directory.all().filter(({ certificate }) => certificate.node === self);
+  const own = keys.directory.of(self);
   return {
     node: self,
     inUse: ownKeys.keyId,

@@ -143,8 +143,8 @@ function counts({ node, keyId, size }: Checkpoint, revocations: readonly PlacedR
   });
 }
 
-function placedRevocation({ revocation, signed, decision }: RevocationInForce): PlacedRevocation {
-  return { revocation, signed, decision, index: indexOf(decision) };
+function placedRevocation(known: RevocationInForce): PlacedRevocation {
+  return { ...known, index: indexOf(known.decision) };
 }
 
 function placedRoster(entry: RosterInForce): PlacedRoster {

@@ -1,15 +1,10 @@
-import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
+import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
-import type { KnownRevocation } from '../../protocol/keys/key-directory.ts';
+import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
-import { decodeBase64url } from '../../protocol/bytes.ts';
-import type { Base64url } from '../../protocol/shapes.ts';
-import { signatureHolds, type SignedStatement } from '../../protocol/statement/statement.ts';
 import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import type { CheckpointBook, KnownCheckpoint } from '../log/checkpoint-book.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
 
@@ -41,7 +36,7 @@ export interface RosterInForce {
 }
 
 /** A revocation in force, and the text of its decision. */
-export interface RevocationInForce extends KnownRevocation {
+export interface RevocationInForce extends Pick<KnownRevocation, 'revocation' | 'signed'> {
   readonly decision: string;
 }
 
@@ -73,8 +68,6 @@ export class LogKnowledge {
   readonly #sources: LogSources;
   readonly #roots = new Map<number, Sha256Hash>();
   #rosters: { readonly of: DecisionState['rosters']; readonly entries: readonly RosterInForce[] } | undefined;
-  /** Key of a certificate → identity keys of its node that signed it. */
-  readonly #certifiers = new Map<string, { readonly signed: SignedStatement; readonly by: readonly Base64url[] }>();
 
   constructor(sources: LogSources) {
     this.#sources = sources;
@@ -120,8 +113,8 @@ export class LogKnowledge {
       for (const [keyId, decided] of Object.entries(revoked)) {
         if (!isSha256Hash(keyId)) throw new LogDamagedError(`the log revokes the key ${keyId}`);
         for (const { statement, index } of decided) {
-          const known = keys.directory.revocation(nodeId(node), keyId);
-          if (known === undefined || hashText(nativeSuite, known.signed.statement) !== statement) continue;
+          const known = keys.directory.revocations(nodeId(node), keyId).find(({ hash }) => hash === statement);
+          if (known === undefined) continue;
           found.push({ ...known, decision: await this.#required(index) });
         }
       }
@@ -157,25 +150,8 @@ export class LogKnowledge {
 
   /** A checkpoint that counts here, once for each identity key of its member that certified its key. */
   #counted({ checkpoint }: KnownCheckpoint): readonly CountedCheckpoint[] {
-    return this.#certifiersOf(checkpoint.node, checkpoint.keyId).map((identityKey) => ({ checkpoint, identityKey }));
-  }
-
-  #certifiersOf(node: NodeId, keyId: Sha256Hash): readonly Base64url[] {
-    const { keys } = this.#sources;
-    const signed = keys.directory.get(node, keyId)?.signed;
-    if (signed === undefined) return [];
-    const identityKeys = keys.rosters.identityKeys(node);
-    const [only] = identityKeys;
-    // What the directory holds is signed by one of them.
-    if (only !== undefined && identityKeys.length === 1) return [only];
-    const name = `${node} ${keyId} ${identityKeys.length}`;
-    const known = this.#certifiers.get(name);
-    if (known?.signed === signed) return known.by;
-    const by = identityKeys.filter((key) =>
-      signatureHolds(nativeSuite, keyCertificateStatement, signed, decodeBase64url(key)),
-    );
-    this.#certifiers.set(name, { signed, by });
-    return by;
+    const certificates = this.#sources.keys.directory.certificates(checkpoint.node, checkpoint.keyId);
+    return certificates.map(({ identityKey }) => ({ checkpoint, identityKey }));
   }
 }
 

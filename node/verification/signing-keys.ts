@@ -22,6 +22,6 @@ export function keysSigning(proofs: readonly RecordProof[]): readonly NodeKey[] 
 
 /** The certificates of keys, each once, as far as this node knows them. */
 export function certificatesOf({ directory }: FederationKeys, keys: readonly NodeKey[]): SignedStatement[] {
-  const known = keys.flatMap(({ node, keyId }) => directory.get(node, keyId)?.signed ?? []);
+  const known = keys.flatMap(({ node, keyId }) => directory.certificates(node, keyId).map(({ signed }) => signed));
   return [...new Set(known)];
 }

@@ -27,6 +27,8 @@ export const LogHealthShape = Closed({
   contradictions: Type.Array(ContradictionShape),
   /** Members whose checkpoint this node's own tree contradicts. */
   falseCheckpoints: Type.Array(NodeIdShape),
+  /** Most members, where they say otherwise than this node's own tree: it was fooled, and signs nothing more. */
+  contradictedBy: Type.Array(NodeIdShape),
 });
 export type LogHealth = Static<typeof LogHealthShape>;
 
@@ -64,6 +66,8 @@ export const LogStateShape = Closed({
   vouched: Type.Record(Type.String(), OrdinalShape),
   /** Decided batches that are held and not derived, each at the end of its chain; `code` says why. */
   underived: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, code: Type.String() })),
+  /** Nodes whose chain cannot go on: the ledger decided a batch that nobody can derive. */
+  closed: Type.Array(NodeIdShape),
   /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
   checkpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, behind: CountShape })),
   /** Checkpoints that this node's own tree contradicts: evidence against their members. */
@@ -77,6 +81,7 @@ export const LOG_HEALTH_EXAMPLE = {
   waitingFor: 'nothing',
   contradictions: [],
   falseCheckpoints: [],
+  contradictedBy: [],
 };
 
 const EXAMPLE_POINT = { sequence: 1231, runningHash: `sha384:${'2c26b46b68ff'.repeat(8)}` };
@@ -102,6 +107,7 @@ export const LOG_STATE_EXAMPLE = {
   needsRoster: null,
   vouched: { eu: 411, us: 395 },
   underived: [],
+  closed: [],
   checkpoints: [{ node: 'us', keyId: EXAMPLE_HASH, size: 1203, behind: 1 }],
   falseCheckpoints: [],
 };

@@ -30,7 +30,7 @@ export const HealthAnswerShape = Closed({
   version: Type.String(),
   checks: Closed({
     storage: Type.Enum(['ok', 'failing', 'warn', 'full']),
-    signer: Type.Enum(['ok', 'clock-off', 'failing', 'halted', 'recovering', 'refused']),
+    signer: Type.Enum(['ok', 'clock-off', 'closed', 'contradicted', 'failing', 'halted', 'recovering', 'refused']),
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),

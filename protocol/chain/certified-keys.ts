@@ -2,6 +2,7 @@ import { decodeBase64url } from '../bytes.ts';
 import { hashParts, type Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { type KeyCertificate, keyCertificateStatement } from '../keys/certificate.ts';
+import { KeyError } from '../keys/key-error.ts';
 import type { Base64url } from '../shapes.ts';
 import { signatureHolds, type SignedStatement } from '../statement/statement.ts';
 import { PUBLIC_KEY_BYTES, type Suite } from '../suite/suite.ts';
@@ -14,19 +15,6 @@ export const MAX_CERTIFICATES = 2048;
 
 /** Longest certificate and signature that are read, in UTF-16 units. */
 const MAX_LENGTH = 8192;
-
-export type CertificateFault =
-  'certificate-malformed' | 'certificate-unsigned' | 'key-id-mismatch' | 'not-for-signing' | 'too-many';
-
-export class CertificateError extends Error {
-  override readonly name = 'CertificateError';
-  readonly code: CertificateFault;
-
-  constructor(code: CertificateFault, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 /** A signing key that a node's identity key vouches for. */
 export interface CertifiedKey {
@@ -45,7 +33,7 @@ export interface CertifiedKey {
 export class CertifiedKeys {
   readonly #suite: Suite;
   /** By node and key id, one of each identity key. */
-  readonly #keys = new Map<NodeId, Map<Sha256Hash, CertifiedKey[]>>();
+  readonly #keys = new Map<NodeId, Map<Sha256Hash, readonly CertifiedKey[]>>();
 
   constructor(suite: Suite) {
     this.#suite = suite;
@@ -53,24 +41,28 @@ export class CertifiedKeys {
 
   /**
    * Takes a certificate that one of the node's identity keys has signed: those in any roster known. Returns the key as it
-   * is kept, or null where one is kept that covers all this one does. Throws `CertificateError`.
+   * is kept, or null where one is kept that covers all this one does. Throws `KeyError`.
    */
   add(signed: SignedStatement, identityKeysOf: (node: NodeId) => readonly Base64url[]): CertifiedKey | null {
     const certificate = readCertificate(signed);
     const { node, keyId } = certificate;
-    if (certificate.purpose !== 'signing') throw new CertificateError('not-for-signing', 'certifies no signing key');
-    const publicKey = this.#requireKey(certificate);
-    const identityKey = identityKeysOf(node).find((key) => this.#isSignedBy(signed, key));
-    if (identityKey === undefined) throw new CertificateError('certificate-unsigned', `not signed by ${node}`);
-    const keys = this.#keys.get(node) ?? new Map<Sha256Hash, CertifiedKey[]>();
+    if (certificate.purpose !== 'signing') throw new KeyError('not-for-signing', 'certifies no signing key');
+    const keys = this.#keys.get(node) ?? new Map<Sha256Hash, readonly CertifiedKey[]>();
     const known = keys.get(keyId) ?? [];
+    // Two identity keys may have signed one text.
+    if (known.some((key) => isSame(key.signed, signed))) return null;
+    const isFull = countOf(keys) >= MAX_CERTIFICATES;
+    if (isFull && known.length === 0) throw tooMany(node);
+    const publicKey = this.#requireKey(certificate);
+    const identityKeys = identityKeysOf(node);
+    if (identityKeys.length === 0) throw new KeyError('unknown-member', `${node} is in no roster`);
+    const identityKey = identityKeys.find((key) => this.#isSignedBy(signed, key));
+    if (identityKey === undefined) throw new KeyError('certificate-unsigned', `not signed by ${node}`);
     const before = known.find((key) => key.identityKey === identityKey);
     if (before !== undefined && !comesBefore(certificate, signed, before)) return null;
-    if (before === undefined && countOf(keys) >= MAX_CERTIFICATES) {
-      throw new CertificateError('too-many', `${node} has certified ${MAX_CERTIFICATES} keys`);
-    }
+    if (isFull && before === undefined) throw tooMany(node);
     const key: CertifiedKey = { certificate, signed, publicKey, identityKey };
-    keys.set(keyId, [...known.filter((other) => other !== before), key]);
+    keys.set(keyId, [...known.filter((other) => other !== before), key].toSorted(mostCoveringFirst));
     this.#keys.set(node, keys);
     return key;
   }
@@ -80,11 +72,15 @@ export class CertifiedKeys {
    * keys of its: for what was decided, those of the rosters up to the decision.
    */
   covering(node: NodeId, keyId: Sha256Hash, seq: number, identityKeys: readonly Base64url[]): CertifiedKey | undefined {
-    const known = this.#keys.get(node)?.get(keyId) ?? [];
-    return known.find((key) => key.certificate.seqFrom <= seq && identityKeys.includes(key.identityKey));
+    return this.certificates(node, keyId).find((key) => key.certificate.seqFrom <= seq && identityKeys.includes(key.identityKey));
   }
 
-  /** All keys that `node` certified. */
+  /** The certificates of one key, one of each identity key, the one that covers most first. */
+  certificates(node: NodeId, keyId: Sha256Hash): readonly CertifiedKey[] {
+    return this.#keys.get(node)?.get(keyId) ?? [];
+  }
+
+  /** All certificates of all keys of `node`. */
   of(node: NodeId): readonly CertifiedKey[] {
     return [...(this.#keys.get(node)?.values() ?? [])].flat();
   }
@@ -94,10 +90,10 @@ export class CertifiedKeys {
     try {
       bytes = decodeBase64url(publicKey);
     } catch {
-      throw new CertificateError('certificate-malformed', 'the key is not base64url');
+      throw new KeyError('certificate-malformed', 'the key is not base64url');
     }
     if (bytes.length !== PUBLIC_KEY_BYTES || hashParts(this.#suite, bytes) !== keyId) {
-      throw new CertificateError('key-id-mismatch', `the key id of ${node} is not the hash of its key`);
+      throw new KeyError('key-id-mismatch', `the key id of ${node} is not the hash of its key`);
     }
     return bytes;
   }
@@ -111,14 +107,27 @@ export class CertifiedKeys {
   }
 }
 
+/** Whether both are one text under one signature. */
+export function isSame(a: SignedStatement, b: SignedStatement): boolean {
+  return a.statement === b.statement && a.signature === b.signature;
+}
+
+function tooMany(node: NodeId): KeyError {
+  return new KeyError('too-many', `${node} has certified ${MAX_CERTIFICATES} keys`);
+}
+
 function readCertificate({ statement, signature }: SignedStatement): KeyCertificate {
   const isBounded = statement.length <= MAX_LENGTH && signature.length <= MAX_LENGTH;
-  if (!isBounded) throw new CertificateError('certificate-malformed', 'the certificate is too long');
+  if (!isBounded) throw new KeyError('certificate-malformed', 'the certificate is too long');
   try {
     return keyCertificateStatement.parse(statement);
   } catch (error) {
-    throw new CertificateError('certificate-malformed', error instanceof Error ? error.message : 'unreadable');
+    throw new KeyError('certificate-malformed', error instanceof Error ? error.message : 'unreadable');
   }
+}
+
+function mostCoveringFirst({ certificate, signed }: CertifiedKey, kept: CertifiedKey): number {
+  return comesBefore(certificate, signed, kept) ? -1 : 1;
 }
 
 /** Of two that cover the same, every node keeps the same one, in whichever order they come. */

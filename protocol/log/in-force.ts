@@ -69,6 +69,12 @@ export function withRoster(
   return { ...state, rosters, majority: majorityOf(roster), members, past, accounts, open: {} };
 }
 
+/** Whether the log names this revocation: it is in force, or a member of the roster in force has named it. */
+export function isRevocationNamed({ revoked, open }: DecisionState, { node, keyId, statement }: OpenRevocation): boolean {
+  if (revoked[node]?.[keyId]?.some((one) => one.statement === statement) === true) return true;
+  return Object.values(open).some(({ revocations }) => revocations.some((name) => name.statement === statement));
+}
+
 /** Whether this revocation can come into force: its node is known, it is not in force yet, and there is room for it. */
 export function mayRevoke(state: DecisionState, { node, keyId, statement }: OpenRevocation): boolean {
   if (knownNode(state, node) === undefined) return false;

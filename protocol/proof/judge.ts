@@ -1,6 +1,6 @@
 import { hashText, type Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
-import { type KeyDirectory, keyCovers } from '../keys/key-directory.ts';
+import type { KeyDirectory } from '../keys/key-directory.ts';
 import type { RosterChain } from '../keys/roster-chain.ts';
 import { type Envelope, envelopeStatement } from '../chain/envelope.ts';
 import { type SignedStatement, type StatementKind, StatementError, signatureHolds } from '../statement/statement.ts';
@@ -68,11 +68,11 @@ function requireSigned<Value>(
   { suite, directory }: Authorities,
   kind: StatementKind<Value>,
   signed: SignedStatement,
-  { node, keyId, at, first }: Signatory,
+  { node, keyId, first }: Signatory,
 ): void {
   const key = directory.get(node, keyId);
   if (key === undefined) throw new UnknownKeyError(`no certificate of ${node} for ${keyId}`);
-  if (!keyCovers(key, node, at, first)) {
+  if (key.certificate.seqFrom > first) {
     throw new ProofError(`the ${kind.name} of ${node} is by a key not certified for it`);
   }
   if (!signatureHolds(suite, kind, signed, key.publicKey)) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
-import { KeyError } from '../../protocol/keys/key-directory.ts';
+import { KeyError } from '../../protocol/keys/key-error.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';

@@ -35,6 +35,7 @@ const OF_PAID: readonly ProblemCode[] = [
 const OF_RECORDING: readonly ProblemCode[] = [
   'daily-cap-exceeded',
   'idempotency-conflict',
+  'chain-closed',
   'clock-off',
   'queue-full',
   'storage-full',

@@ -2,6 +2,7 @@ import {
   CursorQueryShape,
   FromQueryShape,
   PUBLIC_PAGE_CHARACTERS,
+  PUBLIC_PAGE_ENTRIES,
   ROSTERS_EXAMPLE,
   type RostersAnswer,
   RostersAnswerShape,
@@ -9,6 +10,7 @@ import {
   type SigningKeysAnswer,
   SigningKeysAnswerShape,
 } from '../../../protocol/api/public-record.ts';
+import type { SignedStatement } from '../../../protocol/statement/statement.ts';
 import { certificateTable, type FederationKeys, revocationTable } from '../../federation/federation-keys.ts';
 import type { RosterVotes } from '../../federation/roster-votes.ts';
 import type { Store } from '../../store/store.ts';
@@ -25,7 +27,7 @@ export interface SignedPageRooms {
   readonly rosterVotes: Pick<RosterVotes, 'next'>;
 }
 
-/** Key certificates of a page: each comes with the revocation of its key, where there is one. */
+/** Key certificates of a page: each comes with the revocations of its key. */
 const PAGE_KEYS = 32;
 /** Rosters of one page, each of which may name 256 members. */
 const PAGE_ROSTERS = 16;
@@ -52,13 +54,21 @@ export function signingKeysRoute({ store }: SignedPageRooms): FreeRoute {
     },
     async answer({ query }) {
       const { rows, nextCursor } = await pageOf(store, certificateTable, readQuery(query).cursor, PAGE_KEYS);
-      const revocations: SigningKeysAnswer['revocations'] = [];
-      for (const [[node = '', keyId = '']] of rows) {
-        const revocation = await revocationTable.get(store, node, keyId);
-        if (revocation !== undefined) revocations.push(revocation);
+      const revocations = new Map<string, SignedStatement>();
+      const served: typeof rows = [];
+      for (const row of rows) {
+        const [[node = '', keyId = '']] = row;
+        const ofKey = await Array.fromAsync(revocationTable.under(store, [node, keyId]));
+        if (served.length > 0 && revocations.size + ofKey.length > PUBLIC_PAGE_ENTRIES) break;
+        for (const [parts, revocation] of ofKey) revocations.set(parts.join('/'), revocation);
+        served.push(row);
       }
-      const certificates = rows.map(([, certificate]) => certificate);
-      const body: SigningKeysAnswer = { success: true, certificates, revocations, nextCursor };
+      const body: SigningKeysAnswer = {
+        success: true,
+        certificates: served.map(([, certificate]) => certificate),
+        revocations: [...revocations.values()],
+        nextCursor: served.length < rows.length ? writeCursor([served.at(-1)?.[0].join('/') ?? '']) : nextCursor,
+      };
       return { body, headers: HEADERS };
     },
   };

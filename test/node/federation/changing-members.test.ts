@@ -10,6 +10,7 @@ import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { confirms, inForce, nextRoster, vote } from './roster-voting.ts';
 
+const ZA = nodeId('za');
 const NODES = ['eu', 'us', 'ca', 'sg', 'jp'];
 
 /** Of five members three are a majority. */
@@ -68,13 +69,22 @@ test('a new member starts with a roster file, and derives all history by its own
 });
 
 test('a member that is removed hears it, is hung up and signs nothing more; one that returns goes on with its numbers', async () => {
-  const last = await confirms(za, [za]);
+  await confirms(za, [za]);
+  const last = await za.attest({ recorded: 'and not sealed' });
   const seq = await seqOf(za, last);
   const without = rosterOf(eu, ['eu', 'us', 'ca'], 1);
   for (const node of [eu, us, ca]) await vote(node, without);
   await inForce([eu, us, ca, za], without);
   await until('za to be halted', () => za.context.federation.halted === 'removed');
   assert.is((await za.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 503);
+  const removedAt = za.context.federationLog.state.rosters.at(-1)?.index ?? Number.POSITIVE_INFINITY;
+  await until('the last word of za', () => {
+    return [eu, us, ca].every(({ context }) => (context.checkpointBook.newest(ZA)?.checkpoint.size ?? 0) > removedAt);
+  });
+  await until('what za recorded last', () => {
+    return [eu, us, ca].every(({ context }) => context.chains.head(ZA).batch === za.context.chains.head(ZA).batch);
+  });
+  assert.is(za.context.sealer.waiting, 0);
   await until('za to be alone', () => za.context.transport.peers().every(({ connected }) => !connected));
   await until('za to be hung up', () => eu.context.transport.peers().every(({ node }) => node !== 'za'));
   await za.stop();

@@ -54,11 +54,11 @@ test('what peers compare of keys does not grow with their number, and only whose
   assert.equal([...new Set(pulled)], ['eu']);
 });
 
-test('of two certificates for one key every member keeps the earlier, in memory and on the disk', async () => {
+test('of two certificates for one key every member keeps the one that covers more, in memory and on the disk', async () => {
   await using network = await MemberNetwork.create(NODES);
   const us = await network.open('us', { certified: false });
   const { node, identity, key } = network.federation.member('eu');
-  const late = await certifyKey(node, identity, key.signer, { validFrom: network.federation.tick(), seqFrom: 1 });
+  const late = await certifyKey(node, identity, key.signer, { validFrom: network.federation.tick(), seqFrom: 2 });
   assert.ok(await us.keys.learnCertificate(late.signed));
   assert.ok(await us.keys.learnCertificate(key.signed));
   assert.not.ok(await us.keys.learnCertificate(late.signed));

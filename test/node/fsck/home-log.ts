@@ -4,11 +4,13 @@ import type { FederationKeys } from '../../../node/federation/federation-keys.ts
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
+import { logRosters } from '../../../node/log/log-rosters.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { type Sha256Hash, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import type { Signer } from '../../../protocol/suite/suite.ts';
 import { accountOf } from '../../fixtures/federation-member.ts';
@@ -66,7 +68,9 @@ function headOf(messages: readonly LinkedMessage[]): TopicHead {
 }
 
 async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {
-  const book = await CheckpointBook.open(store, log);
+  const texts = await Promise.all(log.state.rosters.map(({ hash }) => log.rosterText(hash)));
+  const rosters = texts.map((text) => rosterStatement.parse(text ?? ''));
+  const book = await CheckpointBook.open(store, log, { rosters: () => logRosters(log.state, { rosters }), stands: () => true });
   for (const [node, { signer }] of members) {
     const size = node === 'eu' ? log.size : log.size - 5;
     const root = node === 'ca' ? hashOf('another tree') : await log.rootAt(size);

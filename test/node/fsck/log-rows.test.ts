@@ -15,6 +15,7 @@ const LOG_TABLES = [
   'log-roster',
   'checkpoint',
   'false-checkpoint',
+  'replaced-checkpoint',
 ] as const;
 const RUNS = 25;
 const MOST_MS = 15_000;
@@ -161,6 +162,24 @@ const DAMAGES: readonly Damage[] = [
     found: ['false-checkpoint', /signature/],
   },
   {
+    what: 'the signature of a checkpoint for a replaced roster is changed',
+    mutate: edit('replaced-checkpoint/', 0, resign),
+    found: ['replaced-checkpoint', /signature/],
+  },
+  {
+    what: 'a checkpoint for a replaced roster stands under the one in force',
+    mutate: copyTo('replaced-checkpoint/', 0, `replaced-checkpoint/${ZERO.slice(0, -1)}2/eu`),
+    found: ['replaced-checkpoint', /does not cover the decision that replaced roster 2/],
+  },
+  {
+    what: 'a checkpoint for a replaced roster does not cover the decision that replaced it',
+    mutate: async (rows) => {
+      const [, value] = await rows.at('checkpoint/us/', 0);
+      return [put(`replaced-checkpoint/${ZERO.slice(0, -1)}1/us`, value)];
+    },
+    found: ['replaced-checkpoint', /does not cover the decision that replaced roster 1/],
+  },
+  {
     what: 'a rival of a batch that was not decided',
     mutate: edit('log-rival/', 0, (s) => s.replace(/\\"batch\\":5/, '\\"batch\\":999')),
     found: ['log-rival', /was not decided/],
@@ -197,11 +216,12 @@ test('the log of a home is proven: each decision, tile, roster and checkpoint, a
     return [put('spend/topic-info', (await rows.at('spend/', 0))[1])];
   });
   assert.equal(result.report.findings, []);
-  const { decisions, decisionsStored, logTiles, logRosters, rivals, checkpoints, falseCheckpoints } = result.report.counts;
+  const { decisions, decisionsStored, logTiles, logRosters, rivals, ...counts } = result.report.counts;
+  const { checkpoints, falseCheckpoints, replacedCheckpoints } = counts;
   assert.ok(decisions > 256);
   assert.ok(decisionsStored > 3);
   assert.equal({ logTiles, logRosters, rivals }, { logTiles: 3, logRosters: 3, rivals: 1 });
-  assert.equal({ checkpoints, falseCheckpoints }, { checkpoints: 2, falseCheckpoints: 1 });
+  assert.equal({ checkpoints, falseCheckpoints, replacedCheckpoints }, { checkpoints: 2, falseCheckpoints: 1, replacedCheckpoints: 1 });
 });
 
 testDamages(home, DAMAGES);

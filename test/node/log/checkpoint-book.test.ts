@@ -1,9 +1,16 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
-import { nodeId } from '../../../protocol/ids.ts';
+import {
+  CheckpointBook,
+  type KnownCheckpoint,
+  replacedCheckpointTable,
+  type Signatories,
+} from '../../../node/log/checkpoint-book.ts';
+import type { LogRoster } from '../../../node/log/log-rosters.ts';
+import { entityId, type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
-import { isBase64url } from '../../../protocol/statement/statement.ts';
+import { encodeSignature, isBase64url } from '../../../protocol/statement/statement.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
 import { LogStore } from './log-store.ts';
 
@@ -37,6 +44,26 @@ function known(size: number, change: Partial<Checkpoint> = {}): KnownCheckpoint 
   const signature = 'c2ln';
   if (!isBase64url(signature)) throw new Error('base64url');
   return { checkpoint, signed: { text: checkpointStatement.write(checkpoint), signature } };
+}
+
+/** A roster that was in force between these decisions. */
+function rosterOf(version: number, nodes: readonly NodeId[], from: number | null, until: number | null): LogRoster {
+  const members = nodes.map((node) => ({
+    node,
+    region: node,
+    baseUrl: `https://${node}.example`,
+    peerId: node,
+    multiaddrs: [],
+    accounts: [entityId('0.0.1001')],
+    identityKey: encodeSignature(new Uint8Array([version])),
+  }));
+  const ledger = { network: 'testnet', topicId: entityId('0.0.5005') };
+  const terms = { v: 2, type: 'roster', name: 'test', previous: null, quorum: 0, revocationReach: 0 } as const;
+  return { roster: { ...terms, version, members, ledger, issuedAt: timestampOf(0) }, from, until };
+}
+
+function sizesOf(checkpoints: readonly KnownCheckpoint[]): readonly string[] {
+  return checkpoints.map(({ checkpoint: { node, size } }) => `${node} ${size}`);
 }
 
 const FALSE = { root: hashOf('another tree') };
@@ -123,6 +150,46 @@ test('of a member the newest by each of its last two keys are kept, also after a
   const again = await CheckpointBook.open(await home.reopen(), new GrowingTree(10));
   assert.equal(again.of(EU).map(({ checkpoint }) => checkpoint.keyId), kept);
   assert.is(again.shown().length, 2);
+});
+
+test('for a roster that was replaced one checkpoint of each of its members that covers the decision is kept for good', async () => {
+  await using home = await LogStore.open();
+  const stolen = new Set<string>();
+  const signatories: Signatories = {
+    rosters: () => [rosterOf(1, [EU, US], null, 4), rosterOf(2, [EU], 4, null)],
+    stands: ({ keyId }) => !stolen.has(keyId),
+  };
+  const book = await CheckpointBook.open(home.store, new GrowingTree(20), signatories);
+  const byKey = (key: string, size: number, node = EU) => known(size, { node, keyId: hashOf(key) });
+  await book.learn(byKey('a', 4));
+  assert.equal(sizesOf(book.kept()), ['eu 4']);
+  for (const [key, size] of [['a', 5], ['b', 6], ['c', 7]] as const) await book.learn(byKey(key, size));
+  assert.equal(sizesOf(book.kept()), ['eu 7', 'eu 6', 'eu 5']);
+  // Who is shown the newest needs no other.
+  assert.is(book.shown().length, 2);
+  stolen.add(hashOf('b'));
+  stolen.add(hashOf('c'));
+  assert.is(book.shown().length, 3);
+  const again = await CheckpointBook.open(await home.reopen(), new GrowingTree(20), signatories);
+  assert.equal(sizesOf(again.kept()), ['eu 7', 'eu 6', 'eu 5']);
+  // One that falls gives way to one that stands, of whichever size.
+  stolen.add(hashOf('a'));
+  assert.is(await again.learn(byKey('d', 6)), 'counted');
+  assert.ok(sizesOf(again.kept()).includes('eu 6'));
+  assert.not.ok(sizesOf(again.kept()).includes('eu 5'));
+  // The one that a member signed after its removal was decided, of whom nothing else comes any more.
+  await again.learn(byKey('of us', 9, US));
+  assert.ok(sizesOf(again.kept()).includes('us 9'));
+});
+
+test('what is kept of a member serves for a roster as soon as that is replaced', async () => {
+  await using home = await LogStore.open();
+  let rosters = [rosterOf(1, [EU], null, null)];
+  const book = await CheckpointBook.open(home.store, new GrowingTree(20), { rosters: () => rosters, stands: () => true });
+  await book.learn(known(9));
+  rosters = [rosterOf(1, [EU], null, 8), rosterOf(2, [EU], 8, null)];
+  await book.reconsider();
+  assert.equal((await replacedCheckpointTable.get(home.store, 1, EU))?.text, known(9).signed.text);
 });
 
 test('many at once end with the newest', async () => {

@@ -52,6 +52,7 @@ async function openRoom(gate = openGate) {
   const book = await CheckpointBook.open(store, tree);
   const sent: { readonly checkpoint: Checkpoint; readonly at: number; readonly isHeld: boolean }[] = [];
   const vouched = new Map<NodeId, number>();
+  const removal: { at: number | null; asked: number } = { at: null, asked: 0 };
   const checkpoints = resources.use(
     new Checkpoints({
       self: EU,
@@ -61,6 +62,10 @@ async function openRoom(gate = openGate) {
       book,
       tree,
       vouched: () => vouched,
+      removedAt() {
+        removal.asked++;
+        return removal.at;
+      },
       async publish(signed) {
         const at = performance.now();
         const { checkpoint } = readCheckpoint(signed);
@@ -76,7 +81,7 @@ async function openRoom(gate = openGate) {
     const { statement, signature } = await signStatement(checkpointStatement, said, by);
     return { text: statement, signature };
   };
-  return { tree, book, sent, vouched, checkpoints, sign, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { tree, book, sent, vouched, removal, checkpoints, sign, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 test('nothing is signed before the start, and nothing of an empty log', async () => {
@@ -122,6 +127,24 @@ test('growth that says nothing new is not signed again; more that is vouched for
   room.checkpoints.noteGrowth();
   await until('the second', () => room.sent.length === 2);
   assert.equal(room.sent[1]?.checkpoint.vouched, { us: 1 });
+});
+
+test('a member that is removed signs one checkpoint that covers its removal, and no more', async () => {
+  await using room = await openRoom();
+  const { tree, sent, removal, checkpoints } = room;
+  tree.size = 3;
+  checkpoints.start();
+  await until('the first', () => sent.length === 1);
+  removal.at = 3;
+  tree.size = 4;
+  checkpoints.noteGrowth();
+  await until('the last', () => sent.length === 2);
+  const { asked } = removal;
+  tree.size = 5;
+  checkpoints.noteGrowth();
+  await until('the turn after it', () => removal.asked > asked);
+  await checkpoints[Symbol.asyncDispose]();
+  assert.equal(sent.map(({ checkpoint }) => checkpoint.size), [3, 4]);
 });
 
 test('a store that is a copy signs nothing below what others say it has signed', async () => {

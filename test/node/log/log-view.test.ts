@@ -25,6 +25,7 @@ function knownOf(name: string, size: number): KnownCheckpoint {
 const VOUCHING: VouchingView = {
   vouched: () => new Map([[nodeId('us'), 3]]),
   underived: [{ node: nodeId('us'), batch: 4, code: 'source-skipped' }],
+  closed: [nodeId('us')],
 };
 
 /** One mirror lies at message 7, the member `sg` at message 3. */
@@ -59,6 +60,7 @@ function sourcesWith(change: Partial<LogSources> = {}): LogSources {
     book: { all: () => [knownOf('us', 6), knownOf('eu', 4)], contradicted: [knownOf('sg', 2)] },
     readingState: () => READING,
     needsRoster: null,
+    contradictedBy: [],
     ...change,
   };
 }
@@ -103,7 +105,8 @@ test('metrics name who contradicts, and forget it once it does no more', async (
   const registry = new Registry();
   let reading = READING;
   const sources = sourcesWith({ readingState: () => reading });
-  watchLog(registry, { log: () => logState(sources, VOUCHING), topic: () => topicState(sources) });
+  const log = () => logState(sources, VOUCHING);
+  watchLog(registry, { log, topic: () => topicState(sources), contradicted: () => true });
   const before = await registry.metrics();
   for (const line of [
     'meridian_log_decisions 6',
@@ -112,6 +115,8 @@ test('metrics name who contradicts, and forget it once it does no more', async (
     'meridian_topic_mirror_sequence{mirror="liar.example"} 8',
     'meridian_checkpoint_decisions{member="eu"} 4',
     'meridian_false_checkpoints 1',
+    'meridian_closed_chains 1',
+    'meridian_contradicted 1',
   ]) {
     assert.ok(before.split('\n').includes(line), line);
   }

@@ -118,6 +118,7 @@ for (const [what, code, changes] of BROKEN) {
     await room.holdAndDecide(after);
     await until('it is refused', () => room.stuck !== null);
     assert.equal([room.vouched, room.stuck], [1, [2, code]]);
+    assert.equal(room.vouching.closed, [chain.node]);
     await room.restart();
     await until('it is refused again', () => room.stuck !== null);
     assert.equal([room.vouched, room.stuck], [1, [2, code]]);
@@ -157,6 +158,7 @@ test('a batch that is held where the log decided another is not vouched for, and
   room.decide(decided);
   await until('it is refused', () => room.stuck !== null);
   assert.equal([room.vouched, room.stuck, room.rivals], [0, [1, 'envelope-not-decided'], [1]]);
+  assert.equal(room.vouching.closed, [], 'another member may hold the one that was decided');
 });
 
 test.run();

@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourceHeadTable, sourceKey } from '../../../node/intake/sources.ts';
-import { readBatchOf } from '../../../node/sealing/batch-tables.ts';
+import { envelopeTable, readBatch, readBatchOf } from '../../../node/sealing/batch-tables.ts';
+import { openNodeStore } from '../../../node/store/format.ts';
+import { ownVouchedTable } from '../../../node/log/chain-tables.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -87,6 +90,33 @@ test('a node whose own record would be derived by nobody seals and records nothi
   const health = await node.get('/v1/health');
   assert.equal([health.status, JSON.parse(health.text).checks.signer], [503, 'refused']);
   assert.is((await node.post('/v1/attest', { sourceId: 'other', data: {} })).status, 503);
+});
+
+test('a node of whose batch the ledger decided another one records nothing more, says so, and serves what it has', async () => {
+  await using network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local', ledgerConfig });
+  const eu = network.node('eu');
+  const id = await eu.attest({ i: 1 });
+  await eu.seal();
+  await until('the confirmation', async () => (await eu.get(`/v1/verify/${id}`)).body.verified === true, PATIENCE_MS);
+  // As a copy of the store would, it seals another batch than the one that the ledger has of it.
+  const batch = await readBatch(eu.context.store, nodeId('eu'), 1);
+  if (batch === undefined) return assert.unreachable();
+  const { statement } = batch.signed;
+  const other = { ...batch, signed: { ...batch.signed, statement: statement.replace('"size":1', '"size":2') } };
+  await eu.stop();
+  {
+    await using store = await openNodeStore(join(eu.config.home, 'store'));
+    await store.write([envelopeTable.put(['eu', 1], other.signed), ownVouchedTable.del('eu')]);
+  }
+  await eu.start();
+  await until('it to be closed', () => eu.context.federation.halted === 'closed', PATIENCE_MS);
+  const { status, body, headers } = await eu.post('/v1/attest', { sourceId: 'test', data: { i: 2 } });
+  assert.is(status, 503);
+  assert.match(JSON.stringify(body), 'chain-closed');
+  assert.not.ok(headers.has('retry-after'));
+  assert.is(JSON.parse((await eu.get('/v1/health')).text).checks.signer, 'closed');
+  assert.equal(JSON.parse((await eu.get('/v1/federation')).text).log.closed, ['eu']);
+  assert.is((await eu.get(`/v1/verify/${id}`)).status, 200);
 });
 
 test('whatever a clock does, a record is vouched for in the end or refused with clock-off', async () => {
