@@ -13,9 +13,23 @@ export interface SimulationOptions extends Pick<BenchOptions, 'home' | 'signal' 
 }
 
 const RECORD_TABLES = new Set(['body', 'record', 'group', 'link', 'source-record']);
-const BATCH_TABLES = new Set(['envelope', 'batch-first', 'tile', 'anchor']);
-/** Rows of a new node that no record made. */
-const OTHER_TABLES = new Set(['certificate', 'roster', 'topic-head']);
+/** Of each batch, its decision and tiles of the log included. */
+const BATCH_TABLES = new Set(['envelope', 'batch-first', 'tile', 'anchor', 'log-entry', 'log-batch', 'log-tile']);
+/** Rows whose number grows with members, keys and sources alone. */
+const OTHER_TABLES = new Set([
+  'certificate',
+  'chain-source',
+  'chain-state',
+  'checkpoint',
+  'format',
+  'given-rosters',
+  'log-roster',
+  'log-state',
+  'own-vouched',
+  'start',
+  'start-told',
+  'topic-head',
+]);
 
 /** Runs a federation of so many members and measures what it costs each of them. */
 export async function simulate({ members, records, idleMs, home, signal, say }: SimulationOptions): Promise<Measured> {
