@@ -22,7 +22,9 @@ const { home } = plain.config;
 const passphraseFile = join(home, 'passphrase');
 await writeFile(passphraseFile, `${WORDS}\n`);
 const passphrase = await readPassphrase(passphraseFile);
-const node = new TestNode({ ...plain.config, keyPassphraseFile: passphraseFile });
+/** Its ledger is down for good. */
+const UNREAD = { sealsAhead: true, startsUnread: true };
+const node = new TestNode({ ...plain.config, keyPassphraseFile: passphraseFile }, UNREAD);
 test.after(async () => {
   await node.stop();
   await network[Symbol.asyncDispose]();
@@ -97,7 +99,7 @@ test('without its passphrase, or under another, the node does not start, and say
   const other = join(home, 'other');
   await writeFile(other, 'quite another passphrase');
   for (const keyPassphraseFile of [null, other, join(home, 'none')]) {
-    const error: unknown = await new TestNode({ ...plain.config, keyPassphraseFile }).start().catch((e: unknown) => e);
+    const error: unknown = await new TestNode({ ...plain.config, keyPassphraseFile }, UNREAD).start().catch((e: unknown) => e);
     assert.match(String(error), /KeyFileError|PassphraseError/);
     assert.not.match(String(error), /quite another|no log shows/);
   }

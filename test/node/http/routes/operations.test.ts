@@ -42,6 +42,7 @@ test('health tells who is asked and that records are accepted, ledger or no ledg
   assert.ok(isTimestamp(String(body.ts)));
   assert.match(String(body.version), /^\d+\.\d+\.\d+$/);
   assert.equal(body.checks, { storage: 'ok', signer: 'ok', ledger: 'unreachable', queueDepth: 0 });
+  assert.equal(body.waits, []);
   assert.equal(body.log, {
     size: 0,
     root: writeSha256(nativeSuite.sha256()),
