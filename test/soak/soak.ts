@@ -71,7 +71,8 @@ class Soak {
 
   async start(): Promise<void> {
     const cluster = this.#cluster;
-    await Promise.all(NODES.map((id) => this.#startNode(id)));
+    // A start asks every other member.
+    await Promise.all([...NODES, ...OTHERS].map((id) => this.#startNode(id)));
     await cluster.grantKeys(NODES);
     const apiKey = cluster.demoKeys.bench;
     for (const id of NODES) {
@@ -80,7 +81,6 @@ class Soak {
     // A node that ends in order leaves its compiled sources to those that start after it.
     await cluster.end('us');
     await this.#startNode('us');
-    await Promise.all(OTHERS.map((id) => this.#startNode(id)));
   }
 
   /** Returns the number of the kill that was not made. */
