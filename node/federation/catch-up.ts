@@ -85,6 +85,12 @@ export class CatchUp implements AsyncDisposable {
     for (const [chain, leads] of this.#leads) if (node === undefined || node === chain) leads.delete(peer);
   }
 
+  /** Pulls no more of a node's chain before somebody leads anew. Resolves once the page that is under way has ended. */
+  abandon(node: NodeId): Promise<void> {
+    this.#leads.delete(node);
+    return this.settled(node);
+  }
+
   /** Drops the held batches of a node after number `to`; the chain is pulled again from there. */
   async rewind(node: NodeId, to: number): Promise<void> {
     const { store, chains } = this.#options;
