@@ -78,10 +78,11 @@ export class OwnKeys implements AsyncDisposable {
    */
   settle(): Promise<void> {
     return this.#lanes.exclusive(LANE, async () => {
-      const { signer, keys, node } = this.#options;
-      if (!(await this.#finishRotation())) await this.#certifyAndUse(signer);
+      const { signer, signing, keys, node } = this.#options;
+      // A key that was revoked before this call is out of use already.
+      if (!(await this.#finishRotation()) && signing.keyId === signer.keyId) await this.#certifyAndUse(signer);
       this.#settled = true;
-      if (keys.directory.revocation(node, this.#options.signing.keyId) !== undefined) await this.#rotate();
+      if (keys.directory.revocation(node, signing.keyId) !== undefined) await this.#rotate();
     });
   }
 
