@@ -34,8 +34,6 @@ export interface AnchorIntake {
   readonly operations: Operation[];
   /** First occurrences. */
   readonly anchors: AnchorRow[];
-  /** Those of them for a batch that another message anchored before: an equivocation, or a stranger's. */
-  readonly rivals: AnchorRow[];
   /** First occurrences of messages that name statements. */
   readonly statements: StatementAnchorRow[];
   /** Messages that are no anchor of this federation. */
@@ -80,7 +78,7 @@ export async function takeAnchors(
   operations.push(...rivals.map((row) => rivalAnchorTable.put(keyOf(row), row)));
   const named = [...statements.values()];
   operations.push(...named.map((row) => statementAnchorTable.put(statementKey(row), row)));
-  return { operations, anchors, rivals, statements: named, skipped };
+  return { operations, anchors, statements: named, skipped };
 }
 
 function keyOf({ node, batch, anchor }: AnchorRow): [string, number, string] {

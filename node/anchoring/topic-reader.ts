@@ -19,11 +19,9 @@ export interface TopicReaderOptions extends TopicIdentity {
   /** Pause between two readings when nobody waits for a message, in milliseconds. */
   readonly intervalMs?: number;
   /** Told of every first occurrence, after it is on the disk. */
-  readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
+  readonly onAnchor: (anchors: readonly AnchorRow[]) => void;
   /** Told of messages that name statements, after they are on the disk. */
-  readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
-  /** Told of anchors for a batch that another message anchored before, after they are on the disk. */
-  readonly onRival?: (rivals: readonly AnchorRow[]) => void;
+  readonly onStatement: (statements: readonly StatementAnchorRow[]) => void;
 }
 
 export interface TopicReaderState {
@@ -156,18 +154,17 @@ export class TopicReader implements AsyncDisposable {
   }
 
   async #readFrom(mirror: string): Promise<number> {
-    const { store, network, topicId, onAnchor, onStatement, onRival } = this.#options;
+    const { store, network, topicId, onAnchor, onStatement } = this.#options;
     const { signal } = this.#ending;
     const messages = await this.#options.mirror.messages(mirror, topicId, this.#head.sequence, signal);
     if (messages.length === 0) return 0;
     const { head, linked } = linkMessages(this.#head, topicId, messages);
-    const { operations, anchors, rivals, statements, skipped } = await takeAnchors(store, this.#options, linked);
+    const { operations, anchors, statements, skipped } = await takeAnchors(store, this.#options, linked);
     await store.write([...operations, topicHeadTable.put([network, topicId], head)]);
     this.#head = head;
     this.#skipped += skipped;
-    if (anchors.length > 0) onAnchor?.(anchors);
-    if (statements.length > 0) onStatement?.(statements);
-    if (rivals.length > 0) onRival?.(rivals);
+    if (anchors.length > 0) onAnchor(anchors);
+    if (statements.length > 0) onStatement(statements);
     return messages.length;
   }
 
