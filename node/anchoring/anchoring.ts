@@ -12,7 +12,7 @@ import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { type Anchor, anchorOfBatch, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
+import { type Anchor, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
@@ -110,8 +110,6 @@ export interface Anchoring extends AsyncDisposable {
   readonly statementAnchor: (statement: NamedStatement) => Promise<Anchor | undefined>;
   /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
   readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<Anchor | undefined>;
-  /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
-  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<Anchor | undefined>;
 }
 
 /** Reads the store only: the ledger need not be there, now or at `start`. */
@@ -203,7 +201,6 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const message = nameEnvelope(nativeSuite, federation, envelope, text);
       return (await readAnchor(store, envelope.node, envelope.batch, writeLedgerMessage(message)))?.anchor;
     },
-    anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
     // The anchorer first: its trips still use the other two.
     async [Symbol.asyncDispose]() {
       await anchorer[Symbol.asyncDispose]();

@@ -3,7 +3,6 @@ import { Compile } from 'typebox/compile';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type RevocationMessage, type RosterMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
-import { nameEnvelope } from '../../protocol/log/naming.ts';
 import {
   Closed,
   ConsensusTimestampShape,
@@ -14,7 +13,6 @@ import {
   Sha384Shape,
 } from '../../protocol/shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
@@ -95,18 +93,4 @@ export function messageHash(message: string): Sha256Hash {
 /** The first occurrence of exactly this message. */
 export function readAnchor(store: Store, node: NodeId, batch: number, message: string): Promise<AnchorRow | undefined> {
   return anchorTable.get(store, node, batch, messageHash(message));
-}
-
-/** The anchor of an envelope that this store holds; undefined while the ledger has not been seen to show it. */
-export async function anchorOfBatch(
-  store: Store,
-  federation: Sha256Hash,
-  node: NodeId,
-  batch: number,
-  envelope: Sha256Hash,
-): Promise<Anchor | undefined> {
-  const stored = await readBatch(store, node, batch);
-  if (stored === undefined || hashText(nativeSuite, stored.signed.statement) !== envelope) return undefined;
-  const expected = nameEnvelope(nativeSuite, federation, stored.envelope, stored.signed.statement);
-  return (await readAnchor(store, node, batch, writeLedgerMessage(expected)))?.anchor;
 }

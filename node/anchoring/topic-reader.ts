@@ -26,8 +26,6 @@ export interface TopicReaderOptions extends TopicIdentity {
 
 export interface TopicReaderState {
   readonly head: TopicHead;
-  /** Epoch milliseconds of the last answer that a mirror gave and that linked; null for none since the start. */
-  readonly lastReadAt: number | null;
   /** Why the last reading failed; null where it did not. */
   readonly failure: string | null;
   /** Pages refused since the start because they did not link. */
@@ -66,7 +64,6 @@ export class TopicReader implements AsyncDisposable {
   /** The mirror to ask first: turned on at every empty or failed answer, so that none can withhold messages for good. */
   #turn = 0;
   #fastUntil = 0;
-  #lastReadAt: number | null = null;
   #reachedEnd = false;
   #failure: string | null = null;
   /** Rounds in a row in which no mirror gave a page that links. */
@@ -103,7 +100,6 @@ export class TopicReader implements AsyncDisposable {
   state(): TopicReaderState {
     return {
       head: this.#head,
-      lastReadAt: this.#lastReadAt,
       failure: this.#failure,
       refused: this.#refused,
       skipped: this.#skipped,
@@ -139,7 +135,6 @@ export class TopicReader implements AsyncDisposable {
       try {
         const read = await this.#readFrom(mirror);
         if (read === 0) this.#turn++;
-        this.#lastReadAt = this.#options.now();
         this.#failure = null;
         this.#failures = 0;
         this.#reachedEnd = read < PAGE_MESSAGES;

@@ -39,7 +39,7 @@ test('sealed batches are confirmed once each, with a bundle anchor that links an
   assert.is(counts.size, 20);
   assert.ok([...counts.values()].every((count) => count === 1));
   for (const batch of sealed) {
-    const anchor = await node.anchoring.anchorOf(NODE, batch.envelope.batch, envelopeHash(batch));
+    const anchor = await node.anchoring.envelopeAnchor(batch.envelope, batch.signed.statement);
     assert.is(anchor?.message, anchorMessage(batch));
     assert.is(anchor?.network, 'meridian-local');
     const status = await node.anchoring.status(batch.envelope.batch);
@@ -168,17 +168,18 @@ test('whoever else writes to the topic takes no place away: rivals and repeats a
   await node.seal(1);
   await node.allConfirmed([1]);
   assert.is((await node.anchoring.status(1))?.attempts, 0, 'it stood on the ledger before it was sent');
-  const anchor = await node.anchoring.anchorOf(NODE, 1, envelopeHash(own));
+  const anchor = await node.anchoring.envelopeAnchor(own.envelope, own.signed.statement);
   assert.is(anchor?.sequence, '5');
   assert.is(anchor?.message, anchorMessage(own));
-  assert.is(await node.anchoring.anchorOf(NODE, 1, envelopeHash(sealedBatch(1, 1))), undefined);
+  const rival = sealedBatch(1, 1);
+  assert.is((await node.anchoring.envelopeAnchor(rival.envelope, rival.signed.statement))?.sequence, '3');
   assert.is((await node.anchoring.state()).topic.skipped, 3);
   const rivals: string[] = [];
   for await (const [, row] of rivalAnchorTable.under(node.store, [NODE, 1])) rivals.push(row.anchor.sequence);
   assert.equal(rivals.toSorted(), ['4', '5']);
   await post(stranger, anchorMessage(own));
   await until('repeat read', async () => (await node.anchoring.state()).topic.head.sequence === 7);
-  assert.is((await node.anchoring.anchorOf(NODE, 1, envelopeHash(own)))?.sequence, '5');
+  assert.is((await node.anchoring.envelopeAnchor(own.envelope, own.signed.statement))?.sequence, '5');
 });
 
 test('a transaction that a node lost or refused is replaced only once it is dead, and the history keeps both', async () => {
