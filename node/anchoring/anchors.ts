@@ -52,13 +52,11 @@ const anchorCodec = jsonCodec((value: unknown): value is AnchorRow => compiled.C
 export const MAX_SIGHTINGS = 8;
 
 /**
- * (node, batch, message hash) → the first occurrence of that message. The ledger does not say who may anchor for a
- * node, so a row counts only for the envelope that is named by this very text: a stranger who writes first, with another
- * envelope or with the right one and a wrong key, takes no place away.
+ * (node, batch, message hash) → the first occurrence of that message, whoever paid for it. A row counts only for the envelope
+ * that this very text names, so that a stranger who writes first, with another envelope or with the right one and a wrong
+ * key, takes no place away.
  */
 export const anchorTable = new Table('anchor', anchorCodec);
-/** (node, batch, message hash) → a message for a batch that another message had anchored before. */
-export const rivalAnchorTable = new Table('rival-anchor', anchorCodec);
 
 const StatementAnchorRowShape = Closed({
   type: Type.Enum(['revocation', 'roster']),
