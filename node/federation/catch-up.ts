@@ -168,7 +168,7 @@ export class CatchUp implements AsyncDisposable {
         }
       });
     } finally {
-      // Not one by one, nor in the peer's lane: others may ask meanwhile.
+      // Not one by one, nor exclusive of other questions to the peer.
       if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
     }
     return assembler.wanted.batch > batch || assembler.wanted.seq > seq;

@@ -36,7 +36,6 @@ export interface OwnKeysOptions {
   readonly onRotated: () => void;
   readonly now: () => number;
   readonly log: Logger;
-  readonly retryMs?: number;
 }
 
 /** What a revocation came to. */
@@ -205,7 +204,7 @@ export class OwnKeys implements AsyncDisposable {
         await this.#rotate();
       } catch (error) {
         this.#options.log.error({ err: error, keyId: revoked }, 'a revoked key could not be replaced; trying again');
-        this.#retry = setTimeout(() => this.#replace(revoked), this.#options.retryMs ?? RETRY_MS);
+        this.#retry = setTimeout(() => this.#replace(revoked), RETRY_MS);
       }
     });
   }
