@@ -8,7 +8,7 @@ import type { Rows } from '../store/store.ts';
 import type { FinalMessage } from '../topic/topic-point.ts';
 import { ownNameTable } from './start-tables.ts';
 
-/** Names kept: a node names one batch after the other. */
+/** Names kept, of the numbers that come first: a node names one batch after the other. */
 const MAX_NAMES = 64;
 
 /**
@@ -35,11 +35,16 @@ export class OwnNames {
 
   /**
    * The last own batch that is decided, or named so that it still can be: a name by a key that was revoked decides nothing.
-   * 0 for none.
+   * 0 for none. A node names each number after the one before, so a name behind a gap is none of its own: whoever stole its
+   * account named it, and makes it wait for nothing.
    */
   last(state: DecisionState): number {
-    const named = [...this.#names].filter(([, keyId]) => !isRevoked(state, this.#self, keyId)).map(([batch]) => batch);
-    return Math.max(decidedOf(state, this.#self), ...named);
+    let last = decidedOf(state, this.#self);
+    for (let keyId = this.#names.get(last + 1); keyId !== undefined; keyId = this.#names.get(last + 1)) {
+      if (isRevoked(state, this.#self, keyId)) break;
+      last++;
+    }
+    return last;
   }
 
   /** Takes final messages, and returns the rows that land beside what the log makes of them. `state`: before the first. */
@@ -56,7 +61,7 @@ export class OwnNames {
       changed.add(named.batch);
     }
     const decided = decidedOf(state, this.#self);
-    const kept = [...this.#names.keys()].filter((batch) => batch > decided).sort((a, b) => b - a);
+    const kept = [...this.#names.keys()].filter((batch) => batch > decided).sort((a, b) => a - b);
     const dropped = [...this.#names.keys()].filter((batch) => !kept.slice(0, MAX_NAMES).includes(batch));
     for (const batch of dropped) this.#names.delete(batch);
     const rows = [...changed].flatMap((batch) => {

@@ -40,9 +40,20 @@ test('what its own account named counts, decided or not, across a restart', asyn
   const store = new MemoryRows();
   const names = await OwnNames.open(store, EU);
   assert.is(names.last(state), 0);
-  await store.write(names.take([name(3), name(2)], state));
+  await store.write(names.take([name(3), name(1), name(2)], state));
   assert.is(names.last(state), 3);
   assert.is((await OwnNames.open(store, EU)).last(state), 3);
+});
+
+test('a name behind a gap is waited for by nobody, and takes no place from those before it', async () => {
+  const store = new MemoryRows();
+  const names = await OwnNames.open(store, EU);
+  const far = Array.from({ length: 100 }, (_, i) => name(1_000_000 + i));
+  await store.write(names.take(far, state));
+  assert.is(names.last(state), 0);
+  await store.write(names.take([name(1), name(2)], state));
+  assert.is(names.last(state), 2);
+  assert.is((await OwnNames.open(store, EU)).last(state), 2);
 });
 
 test('what others say of it, what it says of others, and what is no name, counts for nothing', async () => {
@@ -80,7 +91,7 @@ test('a name by a key that was revoked before does not hide one that can decide'
   const old = hashText(nativeSuite, 'a revoked key');
   const revocation = { statement: KEY, index: 0, consensusTimestamp: consensusOf(0) };
   const revoked: DecisionState = { ...state, revoked: { eu: { [old]: [revocation] } } };
-  names.take([name(2)], revoked);
+  names.take([name(1), name(2)], revoked);
   assert.equal(names.take([name(2, { keyId: old })], revoked), []);
   assert.is(names.last(revoked), 2);
 });
