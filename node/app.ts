@@ -13,9 +13,16 @@ import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
+import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
 import { startingGate, startingOperatorGate, startingPaidGate } from './start/starting-gate.ts';
+
+/**
+ * What an operator may ask while the node may not sign: what became of a restored copy, and to revoke a key. It may be the
+ * stolen key that the node waits for.
+ */
+const OPEN_AT_START = [RESTORATIONS_PATH, SIGNING_KEYS_PATH, REVOKE_PATH];
 
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
@@ -24,9 +31,9 @@ export interface NodeApp extends AsyncDisposable {
 }
 
 /**
- * Starts a node's loops and faces. Its API answers what anyone may read at once; records are accepted once this resolves,
+ * Starts a node's loops and listeners. Its API answers what anyone may read at once; records are accepted once this resolves,
  * which may take until the ledger and the other members have told how far this node's chain goes. The signal gives up the
- * start. Disposing it closes the faces first, so that what was accepted is still answered, and leaves the context open.
+ * start. Disposing it closes the listeners first, so that what was accepted is still answered, and leaves the context open.
  */
 export async function startApp(context: NodeContext, signal = new AbortController().signal): Promise<NodeApp> {
   const { config, log, intake, sealer, federation, start } = context;
@@ -74,7 +81,7 @@ function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => 
 }
 
 function listenForOperatorOf(context: NodeContext): Promise<Listener> {
-  const gate = startingOperatorGate(operatorGate, context.start, RESTORATIONS_PATH);
+  const gate = startingOperatorGate(operatorGate, context.start, OPEN_AT_START);
   const operator = createApp({ ...appOptions(context), routes: operatorRoutes(context), gate });
   return listenForOperator(operator, context.config.home);
 }

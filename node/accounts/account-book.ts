@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import { type Account, accountTable } from './account.ts';
 import { AccountError } from './account-error.ts';
 import type { AccountEvent } from './account-event.ts';
-import { accountKeyTable, type ApiKey, apiKeyTable, isEarlierKey } from './api-key.ts';
+import { accountKeyTable, type ApiKey, apiKeyTable } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
 import { type Authentication, KnownKeys } from './known-keys.ts';
 
@@ -108,9 +108,8 @@ export class AccountBook implements AsyncDisposable {
   }
 
   /** The key whose text has this digest, of whichever account. */
-  async keyOfDigest(digest: string): Promise<ApiKey | undefined> {
-    const key = await apiKeyTable.get(this.#store, digest);
-    return key === undefined || isEarlierKey(key) ? undefined : key;
+  keyOfDigest(digest: string): Promise<ApiKey | undefined> {
+    return apiKeyTable.get(this.#store, digest);
   }
 
   /** A key of an account by its id. */

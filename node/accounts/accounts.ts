@@ -8,7 +8,6 @@ import { ApiKeys, requireStrong } from './api-keys.ts';
 import { newKeyId } from './key-id.ts';
 import { keyDigest } from './key-text.ts';
 import type { Authentication } from './known-keys.ts';
-import { rewriteEarlierKeys } from './rewrite-earlier-keys.ts';
 
 export { type Account, type Tier, TIERS } from './account.ts';
 export { AccountError } from './account-error.ts';
@@ -35,7 +34,6 @@ export class Accounts implements AsyncDisposable {
   }
 
   static async open(options: AccountBookOptions): Promise<Accounts> {
-    await rewriteEarlierKeys(options.store, options.node, options.now());
     return new Accounts(new AccountBook(options));
   }
 

@@ -28,17 +28,12 @@ const ApiKeyShape = Closed({
 /** What is known of an API key. Its text is nowhere: rows stand under its digest. */
 export type ApiKey = Readonly<Static<typeof ApiKeyShape>>;
 
-/** A key as stores kept it before keys had ids and scopes. Rewritten when the store is opened (`rewrite-earlier-keys`). */
-const EarlierKeyShape = Closed({ account: Type.String(), revoked: Type.Boolean() });
-export type EarlierKey = Readonly<Static<typeof EarlierKeyShape>>;
-
 const compiled = Compile(ApiKeyShape);
-const compiledEarlier = Compile(EarlierKeyShape);
 
 /** (SHA-256 of the key, hex) → whose it is and what it may do. */
 export const apiKeyTable = new Table(
   'api-key',
-  jsonCodec((value: unknown): value is ApiKey | EarlierKey => compiled.Check(value) || compiledEarlier.Check(value)),
+  jsonCodec((value: unknown): value is ApiKey => compiled.Check(value)),
 );
 /** (account id, key id) → SHA-256 of the key, hex. */
 export const accountKeyTable = new Table('account-key', textCodec);
@@ -57,10 +52,6 @@ export const ADMIN_TERMS: KeyTerms = {
 };
 
 export type KeyState = 'active' | 'expired' | 'revoked';
-
-export function isEarlierKey(row: ApiKey | EarlierKey): row is EarlierKey {
-  return !('id' in row);
-}
 
 /** What a key is worth at a moment (epoch milliseconds). */
 export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {

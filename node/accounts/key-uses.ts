@@ -1,6 +1,6 @@
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { apiKeyTable, isEarlierKey } from './api-key.ts';
+import { apiKeyTable } from './api-key.ts';
 
 export interface KeyUsesOptions {
   readonly store: Store;
@@ -51,7 +51,7 @@ export class KeyUses implements AsyncDisposable {
     const operations: Operation[] = [];
     for (const [digest, day] of uses) {
       const key = await apiKeyTable.get(store, digest);
-      if (key === undefined || isEarlierKey(key) || (key.lastUsedDay ?? '') >= day) continue;
+      if (key === undefined || (key.lastUsedDay ?? '') >= day) continue;
       operations.push(apiKeyTable.put([digest], { ...key, lastUsedDay: day }));
     }
     await store.write(operations);

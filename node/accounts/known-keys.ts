@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts';
 import { accountTable } from './account.ts';
 import { AddressList } from './address-list.ts';
-import { type ApiKey, apiKeyTable, isEarlierKey } from './api-key.ts';
+import { type ApiKey, apiKeyTable } from './api-key.ts';
 import type { Caller } from './caller.ts';
 import { keyDigest } from './key-text.ts';
 
@@ -73,7 +73,7 @@ export class KnownKeys {
 
   async #read(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
     const key = await apiKeyTable.get(this.#store, digest);
-    if (key === undefined || isEarlierKey(key)) return 'unknown';
+    if (key === undefined) return 'unknown';
     const account = await accountTable.get(this.#store, key.account);
     if (account === undefined) return 'unknown';
     return key.revokedAt === null ? { found: foundOf(account, key), ...timesOf(key) } : 'revoked';

@@ -15,7 +15,6 @@ import {
   anchorTable,
   MAX_SIGHTINGS,
   messageHash,
-  rivalAnchorTable,
   type StatementAnchorRow,
   statementAnchorTable,
 } from './anchors.ts';
@@ -34,8 +33,6 @@ export interface AnchorIntake {
   readonly operations: Operation[];
   /** First occurrences. */
   readonly anchors: AnchorRow[];
-  /** Those of them for a batch that another message anchored before: an equivocation, or a stranger's. */
-  readonly rivals: AnchorRow[];
   /** First occurrences of messages that name statements. */
   readonly statements: StatementAnchorRow[];
   /** Messages that are no anchor of this federation. */
@@ -50,7 +47,6 @@ export async function takeAnchors(
 ): Promise<AnchorIntake> {
   const rows = new Map<string, AnchorRow>();
   const anchors: AnchorRow[] = [];
-  const rivals: AnchorRow[] = [];
   const statements = new Map<string, StatementAnchorRow>();
   let skipped = 0;
   for (const message of messages) {
@@ -72,15 +68,13 @@ export async function takeAnchors(
       rows.set(key, sighted(earlier, message));
       continue;
     }
-    if (await hasRival(store, rows, row)) rivals.push(row);
     rows.set(key, row);
     anchors.push(row);
   }
   const operations = [...rows.values()].map((row) => anchorTable.put(keyOf(row), row));
-  operations.push(...rivals.map((row) => rivalAnchorTable.put(keyOf(row), row)));
   const named = [...statements.values()];
   operations.push(...named.map((row) => statementAnchorTable.put(statementKey(row), row)));
-  return { operations, anchors, rivals, statements: named, skipped };
+  return { operations, anchors, statements: named, skipped };
 }
 
 function keyOf({ node, batch, anchor }: AnchorRow): [string, number, string] {
@@ -135,11 +129,4 @@ function placeOf({ network, topicId }: TopicIdentity, message: LinkedMessage, te
 function sighted(row: AnchorRow, { sequence, consensusTimestamp }: LinkedMessage): AnchorRow {
   if (row.alsoAnchoredAt.length >= MAX_SIGHTINGS) return row;
   return { ...row, alsoAnchoredAt: [...row.alsoAnchoredAt, { sequence: String(sequence), consensusTimestamp }] };
-}
-
-/** Whether another message for the same batch came before, in the store or in this page. */
-async function hasRival(store: Store, page: ReadonlyMap<string, AnchorRow>, row: AnchorRow): Promise<boolean> {
-  for (const other of page.values()) if (other.node === row.node && other.batch === row.batch) return true;
-  for await (const _ of anchorTable.under(store, [row.node, row.batch], { limit: 1 })) return true;
-  return false;
 }

@@ -43,14 +43,10 @@ export interface AnchorerOptions {
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly log: Logger;
-  /** A ledger node has the batch's transaction. Must not throw, like the next one. */
-  readonly onSubmitted?: (batch: number) => void;
-  /** A receipt shows that an own batch is named on the topic. */
+  /** A receipt shows that an own batch is named on the topic. Must not throw, like the next ones. */
   readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
-  /** The federation's log decided the batch, and its row is closed. */
-  readonly onConfirmed?: (batch: number) => void;
   /** The name of a statement was read back from the topic. */
   readonly onStatementNamed?: () => void;
 }
@@ -261,7 +257,7 @@ export class Anchorer implements AsyncDisposable {
 
   #port(signal: AbortSignal): TripPort {
     const { node, store, ledger, mirror, naming, reader, now, random, log } = this.#options;
-    const { onSubmitted, onTransaction, onConfirmed, onStatementNamed } = this.#options;
+    const { onTransaction, onStatementNamed } = this.#options;
     return {
       node,
       store,
@@ -280,12 +276,10 @@ export class Anchorer implements AsyncDisposable {
       },
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
       onSubmitted: (row) => {
-        if (isBatchRow(row)) onSubmitted?.(row.batch);
         if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
       },
       onConfirmed: (row) => {
-        if (isBatchRow(row)) onConfirmed?.(row.batch);
-        else if (!isRescueRow(row)) onStatementNamed?.();
+        if (!isBatchRow(row) && !isRescueRow(row)) onStatementNamed?.();
       },
     };
   }

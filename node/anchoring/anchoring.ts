@@ -12,7 +12,7 @@ import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { type Anchor, anchorOfBatch, type AnchorRow, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
+import { type Anchor, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from './config.ts';
 import { HederaClient } from './hedera-client.ts';
@@ -50,22 +50,14 @@ export interface AnchoringOptions {
   readonly log: Logger;
   /** Instead of the SDK's client. */
   readonly ledger?: LedgerClient;
-  /** A ledger node has the batch's transaction. None of these may throw. */
-  readonly onSubmitted?: (batch: number) => void;
-  /** A receipt shows that an own batch is named on the topic. */
+  /** A receipt shows that an own batch is named on the topic. None of these may throw. */
   readonly onNamed?: (batch: number) => void;
   /** A ledger node has this transaction. */
   readonly onTransaction?: (id: TransactionId) => void;
-  /** The federation's log decided the batch, and its row is closed. */
-  readonly onConfirmed?: (batch: number) => void;
   /** The name of a statement was read back from the topic. */
   readonly onStatementNamed?: () => void;
-  /** Anchors of any member's batches, new on this node's reading of the topic. */
-  readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
   /** Messages that name statements, new on this node's reading of the topic. */
   readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
-  /** Anchors for batches that another message had anchored before. */
-  readonly onRival?: (rivals: readonly AnchorRow[]) => void;
 }
 
 /** When a statement that this node has named is named once more. */
@@ -118,8 +110,6 @@ export interface Anchoring extends AsyncDisposable {
   readonly statementAnchor: (statement: NamedStatement) => Promise<Anchor | undefined>;
   /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
   readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<Anchor | undefined>;
-  /** The anchor of any member's envelope that the store holds, from this node's own reading of the topic. */
-  readonly anchorOf: (node: NodeId, batch: number, envelope: Sha256Hash) => Promise<Anchor | undefined>;
 }
 
 /** Reads the store only: the ledger need not be there, now or at `start`. */
@@ -131,10 +121,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   const { feeTinybars } = guard.limits;
   const othersGuard = await SpendGuard.open(store, { ...OTHERS_SPEND_LIMITS, feeTinybars }, OTHERS_SPEND_ROW);
   const reader: TopicReader = await openReader(options, mirror, {
-    onAnchor(anchors) {
-      anchorer.noteAnchors(anchors);
-      options.onAnchor?.(anchors);
-    },
+    onAnchor: (anchors) => anchorer.noteAnchors(anchors),
     onStatement(statements) {
       anchorer.noteAnchors(statements);
       options.onStatement?.(statements);
@@ -214,7 +201,6 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       const message = nameEnvelope(nativeSuite, federation, envelope, text);
       return (await readAnchor(store, envelope.node, envelope.batch, writeLedgerMessage(message)))?.anchor;
     },
-    anchorOf: (node, batch, envelope) => anchorOfBatch(store, federation, node, batch, envelope),
     // The anchorer first: its trips still use the other two.
     async [Symbol.asyncDispose]() {
       await anchorer[Symbol.asyncDispose]();
@@ -230,7 +216,7 @@ function sentAt(closed: StatementRow | undefined): Timestamp | undefined {
 }
 
 function openReader(
-  { config, federation, store, now, random, log, onRival }: AnchoringOptions,
+  { config, federation, store, now, random, log }: AnchoringOptions,
   mirror: MirrorClient,
   listeners: Pick<TopicReaderOptions, 'onAnchor' | 'onStatement'>,
 ): Promise<TopicReader> {
@@ -246,6 +232,5 @@ function openReader(
     log,
     ...(readIntervalMs === undefined ? {} : { intervalMs: readIntervalMs }),
     ...listeners,
-    ...(onRival === undefined ? {} : { onRival }),
   });
 }

@@ -3,7 +3,6 @@ import { Compile } from 'typebox/compile';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type RevocationMessage, type RosterMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
-import { nameEnvelope } from '../../protocol/log/naming.ts';
 import {
   Closed,
   ConsensusTimestampShape,
@@ -14,7 +13,6 @@ import {
   Sha384Shape,
 } from '../../protocol/shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
@@ -54,13 +52,11 @@ const anchorCodec = jsonCodec((value: unknown): value is AnchorRow => compiled.C
 export const MAX_SIGHTINGS = 8;
 
 /**
- * (node, batch, message hash) → the first occurrence of that message. The ledger does not say who may anchor for a
- * node, so a row counts only for the envelope that is named by this very text: a stranger who writes first, with another
- * envelope or with the right one and a wrong key, takes no place away.
+ * (node, batch, message hash) → the first occurrence of that message, whoever paid for it. A row counts only for the envelope
+ * that this very text names, so that a stranger who writes first, with another envelope or with the right one and a wrong
+ * key, takes no place away.
  */
 export const anchorTable = new Table('anchor', anchorCodec);
-/** (node, batch, message hash) → a message for a batch that another message had anchored before. */
-export const rivalAnchorTable = new Table('rival-anchor', anchorCodec);
 
 const StatementAnchorRowShape = Closed({
   type: Type.Enum(['revocation', 'roster']),
@@ -95,18 +91,4 @@ export function messageHash(message: string): Sha256Hash {
 /** The first occurrence of exactly this message. */
 export function readAnchor(store: Store, node: NodeId, batch: number, message: string): Promise<AnchorRow | undefined> {
   return anchorTable.get(store, node, batch, messageHash(message));
-}
-
-/** The anchor of an envelope that this store holds; undefined while the ledger has not been seen to show it. */
-export async function anchorOfBatch(
-  store: Store,
-  federation: Sha256Hash,
-  node: NodeId,
-  batch: number,
-  envelope: Sha256Hash,
-): Promise<Anchor | undefined> {
-  const stored = await readBatch(store, node, batch);
-  if (stored === undefined || hashText(nativeSuite, stored.signed.statement) !== envelope) return undefined;
-  const expected = nameEnvelope(nativeSuite, federation, stored.envelope, stored.signed.statement);
-  return (await readAnchor(store, node, batch, writeLedgerMessage(expected)))?.anchor;
 }

@@ -19,17 +19,13 @@ export interface TopicReaderOptions extends TopicIdentity {
   /** Pause between two readings when nobody waits for a message, in milliseconds. */
   readonly intervalMs?: number;
   /** Told of every first occurrence, after it is on the disk. */
-  readonly onAnchor?: (anchors: readonly AnchorRow[]) => void;
+  readonly onAnchor: (anchors: readonly AnchorRow[]) => void;
   /** Told of messages that name statements, after they are on the disk. */
-  readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
-  /** Told of anchors for a batch that another message anchored before, after they are on the disk. */
-  readonly onRival?: (rivals: readonly AnchorRow[]) => void;
+  readonly onStatement: (statements: readonly StatementAnchorRow[]) => void;
 }
 
 export interface TopicReaderState {
   readonly head: TopicHead;
-  /** Epoch milliseconds of the last answer that a mirror gave and that linked; null for none since the start. */
-  readonly lastReadAt: number | null;
   /** Why the last reading failed; null where it did not. */
   readonly failure: string | null;
   /** Pages refused since the start because they did not link. */
@@ -68,7 +64,6 @@ export class TopicReader implements AsyncDisposable {
   /** The mirror to ask first: turned on at every empty or failed answer, so that none can withhold messages for good. */
   #turn = 0;
   #fastUntil = 0;
-  #lastReadAt: number | null = null;
   #reachedEnd = false;
   #failure: string | null = null;
   /** Rounds in a row in which no mirror gave a page that links. */
@@ -105,7 +100,6 @@ export class TopicReader implements AsyncDisposable {
   state(): TopicReaderState {
     return {
       head: this.#head,
-      lastReadAt: this.#lastReadAt,
       failure: this.#failure,
       refused: this.#refused,
       skipped: this.#skipped,
@@ -141,7 +135,6 @@ export class TopicReader implements AsyncDisposable {
       try {
         const read = await this.#readFrom(mirror);
         if (read === 0) this.#turn++;
-        this.#lastReadAt = this.#options.now();
         this.#failure = null;
         this.#failures = 0;
         this.#reachedEnd = read < PAGE_MESSAGES;
@@ -156,18 +149,17 @@ export class TopicReader implements AsyncDisposable {
   }
 
   async #readFrom(mirror: string): Promise<number> {
-    const { store, network, topicId, onAnchor, onStatement, onRival } = this.#options;
+    const { store, network, topicId, onAnchor, onStatement } = this.#options;
     const { signal } = this.#ending;
     const messages = await this.#options.mirror.messages(mirror, topicId, this.#head.sequence, signal);
     if (messages.length === 0) return 0;
     const { head, linked } = linkMessages(this.#head, topicId, messages);
-    const { operations, anchors, rivals, statements, skipped } = await takeAnchors(store, this.#options, linked);
+    const { operations, anchors, statements, skipped } = await takeAnchors(store, this.#options, linked);
     await store.write([...operations, topicHeadTable.put([network, topicId], head)]);
     this.#head = head;
     this.#skipped += skipped;
-    if (anchors.length > 0) onAnchor?.(anchors);
-    if (statements.length > 0) onStatement?.(statements);
-    if (rivals.length > 0) onRival?.(rivals);
+    if (anchors.length > 0) onAnchor(anchors);
+    if (statements.length > 0) onStatement(statements);
     return messages.length;
   }
 

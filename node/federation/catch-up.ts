@@ -85,6 +85,12 @@ export class CatchUp implements AsyncDisposable {
     for (const [chain, leads] of this.#leads) if (node === undefined || node === chain) leads.delete(peer);
   }
 
+  /** Pulls no more of a node's chain before somebody leads anew. Resolves once the page that is under way has ended. */
+  abandon(node: NodeId): Promise<void> {
+    this.#leads.delete(node);
+    return this.settled(node);
+  }
+
   /** Drops the held batches of a node after number `to`; the chain is pulled again from there. */
   async rewind(node: NodeId, to: number): Promise<void> {
     const { store, chains } = this.#options;
@@ -162,7 +168,7 @@ export class CatchUp implements AsyncDisposable {
         }
       });
     } finally {
-      // Not one by one, nor in the peer's lane: others may ask meanwhile.
+      // Not one by one, nor exclusive of other questions to the peer.
       if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
     }
     return assembler.wanted.batch > batch || assembler.wanted.seq > seq;

@@ -46,7 +46,6 @@ export interface FederationOptions {
   readonly transport: Transport;
   readonly askRosters: AskRosters;
   readonly now: () => number;
-  readonly headExchangeMs?: number;
   /** How long a member that a roster drops stays connected, in milliseconds. */
   readonly leaveMs?: number;
   /** How long members have to come before they are asked at their public addresses, in milliseconds. */
@@ -96,7 +95,7 @@ export class Federation implements AsyncDisposable {
 
   constructor(options: FederationOptions) {
     this.#options = options;
-    const { self, keys, besidesOwn, headExchangeMs } = options;
+    const { self, keys, besidesOwn } = options;
     const lanes = new Lanes<NodeId>();
     this.faults = new PeerFaults(options.now);
     const { faults } = this;
@@ -120,7 +119,6 @@ export class Federation implements AsyncDisposable {
       onRival: (node, peer, batch) => this.#judgeHead(node, peer, batch),
       onProof: (proof) => this.#gossip.learn(proof),
       onExchanged: (peer) => this.#ownChain.noteCompared(peer),
-      ...(headExchangeMs === undefined ? {} : { intervalMs: headExchangeMs }),
     });
     this.#catchUp = new CatchUp({
       ...options,

@@ -33,7 +33,6 @@ export interface HeadExchangeOptions {
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
   readonly lanes: Lanes<NodeId>;
-  readonly intervalMs?: number;
   readonly log: Logger;
   /** A peer says that it holds a chain up to a batch. */
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
@@ -58,7 +57,7 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.exchangeAll(), this.#options.intervalMs ?? HEAD_EXCHANGE_MS);
+    this.#timer = setInterval(() => this.exchangeAll(), HEAD_EXCHANGE_MS);
   }
 
   /** Exchanges with a peer that has come, and again once both have caught up. */

@@ -112,7 +112,15 @@ export class Holdings implements AsyncDisposable {
   #expect(peer: NodeId, batch: number): void {
     if (this.#upTo >= this.#head || !this.#options.isMember(peer)) return;
     this.#expected.set(peer, Math.max(batch, this.#expected.get(peer) ?? 0));
-    this.#loop ??= this.#run().finally(() => (this.#loop = undefined));
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#loop ??= this.#run().finally(() => {
+      this.#loop = undefined;
+      // Who was noted after the loop's last look, and before this.
+      if (this.#expected.size > 0 && !this.#closing.signal.aborted) this.#wake();
+    });
   }
 
   get #head(): number {

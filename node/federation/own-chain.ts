@@ -43,7 +43,7 @@ export interface OwnChainOptions {
   readonly rivals: RivalSearch;
   readonly decided: Decided;
   readonly faults: PeerFaults;
-  readonly catchUp: Pick<CatchUp, 'lead' | 'settled' | 'forgive'>;
+  readonly catchUp: Pick<CatchUp, 'abandon' | 'forgive' | 'lead' | 'settled'>;
   /** Takes one of this node's own checkpoints. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   readonly log: Logger;
@@ -122,7 +122,7 @@ export class OwnChain {
    * such batches once nothing that was shown is lacking and `suffices`, or the node is halted. Rejects when the signal ends.
    */
   async recover(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
-    const { self, chains } = this.#options;
+    const { self, chains, catchUp } = this.#options;
     const before = chains.head(self).batch;
     while (this.#halted === null) {
       signal.throwIfAborted();
@@ -131,10 +131,11 @@ export class OwnChain {
       // Asked where something is lacking too: it is what tells the operator.
       const isEnough = await suffices({ answered: this.#heard(), shown: this.#shown });
       if (this.#lacks()) await this.#takeBack(signal);
-      else if (isEnough) break;
-      else await this.#wake.wait(LOOK_MS, signal);
+      else if (!isEnough) await this.#wake.wait(LOOK_MS, signal);
+      else if (await this.#isAtRest()) break;
     }
     this.#recovering = false;
+    await catchUp.abandon(self);
     return chains.head(self).batch - before;
   }
 
@@ -178,6 +179,17 @@ export class OwnChain {
     for (const peer of this.#claims.keys()) catchUp.forgive(peer, self);
     // It is shown again: what nobody brings may be what the log cannot decide by now.
     this.#shown = held;
+  }
+
+  /**
+   * Nothing of the own chain may be pulled once this node signs: it would be written over what is recorded. Whether nothing
+   * came of what was under way.
+   */
+  async #isAtRest(): Promise<boolean> {
+    const { self, chains, catchUp } = this.#options;
+    const held = chains.head(self).batch;
+    await catchUp.abandon(self);
+    return chains.head(self).batch === held;
   }
 
   /** Members that answered, without those that may hold more than is held here. */

@@ -48,6 +48,8 @@ export class Replacement implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #running = new Map<NodeId, Promise<void>>();
   readonly #wakes = new Map<NodeId, Wake>();
+  /** Nodes to look at once more: they were poked while they were looked at. */
+  readonly #again = new Set<NodeId>();
   /** Nodes of which a held batch waits for another in its place. */
   readonly #due = new Set<NodeId>();
 
@@ -58,8 +60,11 @@ export class Replacement implements AsyncDisposable {
   /** A held batch of the node, of that number or the first that is undecided, may be one that gives way. */
   poke(node: NodeId): void {
     if (node === this.#options.self || this.#closing.signal.aborted) return;
-    this.#wakes.get(node)?.ring();
-    if (this.#running.has(node)) return;
+    if (this.#running.has(node)) {
+      this.#again.add(node);
+      this.#wakes.get(node)?.ring();
+      return;
+    }
     const run = this.#run(node)
       .catch((error: unknown) => {
         this.#options.log.error({ err: error, node }, 'a held batch could not be replaced');
@@ -68,6 +73,7 @@ export class Replacement implements AsyncDisposable {
         this.#running.delete(node);
         this.#wakes.delete(node);
         if (this.#due.delete(node)) this.#options.catchUp.resume(node);
+        if (this.#again.delete(node)) this.poke(node);
       });
     this.#running.set(node, run);
   }
@@ -88,6 +94,7 @@ export class Replacement implements AsyncDisposable {
     const wake = new Wake();
     this.#wakes.set(node, wake);
     for (let tries = 1; !signal.aborted; tries++) {
+      this.#again.delete(node);
       const outdone = await this.#outdone(node);
       if (outdone === undefined) return;
       this.#due.add(node);

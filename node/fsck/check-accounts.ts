@@ -1,5 +1,5 @@
 import { accountTable } from '../accounts/account.ts';
-import { accountKeyTable, type ApiKey, apiKeyTable, type EarlierKey, isEarlierKey } from '../accounts/api-key.ts';
+import { accountKeyTable, apiKeyTable } from '../accounts/api-key.ts';
 import { emailDigest } from '../accounts/sign-up/email-address.ts';
 import { signUpTable } from '../accounts/sign-up/sign-up-table.ts';
 import type { Check, TableCheck } from './check.ts';
@@ -36,22 +36,17 @@ async function checkKeys(check: Check): Promise<void> {
     if ((await store.get(accountTable.key(value.account))) === undefined) {
       report.problem(apiKeyTable.name, key, `belongs to the account ${value.account}, which does not exist`);
     }
-    if (!(await isListed(check, parts.join('/'), value))) {
+    if ((await accountKeyTable.get(store, value.account, value.id)) !== parts.join('/')) {
       report.problem(apiKeyTable.name, key, `is not among the keys of the account ${value.account}`);
     }
   }
-}
-
-/** A key that waits to be rewritten has no id yet, and stands in no list. */
-async function isListed({ store }: Check, digest: string, key: ApiKey | EarlierKey): Promise<boolean> {
-  return isEarlierKey(key) || (await accountKeyTable.get(store, key.account, key.id)) === digest;
 }
 
 async function checkKeyLists(check: Check): Promise<void> {
   for await (const { key, parts, value } of readRows(check, accountKeyTable)) {
     if (value === undefined) continue;
     const held = DIGEST.test(value) ? await apiKeyTable.get(check.store, value).catch(() => undefined) : undefined;
-    if (held !== undefined && !isEarlierKey(held) && held.account === parts[0] && held.id === parts[1]) continue;
+    if (held !== undefined && held.account === parts[0] && held.id === parts[1]) continue;
     check.report.problem(accountKeyTable.name, key, 'names a key that is not there, or another one');
   }
 }

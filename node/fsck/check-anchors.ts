@@ -1,12 +1,12 @@
 import { parseLedgerMessage, writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash, rivalAnchorTable } from '../anchoring/anchors.ts';
+import { type AnchorRow, anchorTable, MAX_SIGHTINGS, messageHash } from '../anchoring/anchors.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { placeFaults } from './anchor-place.ts';
 import type { Check, TableCheck } from './check.ts';
 import { heldBatch } from './held-batch.ts';
-import { countRows, readRows } from './rows.ts';
+import { readRows } from './rows.ts';
 
 type Anchor = AnchorRow['anchor'];
 /** The anchor furthest along each topic, by the key of the topic's head. */
@@ -17,12 +17,12 @@ type Furthest = Map<string, Anchor>;
  * heads: at or past every anchor of their topic. Memory grows with topics.
  */
 export const anchorCheck: TableCheck = {
-  tables: [anchorTable, rivalAnchorTable, topicHeadTable],
+  tables: [anchorTable, topicHeadTable],
   async run(check) {
     const furthest: Furthest = new Map();
     for await (const { key, value } of readRows(check, anchorTable)) {
       if (value === undefined) continue;
-      checkAnchor(check, anchorTable, key, value);
+      checkAnchor(check, key, value);
       await countAgainstEnvelope(check, value);
       const topic = topicHeadTable.key(value.anchor.network, value.anchor.topicId);
       const known = furthest.get(topic);
@@ -30,16 +30,15 @@ export const anchorCheck: TableCheck = {
         furthest.set(topic, value.anchor);
       }
     }
-    await checkRivals(check);
     await checkHeads(check, furthest);
   },
 };
 
-function checkAnchor(check: Check, table: typeof anchorTable, key: string, row: AnchorRow): void {
+function checkAnchor(check: Check, key: string, row: AnchorRow): void {
   const { report } = check;
   const { node, batch, envelope, anchor, alsoAnchoredAt } = row;
-  const problem = (detail: string) => report.problem(table.name, key, detail);
-  if (key !== table.key(node, batch, messageHash(anchor.message))) {
+  const problem = (detail: string) => report.problem(anchorTable.name, key, detail);
+  if (key !== anchorTable.key(node, batch, messageHash(anchor.message))) {
     problem('stands under another key than that of its message');
   }
   try {
@@ -62,20 +61,6 @@ async function countAgainstEnvelope({ store, report, keys }: Check, { node, batc
   if (held === undefined) return report.count('anchorsAhead');
   const expected = nameEnvelope(nativeSuite, keys.rosters.genesis, held.envelope, held.signed.statement);
   report.count(writeLedgerMessage(expected) === anchor.message ? 'anchors' : 'anchorsRival');
-}
-
-async function checkRivals(check: Check): Promise<void> {
-  const { report, store } = check;
-  for await (const { key, value } of readRows(check, rivalAnchorTable)) {
-    if (value === undefined) continue;
-    checkAnchor(check, rivalAnchorTable, key, value);
-    const standing = anchorTable.key(value.node, value.batch, messageHash(value.anchor.message));
-    if ((await store.get(standing)) === undefined) {
-      report.problem(rivalAnchorTable.name, key, 'is not among the anchors');
-    } else if ((await countRows(check, anchorTable, value.node, value.batch)) < 2) {
-      report.problem(rivalAnchorTable.name, key, 'is the only anchor of its batch');
-    }
-  }
 }
 
 async function checkHeads(check: Check, furthest: Furthest): Promise<void> {

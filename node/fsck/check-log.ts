@@ -1,5 +1,6 @@
 import { hashText } from '../../protocol/hash.ts';
-import { type Decision, decisionLeaf, decisionText } from '../../protocol/log/decision.ts';
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
@@ -135,7 +136,7 @@ async function checkEntries(check: Check, replay: LogReplay | null, walk: LogWal
       continue;
     }
     report.count('decisions');
-    await walk.take(decisionLeaf(nativeSuite, value));
+    await walk.take(leafHash(nativeSuite, value));
     const decision = readDecision(check, key, value, next - 1);
     if (decision === undefined || replay === null) {
       replay?.skip();

@@ -73,7 +73,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'retention-locked':
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
   'not-yet-anchored':
-    'The root of the record is not yet on the ledger. Come back, or ask with `partial=1` for what there is.',
+    'The record is not confirmed yet: its batch is not decided, or too few members vouch for it. Come back, or ask with `partial=1` for what there is.',
   'prompt-too-long':
     'The messages have more tokens than the model takes together with its answer. `promptTokens` and `contextTokens` say how many, where that is known. Nothing is charged.',
   'payment-bound-elsewhere':

@@ -36,7 +36,6 @@ export interface OwnKeysOptions {
   readonly onRotated: () => void;
   readonly now: () => number;
   readonly log: Logger;
-  readonly retryMs?: number;
 }
 
 /** What a revocation came to. */
@@ -78,10 +77,11 @@ export class OwnKeys implements AsyncDisposable {
    */
   settle(): Promise<void> {
     return this.#lanes.exclusive(LANE, async () => {
-      const { signer, keys, node } = this.#options;
-      if (!(await this.#finishRotation())) await this.#certifyAndUse(signer);
+      const { signer, signing, keys, node } = this.#options;
+      // A key that was revoked before this call is out of use already.
+      if (!(await this.#finishRotation()) && signing.keyId === signer.keyId) await this.#certifyAndUse(signer);
       this.#settled = true;
-      if (keys.directory.revocation(node, this.#options.signing.keyId) !== undefined) await this.#rotate();
+      if (keys.directory.revocation(node, signing.keyId) !== undefined) await this.#rotate();
     });
   }
 
@@ -204,7 +204,7 @@ export class OwnKeys implements AsyncDisposable {
         await this.#rotate();
       } catch (error) {
         this.#options.log.error({ err: error, keyId: revoked }, 'a revoked key could not be replaced; trying again');
-        this.#retry = setTimeout(() => this.#replace(revoked), this.#options.retryMs ?? RETRY_MS);
+        this.#retry = setTimeout(() => this.#replace(revoked), RETRY_MS);
       }
     });
   }

@@ -60,7 +60,7 @@ export type CheckpointOutcome = 'counted' | 'known' | 'ahead' | 'false';
 /**
  * The checkpoints of all members, as far as this node's own tree agrees with them (TRUST §4).
  *
- * Ownership: the maps are moved in the member's lane alone, after the write.
+ * Ownership: the maps are moved for one checkpoint of a member at a time, after the write.
  */
 export class CheckpointBook {
   readonly #store: Rows;

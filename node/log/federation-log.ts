@@ -2,7 +2,8 @@ import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { decide, type Rival, type TopicMessage } from '../../protocol/log/decide.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
-import { type Decision, decisionLeaf, decisionText } from '../../protocol/log/decision.ts';
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
 import { initialState } from '../../protocol/log/in-force.ts';
 import { consistencyAt, pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
 import { LogTree } from '../../protocol/log/log-tree.ts';
@@ -219,7 +220,7 @@ export class FederationLog {
         }
       }
     }
-    const { tree, tiles } = this.#tree.grow(decided.map(({ text }) => decisionLeaf(nativeSuite, text)));
+    const { tree, tiles } = this.#tree.grow(decided.map(({ text }) => leafHash(nativeSuite, text)));
     await this.#store.write([
       ...decided.flatMap(rowsOf),
       ...rivals.map(({ node, batch, name }) => rivalNameTable.put([node, batch], name)),

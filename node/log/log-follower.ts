@@ -88,6 +88,9 @@ export class LogFollower implements AsyncDisposable {
   #needsRoster: Sha256Hash | null = null;
   #contradictedBy: readonly NodeId[] = [];
   #isReleased = false;
+  /** What the log came to and was not told of yet, in order. */
+  readonly #untold: Advance[] = [];
+  #reconsiders = false;
 
   private constructor(
     options: LogFollowerOptions,
@@ -225,15 +228,19 @@ export class LogFollower implements AsyncDisposable {
   }
 
   /**
-   * Takes final messages. Rejects where a roster's text is lacking: the same messages come again after a pause, of which
-   * the log has taken some by then.
+   * Takes final messages. Rejects where a roster's text is lacking, or the store fails: the same messages come again after a
+   * pause, of which the log has taken some by then, and has still to tell what it came to.
    */
   async #take(messages: readonly FinalMessage[]): Promise<void> {
     const { findRoster, besides } = this.#options;
+    await this.#tell();
     await takeFinal(this.federationLog, messages, {
       besides: besides?.(messages, this.federationLog.state) ?? [],
       textOf: findRoster,
-      onAdvance: (advance) => this.#noteAdvance(advance),
+      onAdvance: (advance) => {
+        this.#untold.push(advance);
+        return this.#tell();
+      },
     });
   }
 
@@ -264,15 +271,27 @@ export class LogFollower implements AsyncDisposable {
     if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
   }
 
-  async #noteAdvance({ decided, rivals, undecided, needs }: Advance): Promise<void> {
-    const { keys, onDecided, onRivals, onUndecided } = this.#options;
+  /** Each is told once: what the store may refuse comes before that, or is done again. */
+  async #tell(): Promise<void> {
+    const { keys } = this.#options;
+    for (let [advance] = this.#untold; advance !== undefined; [advance] = this.#untold) {
+      // First of all: what else was decided is judged by the rosters in force.
+      if (advance.decided.length > 0) await keys.book.follow();
+      this.#untold.shift();
+      this.#noteAdvance(advance);
+    }
+    if (!this.#reconsiders) return;
+    await this.#checkpoints.reconsider();
+    this.#reconsiders = false;
+    this.#checkpoints.noteGrowth();
+  }
+
+  #noteAdvance({ decided, rivals, undecided, needs }: Advance): void {
+    const { onDecided, onRivals, onUndecided } = this.#options;
     if (undecided.length > 0) onUndecided?.(undecided);
     if (decided.length > 0) {
-      // First of all: what else was decided is judged by the rosters in force.
-      await keys.book.follow();
       onDecided?.(decided);
-      await this.#checkpoints.reconsider();
-      this.#checkpoints.noteGrowth();
+      this.#reconsiders = true;
     }
     if (rivals.length > 0) onRivals?.(rivals);
     this.#needsRoster = needs;

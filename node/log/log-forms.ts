@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
+import { checkpointFrames, readCheckpointFrames } from '../federation/checkpoint-frames.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { TopicPointShape } from '../topic/topic-point.ts';
 
@@ -23,26 +23,13 @@ const compiled = Compile(LogAnswerShape);
 /** `log` protocol: asks for all of it. */
 export const LOG_REQUEST = new Uint8Array();
 
-/** One frame a checkpoint, after one of all else: none is larger than a frame may be. */
-export function* logFrames({ checkpoints, ...told }: LogAnswer): Generator<Uint8Array> {
-  yield utf8(JSON.stringify(told));
-  for (const checkpoint of checkpoints.slice(0, MAX_CHECKPOINTS)) yield utf8(JSON.stringify(checkpoint));
+export function logFrames({ checkpoints, ...told }: LogAnswer): Generator<Uint8Array> {
+  return checkpointFrames(told, checkpoints.slice(0, MAX_CHECKPOINTS));
 }
 
 /** Reads the frames of an answer. Throws `PeerStatementError` `malformed`. */
 export function readLogAnswer(frames: readonly Uint8Array[]): LogAnswer {
-  const [told, ...checkpoints] = frames.map(readJson);
-  const answer: unknown = { ...told, checkpoints };
+  const answer = readCheckpointFrames(frames);
   if (!compiled.Check(answer)) throw new PeerStatementError('malformed', 'an answer about the log of another shape');
   return answer;
-}
-
-function readJson(frame: Uint8Array): object {
-  try {
-    const value: unknown = JSON.parse(decodeUtf8(frame));
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // Falls through: it is no JSON.
-  }
-  throw new PeerStatementError('malformed', 'an answer about the log that is no JSON object');
 }

@@ -7,7 +7,7 @@ import type { CheckpointBook } from './checkpoint-book.ts';
 import type { FederationLog } from './federation-log.ts';
 import type { Vouching } from './vouching.ts';
 
-/** What is asked of the rooms that build the log. */
+/** What is asked of those that build the log. */
 export interface LogSources {
   readonly federationLog: Pick<FederationLog, 'size' | 'root'>;
   readonly book: Pick<CheckpointBook, 'all' | 'contradicted'>;

@@ -5,7 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { anchorTable, rivalAnchorTable, statementAnchorTable } from '../anchoring/anchors.ts';
+import { anchorTable, statementAnchorTable } from '../anchoring/anchors.ts';
 import { outboxClosedTable, requeue, rowOperation } from '../anchoring/outbox.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
@@ -47,7 +47,6 @@ const READ_TABLES = [
   replacedCheckpointTable,
   ownVouchedTable,
   anchorTable,
-  rivalAnchorTable,
   statementAnchorTable,
   topicHeadTable,
   ownNameTable,

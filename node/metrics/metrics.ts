@@ -19,7 +19,6 @@ export interface MetricSources extends LogMetricSources {
   readonly anchoring: () => Promise<{
     readonly lagSeconds: number;
     readonly backlog: number;
-    readonly delayed: boolean;
   }>;
 }
 

@@ -58,7 +58,7 @@ const stateCodec = jsonCodec((value: unknown): value is MonitorState => compiled
 const monitorStateTable = new Table('monitor-state', stateCodec);
 const STATE_ROW = 'state';
 
-export const EMPTY_STATE: MonitorState = {
+const EMPTY_STATE: MonitorState = {
   v: 3,
   consensusTimestamp: null,
   shown: {},

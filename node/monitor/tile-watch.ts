@@ -1,4 +1,4 @@
-import { decisionLeaf } from '../../protocol/log/decision.ts';
+import { leafHash } from '../../protocol/merkle/hash.ts';
 import { decodeEntries, EntriesTileError } from '../../protocol/log/entries-tile.ts';
 import { type TileName, tileWidth, writeTilePath } from '../../protocol/log/tile-path.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
@@ -92,7 +92,7 @@ export class TileWatch {
 
 function leavesOf(tile: Uint8Array, width: number): readonly Uint8Array[] | null {
   try {
-    return decodeEntries(tile, width).map((entry) => decisionLeaf(nativeSuite, entry));
+    return decodeEntries(tile, width).map((entry) => leafHash(nativeSuite, entry));
   } catch (error) {
     if (error instanceof EntriesTileError) return null;
     throw error;

@@ -27,6 +27,8 @@ export interface SigningKeyRooms {
   readonly now: () => number;
 }
 
+export const SIGNING_KEYS_PATH = '/signing-keys';
+export const REVOKE_PATH = '/signing-keys/revoke';
 const MAX_BYTES = 64 << 10;
 const FIELD_OF: Readonly<Record<OwnKeyFault, string>> = { 'unknown-key': 'keyId', 'in-future': 'compromisedSince' };
 
@@ -38,7 +40,7 @@ export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute
   const { self, keys, ownKeys, now, store, anchoring } = rooms;
   const fallen = new FallenRecords({ self, store, directory: keys.directory, ledger: anchoring });
   return [
-    operatorRoute('GET', '/signing-keys', () => keysAnswer(rooms)),
+    operatorRoute('GET', SIGNING_KEYS_PATH, () => keysAnswer(rooms)),
     operatorRoute('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
@@ -48,7 +50,7 @@ export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute
       const before = ownKeys.keyId;
       return { node: self, before, keyId: (await ownKeys.rotate()).keyId };
     }),
-    operatorRoute('POST', '/signing-keys/revoke', async (context) => {
+    operatorRoute('POST', REVOKE_PATH, async (context) => {
       const request = validateRevoke(await bodyOf(context));
       const { keyId = ownKeys.keyId, compromisedSince = timestampOf(now()), note } = request;
       const { revocation, replacedBy } = await refusable(() => ownKeys.revoke(keyId, compromisedSince, note));

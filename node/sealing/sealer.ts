@@ -80,6 +80,7 @@ export class Sealer implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #sealing: Promise<void> = Promise.resolve();
   #resigning: Promise<void> = Promise.resolve();
+  #started = false;
   #closed = false;
   #halted = false;
   #refusal: ChainRefusal | null = null;
@@ -134,6 +135,7 @@ export class Sealer implements AsyncDisposable {
   }
 
   start(): void {
+    this.#started = true;
     if (this.#chain.refusal !== null) return this.#refuse(this.#chain.refusal);
     for (const batch of this.#found) this.#enqueue(batch);
     this.#found = [];
@@ -166,8 +168,10 @@ export class Sealer implements AsyncDisposable {
   /**
    * A revocation of an own key is in force, or a key has taken the place of a revoked one: what is undecided by a revoked
    * key is signed anew by the key that signs now. Resolves once that is on the disk; tries until the store and the key let it.
+   * Before `start` nothing is signed: who starts it calls this again.
    */
   signAnew(): Promise<void> {
+    if (!this.#started) return Promise.resolve();
     this.#resigning = this.#resigning.then(() => this.#signAnew());
     return this.#resigning;
   }

@@ -50,6 +50,8 @@ export class OwnNames {
       if (accounts[payer] !== this.#self) continue;
       const named = batchNamed(message);
       if (named === null || named.federation !== federation || named.node !== this.#self) continue;
+      // It decides nothing, and must not hide a name that can.
+      if (isRevoked(state, this.#self, named.keyId)) continue;
       this.#names.set(named.batch, named.keyId);
       changed.add(named.batch);
     }

@@ -21,7 +21,7 @@ export interface StartAnswersOptions {
  * Crash order: what is told is on the disk before it is sent; what came from a node is noted after the batch is stored, so a
  * crash between the two forgets that it may be named.
  *
- * Ownership: `#told` is moved in the node's lane alone, after the write.
+ * Ownership: `#told` is moved by one answer to a node at a time, after the write.
  */
 export class StartAnswers {
   readonly #options: StartAnswersOptions;

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
+import { checkpointFrames, readCheckpointFrames } from '../federation/checkpoint-frames.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 
 /** Checkpoints of one answer at most: the newest by each of a member's last keys, and one that is not judged yet. */
@@ -22,29 +22,16 @@ const compiled = Compile(StartAnswerShape);
 /** `start` protocol: asks how far the asker's own chain is held. */
 export const START_REQUEST = new Uint8Array();
 
-/** One frame a checkpoint, after one of all else: none is larger than a frame may be. */
-export function* startFrames({ batch, checkpoints }: StartAnswer): Generator<Uint8Array> {
-  yield utf8(JSON.stringify({ batch }));
-  for (const checkpoint of checkpoints.slice(0, MAX_CHECKPOINTS)) yield utf8(JSON.stringify(checkpoint));
+export function startFrames({ batch, checkpoints }: StartAnswer): Generator<Uint8Array> {
+  return checkpointFrames({ batch }, checkpoints.slice(0, MAX_CHECKPOINTS));
 }
 
 /** Reads the frames of an answer. Throws `PeerStatementError` `malformed`. */
 export function readStartAnswer(frames: readonly Uint8Array[]): StartAnswer {
   if (frames.length > MAX_CHECKPOINTS + 1) throw malformed();
-  const [told, ...checkpoints] = frames.map(readJson);
-  const answer: unknown = { ...told, checkpoints };
+  const answer = readCheckpointFrames(frames);
   if (!compiled.Check(answer)) throw malformed();
   return answer;
-}
-
-function readJson(frame: Uint8Array): object {
-  try {
-    const value: unknown = JSON.parse(decodeUtf8(frame));
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // Falls through: it is no JSON.
-  }
-  throw malformed();
 }
 
 function malformed(): PeerStatementError {

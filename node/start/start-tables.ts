@@ -9,7 +9,6 @@ import { type Codec, jsonCodec, numberCodec, Table, textCodec } from '../store/t
  * `stopped`: 1 where the last run ended in order · `taken-back`: the last own batch that was taken back from another member.
  */
 export const START_ROWS = ['signed', 'stopped', 'taken-back'] as const;
-export type StartRow = (typeof START_ROWS)[number];
 
 /** (row) → its number. */
 export const startTable = new Table('start', numberCodec);

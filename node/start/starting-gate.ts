@@ -23,11 +23,11 @@ export function startingGate(gate: Gate, start: Starting): Gate {
   };
 }
 
-/** The operator's: what became of a restored copy is all that is answered meanwhile. */
-export function startingOperatorGate(gate: Gate, start: Starting, openPath: string): Gate {
+/** The operator's: meanwhile these paths alone are answered. */
+export function startingOperatorGate(gate: Gate, start: Starting, openPaths: readonly string[]): Gate {
   return {
     free: (context, route, answer) =>
-      start.pending && route.path !== openPath ? Promise.reject(recovering()) : gate.free(context, route, answer),
+      start.pending && !openPaths.includes(route.path) ? Promise.reject(recovering()) : gate.free(context, route, answer),
     keyed: gate.keyed,
   };
 }

@@ -32,8 +32,6 @@ export interface TopicReadingState {
   readonly final: TopicPoint;
   /** What this node tells. */
   readonly agreed: TopicPoint;
-  /** Epoch milliseconds of the last message that was processed; null for none since the start. */
-  readonly lastFinalAt: number | null;
   readonly sources: readonly SourceState[];
   /** Null where consensus nodes are not asked. */
   readonly consensus: Omit<SourceState, 'host' | 'position' | 'paused'> | null;
@@ -52,13 +50,11 @@ export function stateOf(
   agreement: Agreement,
   readers: readonly SourceReader[],
   second: SecondSource | null,
-  lastFinalAt: number | null,
 ): TopicReadingState {
   return {
     position: agreement.position,
     final: agreement.final(),
     agreed: agreement.agreedBySources(),
-    lastFinalAt,
     sources: readers.map(({ name, lastAnswerAt, failure, isPaused }) => ({
       host: name,
       position: agreement.headOf(name).sequence,

@@ -72,7 +72,6 @@ export class TopicReading implements AsyncDisposable {
   #loops: readonly Promise<void>[] | undefined;
   #fastUntil = 0;
   #told: TopicPoint;
-  #lastFinalAt: number | null = null;
 
   /** Throws `RangeError` where there are fewer than two sources: nothing could ever be agreed on. */
   constructor(options: TopicReadingOptions) {
@@ -157,7 +156,7 @@ export class TopicReading implements AsyncDisposable {
   }
 
   state(): TopicReadingState {
-    return stateOf(this.#agreement, this.#readers, this.#second, this.#lastFinalAt);
+    return stateOf(this.#agreement, this.#readers, this.#second);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -199,7 +198,7 @@ export class TopicReading implements AsyncDisposable {
 
   async #deliver(): Promise<void> {
     const { signal } = this.#ending;
-    const { onFinal, now, random, log, intervalMs = READ_INTERVAL_MS } = this.#options;
+    const { onFinal, random, log, intervalMs = READ_INTERVAL_MS } = this.#options;
     let failures = 0;
     while (!signal.aborted) {
       const messages = this.#agreement.nextFinal(PAGE_MESSAGES);
@@ -215,7 +214,6 @@ export class TopicReading implements AsyncDisposable {
         continue;
       }
       failures = 0;
-      this.#lastFinalAt = now();
       this.#agreement.advance(messages);
       for (const reader of this.#readers) if (reader.isPaused) reader.wake();
       this.#noteEnds();

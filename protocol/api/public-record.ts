@@ -15,7 +15,6 @@ const ServedBatchShape = Closed({
   batch: OrdinalShape,
   envelope: SignedStatementShape,
 });
-export type ServedBatch = Static<typeof ServedBatchShape>;
 
 /** `GET /v1/chains/:node`. */
 export const ChainAnswerShape = Closed({

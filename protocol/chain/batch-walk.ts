@@ -12,8 +12,8 @@ import { ChainRefusal } from './refusal.ts';
 import { type ChainHistory, type MovedSource, SourceWalk } from './sources.ts';
 
 /** Longest head and body that are read, in UTF-16 units: no closed head is longer, and no request is. */
-export const MAX_HEAD_LENGTH = 1024;
-export const MAX_BODY_LENGTH = 1 << 20;
+const MAX_HEAD_LENGTH = 1024;
+const MAX_BODY_LENGTH = 1 << 20;
 
 /** Records between two rests. */
 const SLICE = 256;

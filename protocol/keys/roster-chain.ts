@@ -1,6 +1,6 @@
 import { decodeBase64url } from '../bytes.ts';
 import { hashText, type Sha256Hash } from '../hash.ts';
-import type { EntityId, NodeId } from '../ids.ts';
+import type { NodeId } from '../ids.ts';
 import { RosterError } from '../log/roster-error.ts';
 import { federationDigest, type Member, type Roster, rosterStatement } from '../log/roster.ts';
 import { RosterHistory } from '../log/roster-history.ts';
@@ -135,15 +135,6 @@ export class RosterChain {
   identityKeys(node: NodeId): readonly Base64url[] {
     const named = this.rosters.flatMap(({ members }) => members.filter((member) => member.node === node));
     return [...new Set(named.toReversed().map(({ identityKey }) => identityKey))];
-  }
-
-  /** The node whose ledger account this is, in whichever roster; undefined where it is none of a member. */
-  ownerOf(account: EntityId): NodeId | undefined {
-    for (const { members } of this.rosters) {
-      const owner = members.find(({ accounts }) => accounts.includes(account));
-      if (owner !== undefined) return owner.node;
-    }
-    return undefined;
   }
 }
 

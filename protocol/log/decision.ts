@@ -1,8 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Hashable } from '../bytes.ts';
 import { Closed, ConsensusTimestampShape, CountShape, EntityIdShape, Sha384Shape } from '../shapes.ts';
 import { canonicalText } from '../statement/statement.ts';
-import { leafHash, type Sha256 } from '../merkle/hash.ts';
 
 /**
  * What one ledger message decided: a leaf of the federation's log. It repeats where the message stands on the ledger, so
@@ -27,10 +25,5 @@ const DecisionShape = Closed({
 });
 export type Decision = Static<typeof DecisionShape>;
 
-/** Reader and writer of a decision's canonical text, which is the entry of the log. */
+/** Reader and writer of a decision's canonical text, which is the entry of the log. Its leaf is the `leafHash` of it. */
 export const decisionText = canonicalText('decision', DecisionShape);
-
-/** Leaf of a decision's text in the log: RFC 9162 leaf hash, 32 bytes. */
-export function decisionLeaf(suite: Sha256, text: Hashable): Uint8Array {
-  return leafHash(suite, text);
-}

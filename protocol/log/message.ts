@@ -45,7 +45,6 @@ export type RevocationMessage = Static<typeof RevocationMessageShape>;
 
 /** A message of a federation on its ledger topic (TRUST §2). */
 export type LedgerMessage = BatchMessage | RosterMessage | RevocationMessage;
-export type LedgerMessageType = LedgerMessage['type'];
 
 const MESSAGE_TEXTS = {
   batch: canonicalText('batch message', BatchMessageShape),

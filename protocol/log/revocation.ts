@@ -7,7 +7,6 @@ import { statementKind } from '../statement/statement.ts';
  * `compromisedSince` (TRUST §5).
  */
 export const REVOCATION_REASONS = ['rotated', 'compromised'] as const;
-export type RevocationReason = (typeof REVOCATION_REASONS)[number];
 
 /** A node's identity key takes back one of its signing keys. It is in force once it is decided. */
 const RevocationShape = Closed({

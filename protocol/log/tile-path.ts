@@ -1,7 +1,7 @@
 import { TILE_WIDTH } from '../merkle/tiles.ts';
 
 /** Highest tile level that a log of up to 2^53 − 1 entries has: its hashes stand for 256^6 leaves each. */
-export const MAX_TILE_LEVEL = 6;
+const MAX_TILE_LEVEL = 6;
 
 const MAX_ENTRIES = Number.MAX_SAFE_INTEGER;
 /** Longest path that is read: five groups of digits name every tile there can be. In UTF-16 units. */

@@ -1,5 +1,6 @@
 import { hashBytes, type Sha256Hash, writeSha256 } from '../hash.ts';
-import { type Decision, decisionLeaf, decisionText } from '../log/decision.ts';
+import { type Decision, decisionText } from '../log/decision.ts';
+import { leafHash } from '../merkle/hash.ts';
 import type { Checkpoint } from '../log/checkpoint.ts';
 import { rootFromPath } from '../merkle/inclusion.ts';
 import type { Suite } from '../suite/suite.ts';
@@ -24,7 +25,7 @@ export class PlacedDecision {
     this.text = proof.text;
     this.value = decisionText.parse(proof.text);
     this.#suite = suite;
-    this.#leaf = decisionLeaf(suite, proof.text);
+    this.#leaf = leafHash(suite, proof.text);
     this.#paths = Map.groupBy(proof.paths, ({ size }) => size);
     this.#log = log;
   }

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert';
-import { anchorTable, rivalAnchorTable } from '../../node/anchoring/anchors.ts';
+import { anchorTable } from '../../node/anchoring/anchors.ts';
 import { equivocationTable } from '../../node/federation/equivocations.ts';
+import { rivalNameTable } from '../../node/log/rival-name.ts';
 import { envelopeTable } from '../../node/sealing/batch-tables.ts';
 import type { Store } from '../../node/store/store.ts';
 import { nodeId } from '../../protocol/ids.ts';
@@ -39,7 +40,7 @@ export async function requireExactlyOnce(nodes: readonly TestNode[], callers: re
     await requireWholeHome(config.home);
     await inspect(config.home, async (store) => {
       assert.is(await equivocationTable.last(store, []), undefined, 'two envelopes were signed for one batch');
-      assert.is(await rivalAnchorTable.last(store, []), undefined, 'two envelopes were anchored for one batch');
+      assert.is(await rivalNameTable.last(store, []), undefined, 'two envelopes were named for one batch');
       for (const submissions of callers) await submissions.requireIn(store);
       for await (const [, row] of anchorTable.under(store, [])) {
         assert.equal(row.alsoAnchoredAt, [], `batch ${row.node}/${row.batch} is anchored twice`);

@@ -84,7 +84,7 @@ function partsOf(random: Random, other: Bundle): Partial<Bundle> {
   return Object.fromEntries(wanted.map((part) => [part, other[part]]));
 }
 
-export function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
+function shuffled<Item>(random: Random, items: readonly Item[]): Item[] {
   const keyed = items.map((item) => ({ item, key: random.next() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }

@@ -36,10 +36,9 @@ export class AccountRoom implements AsyncDisposable {
     return last;
   }
 
-  static async open(before: (store: Store) => Promise<void> = async () => {}): Promise<AccountRoom> {
+  static async open(): Promise<AccountRoom> {
     const directory = await mkdtemp(join(tmpdir(), 'accounts-'));
     const store = await Store.open(directory);
-    await before(store);
     const room = new AccountRoom(store, directory);
     await room.reopen();
     return room;

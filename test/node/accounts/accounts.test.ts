@@ -1,11 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AccountError, type Authentication } from '../../../node/accounts/accounts.ts';
-import { apiKeyTable } from '../../../node/accounts/api-key.ts';
-import { keyDigest, MIN_API_KEY_CHARACTERS } from '../../../node/accounts/key-text.ts';
+import { MIN_API_KEY_CHARACTERS } from '../../../node/accounts/key-text.ts';
 import { SCOPES } from '../../../node/accounts/scopes.ts';
 import type { Account } from '../../../node/accounts/account.ts';
-import { AccountRoom, refusal, START } from './account-room.ts';
+import { AccountRoom, refusal } from './account-room.ts';
 
 const KEY = 'k'.repeat(MIN_API_KEY_CHARACTERS);
 
@@ -172,39 +171,6 @@ test('a change of several events is recorded whole, with what it changes', async
     ['account.created', 'key.created'],
     ['key.rotated', 'key.created'],
   ]);
-});
-
-test('keys of earlier stores become admin keys at the start, revoked ones stay revoked, once and for all', async () => {
-  const account = { id: 'acc_eu_acme', tier: 'standard' as const };
-  await using room = await AccountRoom.open(async (store) => {
-    const put = (key: string, value: object) => ({
-      type: 'put' as const,
-      key,
-      value: Buffer.from(JSON.stringify(value)),
-    });
-    await store.write([
-      put('account/acc_eu_acme', account),
-      put(apiKeyTable.key(keyDigest(KEY)), { account: 'acc_eu_acme', revoked: false }),
-      put(apiKeyTable.key(keyDigest(`${KEY}2`)), { account: 'acc_eu_acme', revoked: true }),
-    ]);
-  });
-  const found = await room.accounts.authenticate(KEY);
-  assert.equal(accountOf(found), account);
-  assert.is(await room.accounts.authenticate(`${KEY}2`), 'revoked');
-  const keys = await room.accounts.keys.list('acc_eu_acme');
-  assert.equal(
-    keys.map(({ preset, createdAt }) => [preset, Date.parse(createdAt)]),
-    [
-      ['admin', START],
-      ['admin', START],
-    ],
-  );
-  await room.accounts.setTier('acc_eu_acme', 'enterprise');
-  await room.reopen();
-  assert.equal(
-    (await room.accounts.keys.list('acc_eu_acme')).map(({ id }) => id),
-    keys.map(({ id }) => id),
-  );
 });
 
 test('no key is on the disk', async () => {

@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { anchorTable } from '../../../node/anchoring/anchors.ts';
 import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
 import type {
   LedgerClient,
@@ -9,7 +10,7 @@ import type {
   TransactionId,
 } from '../../../node/anchoring/ledger-client.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
-import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import { anchorMessage, AnchoringNode, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { LedgerProcess } from './ledger-process.ts';
 
@@ -91,15 +92,19 @@ async function dieAt(step: Step, directory: string, topicId: EntityId): Promise<
   const node = await AnchoringNode.start(directory, {
     config,
     ledger: new StoppingClient(new HederaClient(config), step, reached.resolve),
-    onSubmitted: () => step === 'noting' && reached.resolve(),
-    onAnchor: () => step === 'confirming' && reached.resolve(),
   });
+  // While no mirror answers, a row that is noted as submitted stays so.
+  await ledger.setFaults({ mirrorDown: step === 'noting' });
   await node.seal(1);
-  await reached.promise;
+  if (step === 'noting') await until('noted', async () => (await node.anchoring.status(1))?.status === 'submitted');
+  else if (step === 'confirming') {
+    await until('read back', async () => (await anchorTable.last(node.store, [NODE, 1])) !== undefined);
+  } else await reached.promise;
   if (step === 'answering') {
     await until('on the ledger', async () => (await ledger.messageCounts(topicId)).size === 1);
   }
   await node[Symbol.asyncDispose]();
+  await ledger.setFaults({ mirrorDown: false });
   // Asked of the disk, before anything runs again.
   const dead = await AnchoringNode.start(directory, {
     config: { ...config, mirrors: ['http://127.0.0.1:9'] },

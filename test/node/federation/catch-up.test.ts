@@ -123,6 +123,21 @@ test('a rest ends by itself', async () => {
   await until('the wake-up', () => pulling.head('eu') === 1);
 });
 
+test('of a chain that is abandoned nothing is pulled, whoever said before that it goes on', async () => {
+  await using pulling = await Pulling.start();
+  pulling.catchUp.lead(EU, US, 9);
+  await pulling.catchUp.settled(EU);
+  await pulling.catchUp.abandon(EU);
+  await pulling.seal('eu', ['us']);
+  pulling.now += 6_000;
+  pulling.catchUp.resume(EU);
+  await pulling.catchUp.settled(EU);
+  assert.equal([pulling.asked('us'), pulling.head('eu')], [1, 0]);
+  pulling.catchUp.lead(EU, US, 1);
+  await pulling.catchUp.settled(EU);
+  assert.is(pulling.head('eu'), 1);
+});
+
 test('chains come side by side, and a peer has one page under way at a time', async () => {
   await using pulling = await Pulling.start();
   for (const node of ['eu', 'us', 'ca']) for (let i = 0; i < 4; i++) await pulling.seal(node, ['eu', 'us', 'ca']);

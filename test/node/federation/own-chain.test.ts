@@ -1,13 +1,18 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { HaltReason, OwnChainEvidence } from '../../../node/federation/own-chain.ts';
+import { type HaltReason, OwnChain, type OwnChainEvidence } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
+import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { RivalSearch } from '../../../node/federation/rival-search.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
+import { Lanes } from '../../../node/lanes.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
-import { CHAIN_TABLES, type MemberRooms, rowsOf, storeBatch } from './member-rooms.ts';
+import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { FakeNetwork } from './fake-network.ts';
+import { CHAIN_TABLES, fastFederation, MemberRooms, rowsOf, silent, storeBatch, temporaryHome } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
@@ -208,6 +213,36 @@ test('a peer that comes later and holds more of our chain stops the node, on pro
   network.wire.heal('eu', 'jp');
   await until('the halt', () => rooms.federation.halted === 'behind');
   assert.equal(halts, ['behind']);
+});
+
+test('a start is over only once nothing of the own chain is being pulled, and what came last is looked at again', async () => {
+  await using home = await temporaryHome();
+  const federation = await fastFederation(NODES);
+  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  const batch = await federation.sealBatch('eu', [{}]);
+  const transport = new FakeNetwork().transport('eu', NODES, () => 'accept');
+  const lanes = new Lanes<MemberRooms['node']>();
+  const heads: number[] = [];
+  const ownChain = new OwnChain({
+    self: eu.node,
+    chains: eu.chains,
+    transport,
+    lanes,
+    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
+    decided: NOTHING_DECIDED,
+    faults: new PeerFaults(Date.now),
+    catchUp: {
+      lead: () => {},
+      forgive: () => {},
+      settled: async () => {},
+      abandon: async () => eu.chains.advance(batch),
+    },
+    onCheckpoint: async () => {},
+    onHalt: () => {},
+    log: silent,
+  });
+  const taken = await ownChain.recover(FOREVER, () => heads.push(eu.chains.head(eu.node).batch) > 0);
+  assert.equal([taken, heads], [1, [0, 1]]);
 });
 
 test.run();

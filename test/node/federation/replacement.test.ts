@@ -126,6 +126,30 @@ test('what the log decided, and what it may decide yet, stays', async () => {
   assert.equal([pulling.head('eu'), pulling.asked('us')], [2, 0]);
 });
 
+test('what is decided while the held chain is looked at is looked at again', async () => {
+  await using pulling = await Pulling.start();
+  const { other, next, showOther } = await forked(pulling);
+  await showOther();
+  let looks = 0;
+  let log = logOf();
+  pulling.decided = {
+    isRevoked: () => false,
+    async envelopeOf(node, batch) {
+      const answer = await log.envelopeOf(node, batch);
+      // The log goes on right after it was asked for the last time.
+      if (++looks === 2) {
+        log = logOf(hashOf(other.signed), hashOf(next.signed));
+        replacement.poke(EU);
+      }
+      return answer;
+    },
+  };
+  const { replacement, replaced } = replacing(pulling);
+  await using _ = replacement;
+  replacement.poke(EU);
+  await until('replaced', () => replaced.length === 1);
+});
+
 test('a crash in the middle of dropping leaves the chain up to some batch', async () => {
   await using pulling = await Pulling.start();
   const { first } = await forked(pulling);

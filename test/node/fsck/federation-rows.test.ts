@@ -71,14 +71,6 @@ const DAMAGES: readonly Damage[] = [
     found: ['outbox-closed', /the log has not decided it/],
   },
   {
-    what: 'a rival anchor is no rival',
-    mutate: async (r) => {
-      const [key, value] = await r.at('anchor/us', 0);
-      return [put(`rival-${key}`, value)];
-    },
-    found: ['rival-anchor', /only anchor/],
-  },
-  {
     what: 'the topic head is rolled back',
     mutate: edit('topic-head/', 0, (s) => s.replace(/"sequence":\d+/, '"sequence":1')),
     found: ['topic-head', /is at 1, before/],

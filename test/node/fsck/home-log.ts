@@ -79,7 +79,7 @@ async function addCheckpoints(store: Store, log: FederationLog, members: Readonl
 }
 
 /** A checkpoint that vouches for nothing. */
-export async function signCheckpoint(
+async function signCheckpoint(
   federation: Sha256Hash,
   node: NodeId,
   signer: Signer,

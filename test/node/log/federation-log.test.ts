@@ -7,7 +7,8 @@ import { openGate } from '../../../node/store/commit.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { decisionLeaf, decisionText } from '../../../protocol/log/decision.ts';
+import { decisionText } from '../../../protocol/log/decision.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { inclusionPath, merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -32,7 +33,7 @@ function longTopic(): Topic {
 }
 
 const topic = longTopic();
-const leaves = topic.decisions.map((decision) => decisionLeaf(nativeSuite, decisionText.write(decision)));
+const leaves = topic.decisions.map((decision) => leafHash(nativeSuite, decisionText.write(decision)));
 const rootOf = (size: number) => writeSha256(merkleRoot(nativeSuite, leaves.slice(0, size)));
 
 async function openLog(store: Store): Promise<FederationLog> {

@@ -33,7 +33,6 @@ const READING: TopicReadingState = {
   position: { ...HEAD, consensusTimestamp: null },
   final: HEAD,
   agreed: HEAD,
-  lastFinalAt: 1,
   sources: [
     { host: 'mirror.example', position: 9, lastAnswerAt: 1, failure: null, contradiction: null, paused: false },
     {

@@ -113,7 +113,6 @@ class RescueRoom implements AsyncDisposable {
         position: { sequence: 0, runningHash: NO_HASH, consensusTimestamp: null },
         final: { sequence: 0, runningHash: NO_HASH },
         agreed: { sequence: 0, runningHash: NO_HASH },
-        lastFinalAt: null,
         sources: [
           {
             host: 'mirror',

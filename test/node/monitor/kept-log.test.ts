@@ -6,7 +6,8 @@ import { logEntryTable, logTileTable } from '../../../node/log/log-tables.ts';
 import { KeptLog } from '../../../node/monitor/kept-log.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { decisionLeaf, decisionText } from '../../../protocol/log/decision.ts';
+import { decisionText } from '../../../protocol/log/decision.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { inclusionPath, merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
@@ -29,7 +30,7 @@ function longTopic(decisions: number): Topic {
 
 const topic = longTopic(STEP + KEPT + 300);
 const texts = topic.decisions.map((decision) => decisionText.write(decision));
-const leaves = texts.map((text) => decisionLeaf(nativeSuite, text));
+const leaves = texts.map((text) => leafHash(nativeSuite, text));
 
 async function openLog(rows: MemoryRows): Promise<FederationLog> {
   const log = await FederationLog.open(rows, rosterStatement.write(genesisOf()));
@@ -77,7 +78,7 @@ test('a log that was trimmed goes on, also where a node names anew what was let 
   const again = new KeptLog({ rows, log, trimmed: 0, kept: KEPT });
   await again.trim();
   assert.is(again.from, STEP);
-  const grown = more.decisions.map((decision) => decisionLeaf(nativeSuite, decisionText.write(decision)));
+  const grown = more.decisions.map((decision) => leafHash(nativeSuite, decisionText.write(decision)));
   assert.is(log.root, writeSha256(merkleRoot(nativeSuite, grown)));
 });
 

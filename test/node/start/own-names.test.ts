@@ -30,9 +30,9 @@ function accountOf(node: NodeId): EntityId {
   return account;
 }
 
-function name(batch: number, { node = EU, payer = accountOf(EU), of = state.federation } = {}): FinalMessage {
+function name(batch: number, { node = EU, payer = accountOf(EU), of = state.federation, keyId = KEY } = {}): FinalMessage {
   const envelope = hashText(nativeSuite, `envelope ${batch}`);
-  const message = writeLedgerMessage({ v: 2, type: 'batch', federation: of, node, batch, envelope, keyId: KEY });
+  const message = writeLedgerMessage({ v: 2, type: 'batch', federation: of, node, batch, envelope, keyId });
   return { sequence: 1, runningHash: state.runningHash, consensusTimestamp: consensusOf(0), payer, message: utf8(message) };
 }
 
@@ -73,6 +73,16 @@ test('a name by a key that was revoked decides nothing, and one that was decided
   assert.is(names.last(decided), 2);
   await store.write(names.take([], decided));
   assert.is(await store.first({}), undefined);
+});
+
+test('a name by a key that was revoked before does not hide one that can decide', async () => {
+  const names = await OwnNames.open(new MemoryRows(), EU);
+  const old = hashText(nativeSuite, 'a revoked key');
+  const revocation = { statement: KEY, index: 0, consensusTimestamp: consensusOf(0) };
+  const revoked: DecisionState = { ...state, revoked: { eu: { [old]: [revocation] } } };
+  names.take([name(2)], revoked);
+  assert.equal(names.take([name(2, { keyId: old })], revoked), []);
+  assert.is(names.last(revoked), 2);
 });
 
 test.run();

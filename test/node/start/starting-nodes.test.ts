@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { OperatorError, operatorRequest } from '../../../node/operator/operator-client.ts';
+import { readHead } from '../../../node/sealing/batch-tables.ts';
 import { LEDGER_LIMIT_MS } from '../../../node/start/node-start.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { isRevoked } from '../../../protocol/log/decision-state.ts';
 import { type NetworkOptions, TestNetwork } from '../../fixtures/test-network.ts';
 import { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
@@ -69,6 +72,35 @@ test('a node whose peers are up is ready at once, and one whose peer is away onc
   await starting;
   assert.is(await signerOf(eu), '200 ok');
   await record(eu, [eu, us]);
+});
+
+test('a key is revoked while its node waits, which signs with another one from the first', async () => {
+  await using scene = await stage({ nodes: ['eu', 'us', 'jp'] });
+  const { network } = scene;
+  const [eu, us, jp] = [network.node('eu'), network.node('us'), network.node('jp')];
+  await record(eu, [eu, us, jp]);
+  const stolen = eu.context.ownKeys.keyId;
+  await jp.stop();
+  await eu.stop();
+  const starting = eu.start();
+  // Where the test fails before, it is called off.
+  starting.catch(() => undefined);
+  await until('it to wait for jp alone', async () => (await waitsOf(eu)).join() === 'members');
+  const socket = join(eu.config.home, 'operator.sock');
+  const answer = await operatorRequest(socket, 'POST', '/signing-keys/revoke', { note: 'stolen' });
+  const { keyId, replacedBy }: { keyId: string; replacedBy: string } = JSON.parse(answer);
+  assert.is(keyId, stolen);
+  await until('the revocation in force', () => isRevoked(us.context.federationLog.state, EU, stolen));
+  await operatorRequest(socket, 'POST', '/signing-keys/rotate', {}).then(
+    () => assert.unreachable(),
+    (error: unknown) => assert.ok(error instanceof OperatorError && error.status === 503),
+  );
+  scene.passed = LEDGER_LIMIT_MS;
+  await starting;
+  assert.is(eu.context.ownKeys.keyId, replacedBy);
+  await record(eu, [eu, us]);
+  const last = await readHead(us.context.store, EU);
+  assert.is(last?.envelope.keyId, replacedBy);
 });
 
 test('the operator’s word that this is no copy replaces those who are away', async () => {

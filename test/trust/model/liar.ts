@@ -1,7 +1,8 @@
 import { hashText, type Sha256Hash, writeSha256, writeSha384 } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
-import { decisionLeaf, decisionText } from '../../../protocol/log/decision.ts';
+import { decisionText } from '../../../protocol/log/decision.ts';
+import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { nextBatch } from '../../../protocol/log/decision-state.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope } from '../../../protocol/log/naming.ts';
@@ -109,7 +110,7 @@ export class Liar {
       runningHash: truth.pointAt(truth.length).runningHash,
     });
     entries[index] = text;
-    const leaves = entries.map((entry) => decisionLeaf(keyedSuite, entry));
+    const leaves = entries.map((entry) => leafHash(keyedSuite, entry));
     const path = inclusionPath(keyedSuite, leaves, index).map(writeSha256);
     const vouched = { [sealed.node]: sealed.batch };
     const own = await this.#sign(leaves.length, writeSha256(merkleRoot(keyedSuite, leaves)), vouched);

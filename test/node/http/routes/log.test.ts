@@ -7,7 +7,8 @@ import { FederationLog } from '../../../../node/log/federation-log.ts';
 import { decodeUtf8 } from '../../../../protocol/bytes.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../../protocol/log/checkpoint.ts';
-import { decisionLeaf, decisionText } from '../../../../protocol/log/decision.ts';
+import { decisionText } from '../../../../protocol/log/decision.ts';
+import { leafHash } from '../../../../protocol/merkle/hash.ts';
 import { decodeEntries } from '../../../../protocol/log/entries-tile.ts';
 import { rosterStatement } from '../../../../protocol/log/roster.ts';
 import { merkleRoot } from '../../../../protocol/merkle/tree.ts';
@@ -22,7 +23,7 @@ const SIZE = 260;
 const topic = new Topic();
 for (let batch = 1; batch <= SIZE; batch++) topic.say('us', topic.batch('us', batch));
 const texts = topic.decisions.map((decision) => decisionText.write(decision));
-const leaves = texts.map((text) => decisionLeaf(nativeSuite, text));
+const leaves = texts.map((text) => leafHash(nativeSuite, text));
 
 const home = await LogStore.open();
 const federationLog = await FederationLog.open(home.store, rosterStatement.write(genesisOf()));
