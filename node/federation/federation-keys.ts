@@ -4,7 +4,7 @@ import { hashParts, hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
 import { KeyDirectory } from '../../protocol/keys/key-directory.ts';
-import { KeyError } from '../../protocol/keys/key-error.ts';
+import { KeyError, type KeyFault } from '../../protocol/keys/key-error.ts';
 import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { isRevocationNamed } from '../../protocol/log/in-force.ts';
@@ -56,15 +56,15 @@ export class FederationKeys {
 
   /**
    * Opens with the rosters of the log and those that the node was given, and all certificates kept. Throws `KeyError` where
-   * a stored one does not hold, `LogDamagedError` where the text of a roster is missing.
+   * a stored one does not read, `LogDamagedError` where the text of a roster is missing.
    */
   static async open(store: Store, log: RosterSource, given: RosterChain): Promise<FederationKeys> {
     const keys = new FederationKeys(store, log, await RosterBook.open(log, given));
     for await (const [, signed] of certificateTable.under(store, [])) {
-      ofMember(() => keys.directory.addCertificate(signed));
+      passingOver(() => keys.directory.addCertificate(signed));
     }
     for await (const [, signed] of revocationTable.under(store, [])) {
-      ofMember(() => keys.directory.addRevocation(signed));
+      passingOver(() => keys.directory.addRevocation(signed));
     }
     return keys;
   }
@@ -177,12 +177,22 @@ export class FederationKeys {
   }
 }
 
-/** Passes over what a node said that only a roster named which the log did not come to. */
-function ofMember(add: () => unknown): void {
+/** Why a statement that was checked when it was kept may have no place now. */
+const PASSED_OVER: ReadonlySet<KeyFault> = new Set([
+  // By an identity key, or of a node, that only a roster named which the log did not come to, or which is given no more.
+  'certificate-unsigned',
+  'revocation-unsigned',
+  'unknown-member',
+  // The ledger named it when it came, and the names fell.
+  'too-many',
+]);
+
+/** Passes over what has no place: whoever can bring that about must not keep this node from starting. */
+function passingOver(add: () => unknown): void {
   try {
     add();
   } catch (error) {
-    if (!(error instanceof KeyError && error.code === 'unknown-member')) throw error;
+    if (!(error instanceof KeyError && PASSED_OVER.has(error.code))) throw error;
   }
 }
 

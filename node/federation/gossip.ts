@@ -18,6 +18,8 @@ const MAX_ANNOUNCED = 256;
 /** An envelope is announced as it is sealed: one dated further from now than this shows a wrong clock, or a lie. */
 const MISDATED_MS = 120_000;
 
+type Told = Extract<GossipMessage, { readonly type: 'told' }>;
+
 export interface GossipOptions {
   readonly store: Store;
   readonly keys: FederationKeys;
@@ -45,6 +47,8 @@ export interface GossipOptions {
 export class Gossip {
   readonly #options: GossipOptions;
   readonly #announced = new Map<NodeId, Map<number, SignedStatement>>();
+  /** By member, when it told last, by its own clock. */
+  readonly #toldAt = new Map<NodeId, number>();
 
   constructor(options: GossipOptions) {
     this.#options = options;
@@ -52,8 +56,7 @@ export class Gossip {
 
   async receive(data: Uint8Array, from: NodeId): Promise<Verdict> {
     try {
-      await this.#take(decodeGossip(data), from);
-      return 'accept';
+      return await this.#take(decodeGossip(data), from);
     } catch (error) {
       if (!(error instanceof PeerStatementError)) {
         this.#options.log.error({ err: error, from }, 'gossip could not be taken');
@@ -89,7 +92,25 @@ export class Gossip {
     if (await this.#options.equivocations.learn(proof)) this.#options.onEquivocation(proof);
   }
 
-  async #take(message: GossipMessage, from: NodeId): Promise<void> {
+  async #take(message: GossipMessage, from: NodeId): Promise<Verdict> {
+    if (message.type === 'told') return this.#takeTold(message, from);
+    await this.#takeSigned(message, from);
+    return 'accept';
+  }
+
+  /**
+   * What a member told before says nothing any more: whoever keeps its message can pass it on as often as it likes, and
+   * would take back what it told since.
+   */
+  #takeTold({ node, at, point }: Told, from: NodeId): Verdict {
+    if (node !== from) throw new PeerStatementError('forged', `${from} tells for ${node}`);
+    if (at <= (this.#toldAt.get(from) ?? -1)) return 'ignore';
+    this.#toldAt.set(from, at);
+    this.#options.onTold(from, point);
+    return 'accept';
+  }
+
+  async #takeSigned(message: Exclude<GossipMessage, Told>, from: NodeId): Promise<void> {
     const { keys, chains, onLead } = this.#options;
     switch (message.type) {
       case 'envelope': {
@@ -107,9 +128,6 @@ export class Gossip {
         return;
       case 'revocation':
         await keys.learnRevocation(message.signed);
-        return;
-      case 'told':
-        this.#options.onTold(from, message.point);
         return;
       case 'checkpoint':
         await this.#options.onCheckpoint(message.signed);

@@ -9,7 +9,7 @@ import type { Chains } from './chains.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Lanes } from '../lanes.ts';
-import { decodeItem, pageRequest, type Status, STATUS_EQUIVOCATIONS, STATUS_REQUEST, status } from './page-forms.ts';
+import { decodeItem, type PageItem, type PageRequest, pageRequest, readStatus, type Status, STATUS_EQUIVOCATIONS, STATUS_REQUEST } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import type { Transport } from './transport/contract.ts';
@@ -21,6 +21,9 @@ const HEAD_EXCHANGE_MS = 30_000;
  * round. In milliseconds.
  */
 const SETTLING_MS = [2_000, 5_000] as const;
+
+/** Statements of one answer whose signatures do not hold, after which the rest of it is not looked at. */
+export const MAX_UNFOUNDED = 16;
 
 export interface HeadExchangeOptions {
   readonly store: Store;
@@ -131,7 +134,7 @@ export class HeadExchange implements AsyncDisposable {
     const frames = await this.#collect(peer, 'status', STATUS_REQUEST);
     const [frame] = frames;
     if (frame === undefined) throw new PeerStatementError('malformed', 'an empty status');
-    return status.decode(frame);
+    return readStatus(frame);
   }
 
   /** Whether a peer may know keys of a member that are not known here. What nobody would keep is not asked for. */
@@ -143,30 +146,31 @@ export class HeadExchange implements AsyncDisposable {
 
   async #pullKeys(peer: NodeId, node: NodeId): Promise<void> {
     const { keys } = this.#options;
-    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'keys', node }))) {
-      const item = decodeItem(frame);
-      await this.#unlessRefused(peer, async () => {
-        if (item.kind === 'certificate') await keys.learnCertificate(item.signed);
-        else if (item.kind === 'revocation') await keys.learnRevocation(item.signed);
-      });
-    }
+    await this.#learnAll(peer, { want: 'keys', node }, async (item) => {
+      if (item.kind === 'certificate') await keys.learnCertificate(item.signed);
+      else if (item.kind === 'revocation') await keys.learnRevocation(item.signed);
+    });
   }
 
   async #pullProofs(peer: NodeId): Promise<void> {
-    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode({ want: 'equivocations' }))) {
-      const item = decodeItem(frame);
-      if (item.kind === 'equivocation') await this.#unlessRefused(peer, () => this.#options.onProof(item.proof));
-    }
+    await this.#learnAll(peer, { want: 'equivocations' }, async (item) => {
+      if (item.kind === 'equivocation') await this.#options.onProof(item.proof);
+    });
   }
 
-  /** One statement that does not hold, or not yet, must not hide the others. */
-  async #unlessRefused(peer: NodeId, learn: () => Promise<void>): Promise<void> {
-    try {
-      await learn();
-    } catch (error) {
-      if (!(error instanceof PeerStatementError)) throw error;
-      this.#options.faults.noteError(peer, error);
-      this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
+  /** One statement that does not hold, or not yet, must not hide the others; of many that do not, no more are checked. */
+  async #learnAll(peer: NodeId, request: PageRequest, learn: (item: PageItem) => Promise<void>): Promise<void> {
+    let unfounded = 0;
+    for (const frame of await this.#collect(peer, 'batches', pageRequest.encode(request))) {
+      const item = decodeItem(frame);
+      try {
+        await learn(item);
+      } catch (error) {
+        if (!(error instanceof PeerStatementError)) throw error;
+        this.#options.faults.noteError(peer, error);
+        this.#options.log.warn({ err: error, peer }, 'a peer holds a statement that is refused here');
+        if (error.fault === 'forged' && ++unfounded >= MAX_UNFOUNDED) return;
+      }
     }
   }
 

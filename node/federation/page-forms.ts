@@ -117,6 +117,16 @@ export function decodeItem(frame: Uint8Array): PageItem {
   }
 }
 
+/** Reads a status. Throws `PeerStatementError` `malformed`, also on one that names a node twice: each name costs work. */
+export function readStatus(frame: Uint8Array): Status {
+  const value = status.decode(frame);
+  for (const named of [value.heads, value.keys]) {
+    const nodes = new Set(named.map(({ node }) => node));
+    if (nodes.size < named.length) throw new PeerStatementError('malformed', 'a status that names a node twice');
+  }
+  return value;
+}
+
 function form<Shape extends TSchema>(name: string, shape: Shape) {
   const compiled = Compile(shape);
   return {

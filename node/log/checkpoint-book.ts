@@ -85,31 +85,31 @@ export class CheckpointBook {
     for await (const [, signed] of checkpointTable.under(store, [])) {
       const known = readCheckpoint(signed);
       const { node } = known.checkpoint;
-      book.#counted.set(node, [...(book.#counted.get(node) ?? []), known].toSorted(newestFirst));
+      book.#counted.set(node, [...(book.#counted.get(node) ?? []), known]);
     }
     for await (const [[version = ''], signed] of replacedCheckpointTable.under(store, [])) {
       book.#noteReplaced([Number(version)], readCheckpoint(signed));
     }
     for await (const [, signed] of falseCheckpointTable.under(store, [])) {
       const known = readCheckpoint(signed);
-      book.#false.set(known.checkpoint.node, known);
+      if (book.#isBetter(known, book.#false.get(known.checkpoint.node))) book.#false.set(known.checkpoint.node, known);
     }
     return book;
   }
 
-  /** The newest checkpoint of a member that counts, by whichever key. */
+  /** The newest checkpoint of a member that counts, by whichever key: no revocation in force took it along. */
   newest(node: NodeId): KnownCheckpoint | undefined {
-    return this.#counted.get(node)?.[0];
+    return this.of(node).find(({ checkpoint }) => this.#signatories.stands(checkpoint));
   }
 
-  /** Newest checkpoints of all members, each by its newest key. */
+  /** Newest checkpoints of all members that count, each by whichever key. */
   all(): readonly KnownCheckpoint[] {
-    return [...this.#counted.values()].flatMap(([newest]) => newest ?? []);
+    return [...this.#counted.keys()].flatMap((node) => this.newest(node) ?? []);
   }
 
-  /** Those of a member that count: the newest of each of its last keys, newest first. */
+  /** Those of a member that the own tree agrees with: the newest of each of its last keys, what stands first, then the newest. */
   of(node: NodeId): readonly KnownCheckpoint[] {
-    return this.#counted.get(node) ?? [];
+    return this.#inOrder(this.#counted.get(node) ?? []);
   }
 
   /** All that count: of each member the newest of each of its last keys, and one for each roster of it that was replaced. */
@@ -173,18 +173,21 @@ export class CheckpointBook {
     if (saysNothing && versions.length === 0) return 'known';
     if (size > this.#tree.size) {
       const waiting = this.#ahead.get(node);
-      if (waiting === undefined || saysMore(known.checkpoint, waiting.checkpoint)) this.#ahead.set(node, known);
+      const isBetter = this.#isBetter(known, waiting);
+      const isWorse = waiting !== undefined && this.#isBetter(waiting, known);
+      const isMore = waiting !== undefined && saysMore(known.checkpoint, waiting.checkpoint);
+      if (isBetter || (isMore && !isWorse)) this.#ahead.set(node, known);
       return 'ahead';
     }
     if ((await this.#tree.rootAt(size)) !== root) {
-      if (!this.#false.has(node)) {
+      if (this.#isBetter(known, this.#false.get(node))) {
         await this.#store.write([falseCheckpointTable.put([node, keyId], known.signed)]);
         this.#false.set(node, known);
       }
       return 'false';
     }
     const others = held.filter(({ checkpoint }) => checkpoint.keyId !== keyId);
-    const next = saysNothing ? held : [known, ...others].toSorted(newestFirst).slice(0, KEYS_OF_A_MEMBER);
+    const next = saysNothing ? held : this.#inOrder([known, ...others]).slice(0, KEYS_OF_A_MEMBER);
     const isNewest = next.includes(known);
     if (!isNewest && versions.length === 0) return 'known';
     await this.#store.write([
@@ -197,6 +200,18 @@ export class CheckpointBook {
     this.#counted.set(node, next);
     this.#noteReplaced(versions, known);
     return 'counted';
+  }
+
+  /** Whoever stole a key that was revoked since can sign as much as it likes: what stands comes before it. */
+  #inOrder(checkpoints: readonly KnownCheckpoint[]): readonly KnownCheckpoint[] {
+    const fallen = ({ checkpoint }: KnownCheckpoint) => Number(!this.#signatories.stands(checkpoint));
+    return checkpoints.toSorted((a, b) => fallen(a) - fallen(b) || newestFirst(a, b));
+  }
+
+  /** Whether a checkpoint is the first in its place, or takes that of one that a revocation took along. */
+  #isBetter({ checkpoint }: KnownCheckpoint, held: KnownCheckpoint | undefined): boolean {
+    if (held === undefined) return true;
+    return this.#signatories.stands(checkpoint) && !this.#signatories.stands(held.checkpoint);
   }
 
   /** Versions of the rosters that were replaced for which nothing as good is kept of a checkpoint's member. */

@@ -41,6 +41,8 @@ export class LogExchange implements AsyncDisposable {
   #telling: NodeJS.Timeout | undefined;
   /** Sequence number that was told last. */
   #told = 0;
+  /** By the clock, but past the one before, wherever the clock was set. */
+  #toldAt = 0;
   /** By member, how often it told something by gossip. */
   readonly #heard = new Map<NodeId, number>();
 
@@ -96,7 +98,8 @@ export class LogExchange implements AsyncDisposable {
     const point = this.#options.reading.tell();
     this.#told = point.sequence;
     const { self, now } = this.#options;
-    void this.#publish({ type: 'told', node: self, at: Math.floor(now()), point });
+    this.#toldAt = Math.max(this.#toldAt + 1, Math.floor(now()));
+    void this.#publish({ type: 'told', node: self, at: this.#toldAt, point });
   }
 
   #meet(peer: NodeId): void {

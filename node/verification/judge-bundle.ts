@@ -10,7 +10,8 @@ import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { BundleError, parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
-import { type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
+import { isUnclear, type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
+import { keysSigning } from './signing-keys.ts';
 
 /** What the one who judges goes by. */
 export interface JudgingTerms {
@@ -41,7 +42,15 @@ export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
 
 /** The verdict on a bundle that anyone brings, pinned to the node's own federation. Throws what `questionsOf` throws. */
 export function judgeBundle(suite: Suite, text: string, { log, at, limits }: JudgingTerms): Verdict {
-  return verifyBundle(suite, readBundle(text, limits), { log: logViewOf(log), at });
+  const bundle = readBundle(text, limits);
+  const { batch, receipt, linked = [] } = bundle;
+  const signing = [{ batch, receipt }, ...linked].flatMap((proof) => read(() => keysSigning([proof])).flat());
+  const isOpen = isUnclear(log, signing);
+  const checkpoints = bundle.checkpoints.filter((signed) => {
+    return !isOpen && !isUnclear(log, read(() => checkpointStatement.parse(signed.text)));
+  });
+  const known = isOpen ? { ...log, checkpoints: [] } : log;
+  return verifyBundle(suite, { ...bundle, checkpoints }, { log: logViewOf(known), at });
 }
 
 function readBundle(text: string, limits: ParseOptions): Bundle {

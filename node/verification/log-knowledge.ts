@@ -7,6 +7,7 @@ import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { CheckpointBook, KnownCheckpoint } from '../log/checkpoint-book.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
+import type { NodeKey } from './signing-keys.ts';
 
 /** Roots of earlier sizes of the log that are remembered: they never change. */
 const MAX_ROOTS = 4_096;
@@ -48,7 +49,14 @@ export interface LogAnswers {
   readonly batches: ReadonlyMap<string, string>;
   readonly rosters: readonly RosterInForce[];
   readonly revocations: readonly RevocationInForce[];
+  /** Keys of which a revocation is in force whose text is not here yet: what they signed may stand, or fall. */
+  readonly unclear: readonly NodeKey[];
   readonly checkpoints: readonly CountedCheckpoint[];
+}
+
+/** Whether it is not known if something that one of these keys signed stands: then no member's word makes it verified. */
+export function isUnclear({ unclear }: Pick<LogAnswers, 'unclear'>, keys: readonly NodeKey[]): boolean {
+  return unclear.some(({ node, keyId }) => keys.some((key) => key.node === node && key.keyId === keyId));
 }
 
 /** The answers in the form that a verdict asks in. */
@@ -76,6 +84,7 @@ export class LogKnowledge {
   /** Throws `LogDamagedError` where the log misses a part of itself. */
   async ask({ places, sizes, batches }: LogQuestions): Promise<LogAnswers> {
     const [rosters, revocations] = await Promise.all([this.rosters(), this.revocations()]);
+    const unclear = this.#unclear();
     const decided = await Promise.all(batches.map((each) => this.#decided(each.node, each.batch)));
     const texts = await Promise.all(places.map((place) => this.#text(place)));
     const counted = this.#sources.checkpointBook.kept();
@@ -86,7 +95,10 @@ export class LogKnowledge {
       batches: new Map(pairs(batches.map(({ node, batch }) => batchName(node, batch)), decided)),
       rosters,
       revocations,
-      checkpoints: counted.flatMap((known) => this.#counted(known)),
+      unclear,
+      checkpoints: counted
+        .filter(({ checkpoint }) => !isUnclear({ unclear }, [checkpoint]))
+        .flatMap((known) => this.#counted(known)),
     };
   }
 
@@ -120,6 +132,18 @@ export class LogKnowledge {
       }
     }
     return found;
+  }
+
+  #unclear(): readonly NodeKey[] {
+    const { federationLog, keys } = this.#sources;
+    return Object.entries(federationLog.state.revoked).flatMap(([name, revoked]) =>
+      Object.entries(revoked).flatMap(([keyId, decided]): readonly NodeKey[] => {
+        const node = nodeId(name);
+        if (!isSha256Hash(keyId)) throw new LogDamagedError(`the log revokes the key ${keyId}`);
+        const known = new Set(keys.directory.revocations(node, keyId).map(({ hash }) => hash));
+        return decided.every(({ statement }) => known.has(statement)) ? [] : [{ node, keyId }];
+      }),
+    );
   }
 
   async #decided(node: NodeId, batch: number): Promise<string | undefined> {

@@ -9,7 +9,7 @@ import type { FederationKeys } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { cachingSuite } from './caching-suite.ts';
 import type { Evidence } from './evidence.ts';
-import { type LogKnowledge, logViewOf } from './log-knowledge.ts';
+import { isUnclear, type LogKnowledge, logViewOf } from './log-knowledge.ts';
 import { certificatesOf, keysSigning } from './signing-keys.ts';
 
 export interface RecordJudgeOptions {
@@ -46,12 +46,14 @@ export class RecordJudge {
       sizes: [],
       batches: all.flatMap(({ proof: { batch } }) => (batch === null ? [] : [envelopeStatement.parse(batch.envelope)])),
     });
+    const signing = keysSigning(all.map(({ proof }) => proof));
+    const log = isUnclear(answers, signing) ? { ...answers, checkpoints: [] } : answers;
     const bundle: Bundle = {
       format: BUNDLE_FORMAT,
       ...evidence.proof,
       decision: unplaced(evidence.decision),
       checkpoints: [],
-      keys: certificatesOf(keys, keysSigning(all.map(({ proof }) => proof))),
+      keys: certificatesOf(keys, signing),
       revocations: [],
       rosters: answers.rosters.map(({ text, decision }) => ({
         text,
@@ -62,7 +64,7 @@ export class RecordJudge {
         return { record, receipt, batch, decision: unplaced(decision) };
       }),
     };
-    return verifyBundle(this.#suite, bundle, { ...known, log: logViewOf(answers) });
+    return verifyBundle(this.#suite, bundle, { ...known, log: logViewOf(log) });
   }
 }
 

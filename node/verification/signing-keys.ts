@@ -4,7 +4,6 @@ import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import type { RecordProof } from './evidence.ts';
 
 /** A key, and the node that signs by it. */
 export interface NodeKey {
@@ -12,8 +11,14 @@ export interface NodeKey {
   readonly keyId: Sha256Hash;
 }
 
+/** The texts of a proof that name the keys which signed them. */
+interface SignedTexts {
+  readonly receipt: { readonly statement: string };
+  readonly batch: { readonly envelope: string } | null;
+}
+
 /** The keys that signed the receipts and envelopes of proofs. */
-export function keysSigning(proofs: readonly RecordProof[]): readonly NodeKey[] {
+export function keysSigning(proofs: readonly SignedTexts[]): readonly NodeKey[] {
   return proofs.flatMap(({ receipt, batch }) => [
     groupStatement.parse(receipt.statement),
     ...(batch === null ? [] : [envelopeStatement.parse(batch.envelope)]),

@@ -11,6 +11,12 @@ import { KeyError } from './key-error.ts';
 /** Longest revocation and signature that are read, in UTF-16 units. */
 const MAX_LENGTH = 8192;
 
+/**
+ * Keys of a node whose revocations the ledger names none of: it can make up any number of them, and all that is kept of its
+ * keys has to fit into one answer.
+ */
+export const MAX_OPEN_REVOKED_KEYS = 256;
+
 /** A revocation that one of its node's identity keys has signed. */
 export interface KnownRevocation {
   readonly revocation: Revocation;
@@ -82,15 +88,21 @@ export class KnownRevocations {
   /** The one that gives way; null where there is room. Throws `KeyError` `too-many`. */
   #makeRoom(found: KnownRevocation, known: readonly KnownRevocation[]): KnownRevocation | null {
     const { node } = found.revocation;
-    const keys = this.#revocations.get(node)?.size ?? 0;
-    if (known.length === 0 && keys >= MAX_REVOKED_KEYS) {
-      throw new KeyError('too-many', `${node} has revoked ${MAX_REVOKED_KEYS} keys`);
-    }
+    if (known.length === 0) this.#requireRoomForKey(node);
     const open = known.filter((other) => !this.#isNamed(other));
     if (open.length < MAX_REVOCATIONS_OF_KEY) return null;
     const last = open.at(-1);
     if (last !== undefined && furthestFirst(found, last) < 0) return last;
     throw new KeyError('too-many', `${node} has revoked one key ${MAX_REVOCATIONS_OF_KEY} times`);
+  }
+
+  /** Throws `KeyError` `too-many`. */
+  #requireRoomForKey(node: NodeId): void {
+    const keys = this.#revocations.get(node) ?? new Map<Sha256Hash, readonly KnownRevocation[]>();
+    if (keys.size < MAX_OPEN_REVOKED_KEYS) return;
+    const open = [...keys.values()].filter((ofKey) => !ofKey.some(this.#isNamed)).length;
+    if (keys.size < MAX_REVOKED_KEYS && open < MAX_OPEN_REVOKED_KEYS) return;
+    throw new KeyError('too-many', `${node} has revoked ${keys.size} keys, ${open} of which no member has named`);
   }
 
   #isSignedBy(signed: SignedStatement, identityKey: Base64url): boolean {

@@ -137,6 +137,7 @@ function readOf({ decisions, rosters, revocations }: FederationLog): (questions:
   const known = {
     rosters: rosters.map(({ text, index }) => ({ text, decision: textAt(index) })),
     revocations: revocations.map(({ revocation, signed, index }) => ({ revocation, signed, decision: textAt(index) ?? '' })),
+    unclear: [],
     checkpoints: [],
   };
   return ({ places, sizes, batches }) => ({

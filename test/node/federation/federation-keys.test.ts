@@ -6,8 +6,10 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { DECISION_STATE_ROW, decisionStateTable, rosterTextTable } from '../../../node/log/log-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { MAX_REVOCATIONS_OF_KEY } from '../../../protocol/log/decision-state.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { type DecisionState, MAX_REVOCATIONS_OF_KEY, type OpenRevocation } from '../../../protocol/log/decision-state.ts';
 import { initialState, withRevocation } from '../../../protocol/log/in-force.ts';
+import { nameRevocation } from '../../../protocol/log/open-names.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { encodeSignature, type SignedStatement } from '../../../protocol/statement/statement.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
@@ -96,6 +98,39 @@ test('one that was refused for want of room is taken once the log has decided it
   assert.ok(await reopened.learnRevocation(rotated));
 });
 
+test('a store that holds more revocations of a key than there is room for, as names of them fell, opens', async () => {
+  const federation = await fast();
+  await using directory = await temporaryDirectory();
+  await using store = await Store.open(join(directory.path, 'store'));
+  const { node } = federation.member('eu');
+  const all = await Promise.all(
+    Array.from({ length: 4 * MAX_REVOCATIONS_OF_KEY }, (_, hour) => revoked(federation, timestampOf(hour * HOUR_MS))),
+  );
+  await writeState(store, federation, all.map(nameOf).reduce(nameByUs, initialState(nativeSuite, federation.genesis.statement)));
+  const keys = await openKeys(store, federation.given);
+  for (const signed of all) assert.ok(await keys.learnRevocation(signed));
+  await writeState(store, federation, initialState(nativeSuite, federation.genesis.statement));
+  const reopened = await openKeys(store, federation.given);
+  assert.is(reopened.statements([node]).revocations.length, MAX_REVOCATIONS_OF_KEY);
+});
+
+test('a store whose member was named by another identity key in a roster that is given no more opens', async () => {
+  const federation = await fast();
+  const { node, member, key } = federation.member('eu');
+  const before = federation.given;
+  const fresh = nativeSigner(seedOf('a new identity'));
+  const identityKey = encodeSignature(fresh.publicKey);
+  federation.addRoster({ members: federation.members.map((each) => (each.node === node ? { ...member, identityKey } : each.member)) });
+  await using directory = await temporaryDirectory();
+  await using store = await Store.open(join(directory.path, 'store'));
+  const keys = await openKeys(store, federation.given);
+  const { signed } = await certifyKey(node, fresh, key.signer, { validFrom: timestampOf(0), seqFrom: 1 });
+  assert.ok(await keys.learnCertificate(signed));
+  const reopened = await openKeys(store, before);
+  assert.equal(reopened.statements([node]).certificates, []);
+  assert.ok((await openKeys(store, federation.given)).statements([node]).certificates.length > 0);
+});
+
 function fast(): Promise<TestFederation> {
   return TestFederation.create({ nodes: ['eu', 'us', 'jp'], signerOf: nativeSigner });
 }
@@ -105,11 +140,23 @@ function revoked(federation: TestFederation, compromisedSince: Timestamp): Promi
 }
 
 /** The store's log has the revocation in force. */
-async function decide(store: Store, federation: TestFederation, { statement: text }: SignedStatement): Promise<void> {
-  const { node, keyId } = revocationStatement.parse(text);
-  const statement = hashText(nativeSuite, text);
+async function decide(store: Store, federation: TestFederation, signed: SignedStatement): Promise<void> {
   const genesis = initialState(nativeSuite, federation.genesis.statement);
-  const state = withRevocation(genesis, { node, keyId, statement }, 0, consensusOf(federation.now));
+  await writeState(store, federation, withRevocation(genesis, nameOf(signed), 0, consensusOf(federation.now)));
+}
+
+/** What names it on the ledger. */
+function nameOf({ statement: text }: SignedStatement): OpenRevocation {
+  const { node, keyId } = revocationStatement.parse(text);
+  return { node, keyId, statement: hashText(nativeSuite, text) };
+}
+
+/** A member has named the revocation, which is not in force. */
+function nameByUs(state: DecisionState, name: OpenRevocation): DecisionState {
+  return { ...state, open: nameRevocation(state.open, nodeId('us'), name) };
+}
+
+async function writeState(store: Store, federation: TestFederation, state: DecisionState): Promise<void> {
   await store.write([
     decisionStateTable.put([DECISION_STATE_ROW], state),
     rosterTextTable.put([state.federation], federation.genesis.statement),

@@ -1,7 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
 import { equivocationTable, MAX_PROOFS } from '../../../node/federation/equivocations.ts';
 import type { GossipMessage } from '../../../node/federation/gossip-forms.ts';
+import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
@@ -194,6 +197,26 @@ test('a member cannot make the others keep any number of proofs; the chain is ta
   await network.seal('us');
   await network.holds('jp', 'us', 1);
   assert.is(asked(), before);
+});
+
+test('what a member told earlier takes nothing back when somebody passes it on again, and nobody tells for another', async () => {
+  const told: [string, number][] = [];
+  const onTold = (from: NodeId, { sequence }: TopicPoint) => void told.push([from, sequence]);
+  await using network = await MemberNetwork.create(NODES, { onTold });
+  const [eu, jp] = [network.id('eu'), network.id('jp')];
+  await network.start('us');
+  const us = network.rooms('us');
+  const tell = (at: number, sequence: number): GossipMessage => {
+    return { type: 'told', node: eu, at, point: { sequence, runningHash: INITIAL_HEAD.runningHash } };
+  };
+  assert.is(await us.hear(tell(1_000, 4), eu), 'accept');
+  assert.is(await us.hear(tell(3_000, 9), eu), 'accept');
+  for (const [at, sequence] of [[1_000, 4], [2_000, 6], [3_000, 2]] as const) {
+    assert.is(await us.hear(tell(at, sequence), eu), 'ignore');
+  }
+  assert.is(await us.hear(tell(4_000, 3), jp), 'reject');
+  assert.is(await us.hear(tell(4_000, 8), eu), 'accept');
+  assert.equal(told, [['eu', 4], ['eu', 9], ['eu', 8]]);
 });
 
 test('many rivals at once are one equivocation', async () => {

@@ -1,5 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MAX_UNFOUNDED } from '../../../node/federation/head-exchange.ts';
+import { encodeItem, readStatus, status } from '../../../node/federation/page-forms.ts';
+import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
@@ -65,6 +71,47 @@ test('of two certificates for one key every member keeps the one that covers mor
   assert.equal(us.keys.directory.get(node, key.signer.keyId)?.signed, key.signed);
   const reopened = await openKeys(us.store, network.federation.given);
   assert.equal(reopened.directory.get(node, key.signer.keyId)?.signed, key.signed);
+});
+
+test('of an answer whose statements do not hold, few signatures are checked; one among them hides no other', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  await network.start(...NODES);
+  const us = network.rooms('us');
+  const jp = network.id('jp');
+  const forgedBy = () => us.federation.faults.all().find(({ peer, fault }) => peer === jp && fault === 'forged')?.count ?? 0;
+  await until('all to have met', () => network.wire.others('us').length === 2);
+  network.wire.cut('us');
+  const [certificate] = network.federation.certificates;
+  if (certificate === undefined) throw new Error('no certificate');
+  const { node, identity, key } = network.federation.member('eu');
+  const other = nativeSigner(new Uint8Array(32).fill(7));
+  const terms = { validFrom: network.federation.tick(), seqFrom: 1 };
+  const { signed } = await certifyKey(node, other, key.signer, terms);
+  const unsigned = encodeItem({ kind: 'certificate', signed });
+  const fresh = encodeItem({ kind: 'certificate', signed: (await certifyKey(node, identity, other, terms)).signed });
+  network.wire.distortions.set('jp', async function* (_frames, request) {
+    if (request.want !== 'keys') return;
+    yield* [unsigned, fresh];
+    for (let i = 0; i < 500; i++) yield unsigned;
+  });
+  // What jp says of its keys differs from what is known here.
+  const unseen = nativeSigner(new Uint8Array(32).fill(8));
+  await network.rooms('jp').keys.learnCertificate((await certifyKey(node, identity, unseen, terms)).signed);
+  network.wire.heal('us', 'jp');
+  await until('the one that holds', () => us.keys.directory.get(node, other.keyId) !== undefined);
+  const pulls = () => network.wire.pages.filter(({ from, request }) => from === 'us' && request.want === 'keys').length;
+  await until('two answers', () => pulls() >= 2);
+  assert.ok(forgedBy() <= pulls() * MAX_UNFOUNDED, `${forgedBy()} signatures`);
+});
+
+test('a status that names a node twice is refused', () => {
+  const head = { node: nodeId('eu'), batch: 1, envelope: hashText(nativeSuite, 'an envelope') };
+  const key = { node: nodeId('eu'), hash: head.envelope };
+  const once = { heads: [head], keys: [key], equivocations: [] };
+  assert.equal(readStatus(status.encode(once)), once);
+  for (const twice of [{ ...once, heads: [head, { ...head, batch: 2 }] }, { ...once, keys: [key, key] }]) {
+    assert.throws(() => readStatus(status.encode(twice)), (error: unknown) => error instanceof PeerStatementError);
+  }
 });
 
 test('two halves that were told two stories find out when they meet', async () => {

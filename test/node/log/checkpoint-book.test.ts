@@ -152,6 +152,36 @@ test('of a member the newest by each of its last two keys are kept, also after a
   assert.is(again.shown().length, 2);
 });
 
+test('whoever stole keys that were revoked since takes no place from what their member signs', async () => {
+  await using home = await LogStore.open();
+  const stolen = new Set<string>();
+  const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId) };
+  const tree = new GrowingTree(10);
+  const book = await CheckpointBook.open(home.store, tree, signatories);
+  const by = (key: string, size: number, change: Partial<Checkpoint> = {}) => known(size, { keyId: hashOf(key), ...change });
+  await book.learn(by('b', 9));
+  for (const key of ['a', 'b']) stolen.add(hashOf(key));
+  assert.is(book.newest(EU), undefined);
+  assert.equal(book.all(), []);
+  for (const key of ['a', 'b']) await book.learn(by(key, 10, { vouched: { us: 99 } }));
+  assert.is(await book.learn(by('c', 8)), 'counted');
+  const again = await CheckpointBook.open(await home.reopen(), tree, signatories);
+  for (const each of [book, again]) {
+    assert.is(each.newest(EU)?.checkpoint.keyId, hashOf('c'));
+    assert.equal(sizesOf(each.all()), ['eu 8']);
+  }
+  // Nor from what waits for this node's tree, or speaks against it.
+  await again.learn(by('a', 1_000_000));
+  await again.learn(by('c', 12));
+  await again.learn(by('b', 2_000_000));
+  assert.ok(again.signedBy(EU).some(({ size }) => size === 12));
+  await again.learn(by('a', 7, FALSE));
+  await again.learn(by('c', 10, FALSE));
+  await again.learn(by('b', 9, FALSE));
+  const last = await CheckpointBook.open(await home.reopen(), tree, signatories);
+  for (const each of [again, last]) assert.equal(each.contradicted.map(({ checkpoint }) => checkpoint.keyId), [hashOf('c')]);
+});
+
 test('for a roster that was replaced one checkpoint of each of its members that covers the decision is kept for good', async () => {
   await using home = await LogStore.open();
   const stolen = new Set<string>();

@@ -4,7 +4,10 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { BundleJudge } from '../../../node/verification/bundle-judge.ts';
 import { judgeBundle, type JudgingTerms } from '../../../node/verification/judge-bundle.ts';
 import { JudgingError, JudgingThread } from '../../../node/verification/judging-thread.ts';
+import type { NodeKey } from '../../../node/verification/signing-keys.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
+import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { BundleError } from '../../../protocol/verdict/parse.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
@@ -27,6 +30,7 @@ const terms: JudgingTerms = {
     batches: new Map(),
     rosters,
     revocations: [],
+    unclear: [],
     checkpoints: [],
   },
   at: timestampOf(Date.UTC(2026, 10, 21)),
@@ -50,6 +54,15 @@ test('a bundle asks the log about all that it names', async () => {
     questions.batches.map(({ node, batch: number }) => [node, number]),
     [['eu', 1]],
   );
+});
+
+test('what a key signed whose revocation is in force and not known here is not verified, and no checkpoint by it counts', async () => {
+  const withUnclear = (...unclear: readonly NodeKey[]) => judge.judge(text, { ...terms, log: { ...terms.log, unclear } });
+  const { keyId } = batch.envelope;
+  assert.is((await withUnclear({ node: nodeId('eu'), keyId })).word, 'too-few-checkpoints');
+  assert.is((await withUnclear({ node: nodeId('us'), keyId })).word, 'verified');
+  const witnesses = bundle.checkpoints.map(({ text: checkpoint }) => checkpointStatement.parse(checkpoint));
+  assert.is((await withUnclear(...witnesses.map(({ node, keyId: of }) => ({ node, keyId: of })))).word, 'too-few-checkpoints');
 });
 
 test('what the log knows otherwise is contradicted', async () => {

@@ -4,6 +4,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { LogDamagedError } from '../../../node/log/federation-log.ts';
 import { rosterTextTable } from '../../../node/log/log-tables.ts';
 import { LogKnowledge, logViewOf } from '../../../node/verification/log-knowledge.ts';
+import { KeyDirectory } from '../../../protocol/keys/key-directory.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { openNodeLog } from '../../fixtures/node-log.ts';
@@ -50,6 +51,17 @@ test('checkpoints that count are told with who certified their keys', async () =
     counted.map(({ checkpoint, identityKey }) => [checkpoint.node, checkpoint.size, identityKey]),
     ['ca', 'sg'].map((name) => [name, log.size, log.member(name).member.identityKey]),
   );
+});
+
+test('of a key whose revocation is in force and not known here it is unclear what stands', async () => {
+  const directory = new KeyDirectory(nativeSuite, () => node.keys.rosters);
+  for (const signed of node.keys.statements().certificates) directory.addCertificate(signed);
+  const { federationLog, checkpointBook } = node;
+  const lacking = await new LogKnowledge({ federationLog, checkpointBook, keys: { directory } }).ask(NOTHING);
+  const { unclear, revocations } = await node.knowledge.ask(NOTHING);
+  assert.equal([unclear, revocations.length, lacking.revocations], [[], 1, []]);
+  const [{ revocation: { keyId } } = { revocation: { keyId: null } }] = revocations;
+  assert.equal(lacking.unclear, [{ node: 'us', keyId }]);
 });
 
 test('a log that misses the text of a roster in force says so, and answers nothing', async () => {

@@ -4,7 +4,7 @@ import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { KeyError } from '../../../protocol/keys/key-error.ts';
-import { KnownRevocations } from '../../../protocol/keys/known-revocations.ts';
+import { KnownRevocations, MAX_OPEN_REVOKED_KEYS } from '../../../protocol/keys/known-revocations.ts';
 import { MAX_REVOCATIONS_OF_KEY, MAX_REVOKED_KEYS } from '../../../protocol/log/decision-state.ts';
 import { type Revocation, revocationStatement } from '../../../protocol/log/revocation.ts';
 import { encodeSignature, type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
@@ -85,16 +85,19 @@ test('one that is refused for want of room is taken once the ledger names it, an
   assert.is(known.of(EU, KEY).length, MAX_REVOCATIONS_OF_KEY + 1);
 });
 
-test('a node revokes no more keys than can be revoked', () => {
-  const known = new KnownRevocations({ ...nativeSuite, verify: () => true }, () => false);
-  const withdraw = (n: number) => {
+test('a node revokes no more keys than can be revoked, and few that the ledger does not name', () => {
+  const named = new Set<Sha256Hash>();
+  const known = new KnownRevocations({ ...nativeSuite, verify: () => true }, ({ hash }) => named.has(hash));
+  const ofKey = (n: number): SignedStatement => {
     const keyId = hashText(nativeSuite, `key ${n}`);
-    const statement = revocationStatement.write({ ...revocationStatement.parse(rotated.statement), keyId });
-    return add(known, { ...rotated, statement });
+    return { ...rotated, statement: revocationStatement.write({ ...revocationStatement.parse(rotated.statement), keyId }) };
   };
-  for (let n = 0; n < MAX_REVOKED_KEYS; n++) withdraw(n);
-  assert.throws(() => withdraw(MAX_REVOKED_KEYS), isFull);
-  assert.is(withdraw(0).dropped, null);
+  for (let n = 0; n < MAX_OPEN_REVOKED_KEYS; n++) add(known, ofKey(n));
+  assert.throws(() => add(known, ofKey(MAX_OPEN_REVOKED_KEYS)), isFull);
+  assert.is(add(known, ofKey(0)).dropped, null);
+  for (let n = 0; n < MAX_REVOKED_KEYS; n++) named.add(hashOf(ofKey(n)));
+  for (let n = 0; n < MAX_REVOKED_KEYS; n++) add(known, ofKey(n));
+  assert.throws(() => add(known, ofKey(MAX_REVOKED_KEYS)), isFull);
   assert.is(known.ofNode(EU).length, MAX_REVOKED_KEYS);
 });
 
