@@ -10,7 +10,7 @@ import type { TopicPoint } from '../topic/topic-point.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { MemberClocks } from './member-clocks.ts';
-import { LOG_REQUEST, logFrames, readLogAnswer } from './log-forms.ts';
+import { logFrames, logRequest, readLogAnswer, readLogRequest } from './log-forms.ts';
 
 /** Gossip has no history, so members ask each other this often besides on every connection. In milliseconds. */
 const EXCHANGE_MS = 30_000;
@@ -48,10 +48,7 @@ export class LogExchange implements AsyncDisposable {
 
   constructor(options: LogExchangeOptions) {
     this.#options = options;
-    const { transport, reading, book, now } = options;
-    transport.serve('log', async function* () {
-      yield* logFrames({ clock: Math.floor(now()), told: reading.tell(), checkpoints: [...book.shown()] });
-    });
+    options.transport.serve('log', (request, from) => this.#serve(request, nodeId(from)));
   }
 
   start(): void {
@@ -92,6 +89,17 @@ export class LogExchange implements AsyncDisposable {
     await Promise.allSettled(this.#asking.values());
   }
 
+  async *#serve(request: Uint8Array, from: NodeId): AsyncGenerator<Uint8Array> {
+    const { reading, book, now, faults } = this.#options;
+    try {
+      const checkpoints = book.shown().filter(readLogRequest(request));
+      yield* logFrames({ clock: Math.floor(now()), told: reading.tell(), checkpoints });
+    } catch (error) {
+      faults.noteError(from, error);
+      throw error;
+    }
+  }
+
   #tellNow(): void {
     clearTimeout(this.#telling);
     this.#telling = undefined;
@@ -119,13 +127,13 @@ export class LogExchange implements AsyncDisposable {
   }
 
   async #exchange(peer: NodeId): Promise<void> {
-    const { transport, reading, checkpoints, clocks, faults, log } = this.#options;
+    const { transport, reading, book, checkpoints, clocks, faults, log } = this.#options;
     const options = { signal: this.#closing.signal };
     const heard = this.#heard.get(peer);
     const frames: Uint8Array[] = [];
     const askedAt = performance.now();
     let answeredAt = askedAt;
-    for await (const frame of transport.request(peer, 'log', LOG_REQUEST, options)) {
+    for await (const frame of transport.request(peer, 'log', logRequest(book.shown()), options)) {
       // The clock is in the first frame: the others take their own time.
       if (frames.length === 0) answeredAt = performance.now();
       frames.push(frame);

@@ -7,7 +7,7 @@ import { PeerStatementError } from '../../../node/federation/peer-statement-erro
 import type { Serve } from '../../../node/federation/transport/contract.ts';
 import { LogExchange } from '../../../node/log/log-exchange.ts';
 import { MemberClocks } from '../../../node/log/member-clocks.ts';
-import { LOG_REQUEST, logFrames, readLogAnswer } from '../../../node/log/log-forms.ts';
+import { logFrames, logRequest, readLogAnswer, readLogRequest } from '../../../node/log/log-forms.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
@@ -35,14 +35,16 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
   const learned: string[] = [];
   const published: GossipMessage[] = [];
   let asked = 0;
+  let lacks: (checkpoint: SignedCheckpoint) => boolean = () => true;
   let point = pointAt(4);
   const faults = new PeerFaults(() => 0);
   const exchange = new LogExchange({
     self: nodeId('eu'),
     transport: {
       serve: (_protocol, served) => (serve = served),
-      async *request() {
+      async *request(_peer, _protocol, request) {
         asked++;
+        lacks = readLogRequest(request);
         yield* answer();
       },
       async publish(_topic, data) {
@@ -78,9 +80,10 @@ function openRoom(answer: () => Iterable<Uint8Array>, connected = true) {
     meet: () => meet('us'),
     asked: () => asked,
     grow: (sequence: number) => (point = pointAt(sequence)),
-    served: async () => {
+    lacks: (text: string) => lacks(signedAs(text)),
+    served: async (request = logRequest([])) => {
       if (serve === undefined) throw new Error('nothing is served');
-      return Array.fromAsync(serve(LOG_REQUEST, 'us', new AbortController().signal));
+      return Array.fromAsync(serve(request, 'us', new AbortController().signal));
     },
     [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };
@@ -93,6 +96,29 @@ test('who asks is told how far the own sources agree, and shown every checkpoint
     told: pointAt(4),
     checkpoints: [signedAs('one'), signedAs('two')],
   });
+});
+
+test('who says which checkpoints it holds is shown the others alone', async () => {
+  await using room = openRoom(() => []);
+  const shown = async (...held: string[]) => readLogAnswer(await room.served(logRequest(held.map(signedAs)))).checkpoints;
+  assert.equal(await shown('one', 'three'), [signedAs('two')]);
+  assert.equal(await shown('one', 'two'), []);
+});
+
+test('a member is told which checkpoints are held here', async () => {
+  await using room = openRoom(() => logFrames({ clock: NOW, told: pointAt(1), checkpoints: [] }));
+  room.exchange.start();
+  await until('the answer', () => room.told.length === 1);
+  assert.equal([room.lacks('one'), room.lacks('two'), room.lacks('three')], [false, false, true]);
+});
+
+test('a question of another shape is refused and noted', async () => {
+  for (const request of [new Uint8Array(), utf8('{"held":["short"]}'), utf8('{}'), utf8(JSON.stringify({ held: Array(1_025).fill('A'.repeat(16)) }))]) {
+    await using room = openRoom(() => []);
+    const error: unknown = await room.served(request).catch((reason: unknown) => reason);
+    assert.ok(error instanceof PeerStatementError && error.fault === 'malformed');
+    assert.equal(room.faults.all().map(({ peer, fault }) => [peer, fault]), [[US, 'malformed']]);
+  }
 });
 
 test('members that are connected are asked at the start, and every other one when it comes', async () => {
