@@ -19,6 +19,8 @@ import { type Lie, LyingMirror, truth } from './lying-mirror.ts';
 const test = suite('anchoring on the local ledger');
 
 const ledger = await LedgerProcess.start();
+/** Each is named once the one before is on the ledger. */
+const BATCHES = 8;
 const SHORT_LIVED = { validSeconds: 15 };
 
 /** What a test leaves behind must not colour the next. */
@@ -31,12 +33,12 @@ test('sealed batches are confirmed once each, with a bundle anchor that links an
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
   await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
-  const batches = Array.from({ length: 20 }, (_, i) => i + 1);
+  const batches = Array.from({ length: BATCHES }, (_, i) => i + 1);
   const sealed = [];
   for (const batch of batches) sealed.push(await node.seal(batch));
   await node.allConfirmed(batches);
   const counts = await ledger.messageCounts(topicId);
-  assert.is(counts.size, 20);
+  assert.is(counts.size, BATCHES);
   assert.ok([...counts.values()].every((count) => count === 1));
   for (const batch of sealed) {
     const anchor = await node.anchoring.envelopeAnchor(batch.envelope, batch.signed.statement);
@@ -51,8 +53,8 @@ test('sealed batches are confirmed once each, with a bundle anchor that links an
   const state = await node.anchoring.state();
   assert.is(state.backlog, 0);
   assert.is(state.lagSeconds, 0);
-  assert.is(state.topic.head.sequence, 20);
-  assert.is(state.spend.hour.transactions, 20);
+  assert.is(state.topic.head.sequence, BATCHES);
+  assert.is(state.spend.hour.transactions, BATCHES);
 });
 
 test('a dead ledger at boot and a dead mirror later only delay: nothing is lost', async () => {
