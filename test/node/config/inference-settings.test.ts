@@ -1,33 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configOf } from '../../../node/config/config.ts';
 import type { Environment } from '../../../node/config/environment.ts';
-import { ConfigError } from '../../../node/config/read-variable.ts';
 import type { InferenceConfig } from '../../../node/inference/config.ts';
+import { configWith, refusalOf } from './settings.ts';
 
-const NODE: Environment = {
-  NODE_ID: 'eu',
-  NODE_HOME: '/home',
-  ROSTER: '/roster.json',
-  LEDGER_OPERATOR_ID: '0.0.1001',
-  LEDGER_OPERATOR_KEY: '11'.repeat(32),
-};
 const REMOTE: Environment = { INFERENCE_URL: 'https://models.example.test/v1/', INFERENCE_MODEL: 'big-model' };
 const EMBEDDED: Environment = { MODEL_PATH: '/models/small.gguf' };
 
 function inferenceOf(variables: Environment): InferenceConfig | null {
-  return configOf({ ...NODE, ...variables }).inference;
-}
-
-/** What a set of variables is refused with. */
-function refusalOf(variables: Environment): string {
-  try {
-    inferenceOf(variables);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-  return 'accepted';
+  return configWith(variables).inference;
 }
 
 test('a node without the variables has no model', () => {

@@ -1,24 +1,15 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configOf } from '../../../node/config/config.ts';
-import type { Environment } from '../../../node/config/environment.ts';
 import { ConfigError } from '../../../node/config/read-variable.ts';
-
-const NODE: Environment = {
-  NODE_ID: 'eu',
-  NODE_HOME: '/home',
-  ROSTER: '/roster.json',
-  LEDGER_OPERATOR_ID: '0.0.1001',
-  LEDGER_OPERATOR_KEY: '11'.repeat(32),
-};
+import { configWith } from './settings.ts';
 
 test('the second source and its spend guard are the reading\'s own where nothing is set', () => {
-  const { ledger } = configOf(NODE);
+  const { ledger } = configWith({});
   assert.equal(['secondSourceMs' in ledger, 'queriesPerHour' in ledger], [false, false]);
 });
 
 test('seconds until a second source is asked, and questions an hour', () => {
-  const { ledger } = configOf({ ...NODE, LEDGER_SECOND_SOURCE: '0.5', LEDGER_QUERIES_PER_HOUR: '60' });
+  const { ledger } = configWith({ LEDGER_SECOND_SOURCE: '0.5', LEDGER_QUERIES_PER_HOUR: '60' });
   assert.equal([ledger.secondSourceMs, ledger.queriesPerHour], [500, 60]);
 });
 
@@ -26,7 +17,7 @@ test('what is no positive number is refused by the name of its variable', () => 
   for (const name of ['LEDGER_SECOND_SOURCE', 'LEDGER_QUERIES_PER_HOUR']) {
     for (const value of ['0', '-1', 'soon', 'Infinity']) {
       try {
-        configOf({ ...NODE, [name]: value });
+        configWith({ [name]: value });
         assert.unreachable(`${name}=${value}`);
       } catch (error) {
         assert.instance(error, ConfigError, String(error));

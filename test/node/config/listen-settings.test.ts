@@ -1,29 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configOf } from '../../../node/config/config.ts';
 import type { Environment } from '../../../node/config/environment.ts';
-import { ConfigError } from '../../../node/config/read-variable.ts';
-
-const NODE: Environment = {
-  NODE_ID: 'eu',
-  NODE_HOME: '/home',
-  ROSTER: '/roster.json',
-  LEDGER_OPERATOR_ID: '0.0.1001',
-  LEDGER_OPERATOR_KEY: '11'.repeat(32),
-};
-
-const configWith = (variables: Environment) => configOf({ ...NODE, ...variables });
-
-/** What a set of variables is refused with. */
-function refusalOf(variables: Environment): string {
-  try {
-    configWith(variables);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-  return 'accepted';
-}
+import { configWith, refusalOf } from './settings.ts';
 
 test('metrics are shown on loopback, unless the operator names another place', () => {
   const metricsAt = (text: string) => configWith({ METRICS_LISTEN: text }).metrics;

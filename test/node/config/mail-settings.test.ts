@@ -1,17 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configOf } from '../../../node/config/config.ts';
 import type { Environment } from '../../../node/config/environment.ts';
 import { ConfigError } from '../../../node/config/read-variable.ts';
 import type { MailConfig } from '../../../node/mail/config.ts';
+import { configWith } from './settings.ts';
 
-const NODE: Environment = {
-  NODE_ID: 'eu',
-  NODE_HOME: '/home',
-  ROSTER: '/roster.json',
-  LEDGER_OPERATOR_ID: '0.0.1001',
-  LEDGER_OPERATOR_KEY: '11'.repeat(32),
-};
 const SMTP: Environment = { SMTP_HOST: 'mail.example.test', SMTP_FROM: 'no-reply@example.test' };
 
 test('a node without a mail server sends no mail', () => {
@@ -59,7 +52,7 @@ test('refuses what is half set or unprotected, and names the variable, never the
 });
 
 function mailOf(environment: Environment): MailConfig | null {
-  return configOf({ ...NODE, ...environment }).mail;
+  return configWith(environment).mail;
 }
 
 test.run();

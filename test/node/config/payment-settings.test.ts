@@ -1,17 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configOf } from '../../../node/config/config.ts';
 import type { Environment } from '../../../node/config/environment.ts';
 import { ConfigError } from '../../../node/config/read-variable.ts';
 import type { PaymentsConfig } from '../../../node/payments/facilitator/config.ts';
+import { configWith } from './settings.ts';
 
-const NODE: Environment = {
-  NODE_ID: 'eu',
-  NODE_HOME: '/home',
-  ROSTER: '/roster.json',
-  LEDGER_OPERATOR_ID: '0.0.1001',
-  LEDGER_OPERATOR_KEY: '11'.repeat(32),
-};
 const PAY_TO = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const KEY = `0x${'5e'.repeat(32)}`;
 const BY_ITSELF: Environment = { RPC_URL: 'https://rpc.example.test/v2/key', PAY_TO, FACILITATOR_KEY: KEY };
@@ -98,7 +91,7 @@ test('refuses what is half set or wrong, and names the variable, never a secret'
 });
 
 function paymentsOf(environment: Environment): PaymentsConfig | null {
-  return configOf({ ...NODE, ...environment }).payments;
+  return configWith(environment).payments;
 }
 
 test.run();
