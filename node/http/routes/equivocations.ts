@@ -29,6 +29,13 @@ export interface EquivocationRooms extends ShownSources {
 }
 
 const FRESH = { 'Cache-Control': 'no-store' };
+const PAGE_QUERY = {
+  cursor: {
+    description: '`nextCursor` of the page before.',
+    shape: EquivocationsQueryShape.properties.cursor,
+    example: writeCursor(['eu', 1204]),
+  },
+};
 
 /** What members did against the protocol, as far as this node saw it. */
 export function equivocationRoutes(rooms: EquivocationRooms): readonly FreeRoute[] {
@@ -48,13 +55,7 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
         'Of each number the envelopes that the ledger names and those that members showed, as they were signed. `stands` ' +
         'where it is proven: the node’s own account named both, by keys that were not compromised. They accuse, and change ' +
         'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts.',
-      query: {
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: EquivocationsQueryShape.properties.cursor,
-          example: writeCursor(['eu', 1204]),
-        },
-      },
+      query: PAGE_QUERY,
       answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
       problems: ['invalid-field'],
     },
@@ -87,13 +88,7 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
         'of other members, and of each number both envelopes with the ledger messages that name them. A number is left ' +
         'out until both envelopes and both messages are here.',
       params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
-      query: {
-        cursor: {
-          description: '`nextCursor` of the page before.',
-          shape: EquivocationsQueryShape.properties.cursor,
-          example: writeCursor(['eu', 1204]),
-        },
-      },
+      query: PAGE_QUERY,
       answer: { shape: MisdeedProofsAnswerShape, example: MISDEED_PROOFS_EXAMPLE },
       problems: ['invalid-field', 'member-not-found'],
     },
