@@ -72,7 +72,10 @@ export class LogExchange implements AsyncDisposable {
 
   /** Asks every connected member now. */
   askAll(): void {
-    for (const { node, connected } of this.#options.transport.peers()) if (connected) this.#ask(nodeId(node));
+    const { transport, book } = this.#options;
+    // Once for all: it hashes every checkpoint that is held.
+    const request = logRequest(book.shown());
+    for (const { node, connected } of transport.peers()) if (connected) this.#ask(nodeId(node), request);
   }
 
   /** Takes what a member told. */
@@ -115,9 +118,9 @@ export class LogExchange implements AsyncDisposable {
     for (const delay of SETTLING_MS) setTimeout(() => this.#ask(peer), delay).unref();
   }
 
-  #ask(peer: NodeId): void {
+  #ask(peer: NodeId, request?: Uint8Array): void {
     if (this.#asking.has(peer) || this.#closing.signal.aborted) return;
-    const asking = this.#exchange(peer)
+    const asking = this.#exchange(peer, request ?? logRequest(this.#options.book.shown()))
       .catch((error: unknown) => {
         this.#options.faults.noteError(peer, error);
         this.#options.log.debug({ err: error, peer }, 'a member does not say how its log stands');
@@ -126,14 +129,14 @@ export class LogExchange implements AsyncDisposable {
     this.#asking.set(peer, asking);
   }
 
-  async #exchange(peer: NodeId): Promise<void> {
-    const { transport, reading, book, checkpoints, clocks, faults, log } = this.#options;
+  async #exchange(peer: NodeId, request: Uint8Array): Promise<void> {
+    const { transport, reading, checkpoints, clocks, faults, log } = this.#options;
     const options = { signal: this.#closing.signal };
     const heard = this.#heard.get(peer);
     const frames: Uint8Array[] = [];
     const askedAt = performance.now();
     let answeredAt = askedAt;
-    for await (const frame of transport.request(peer, 'log', logRequest(book.shown()), options)) {
+    for await (const frame of transport.request(peer, 'log', request, options)) {
       // The clock is in the first frame: the others take their own time.
       if (frames.length === 0) answeredAt = performance.now();
       frames.push(frame);
