@@ -8,6 +8,7 @@ import { KeyError, type KeyFault } from '../../protocol/keys/key-error.ts';
 import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { isRevocationNamed } from '../../protocol/log/in-force.ts';
+import { hasMember } from '../../protocol/log/roster.ts';
 import type { Revocation } from '../../protocol/log/revocation.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -75,7 +76,7 @@ export class FederationKeys {
   }
 
   isMember(node: NodeId): boolean {
-    return this.rosters.current.members.some((member) => member.node === node);
+    return hasMember(this.rosters.current, node);
   }
 
   /**

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
-import { majorityOf, type Member } from '../../protocol/log/roster.ts';
+import { hasMember, majorityOf, type Member } from '../../protocol/log/roster.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { RosterBook } from './roster-book.ts';
@@ -82,8 +82,9 @@ export class RosterInquiry implements AsyncDisposable {
       const shown = await this.#askAll(known);
       const newest = newestShown(known, shown);
       if (newest === known) continue;
-      const { version, members } = newest.current;
-      if (members.some(({ node }) => node === self)) {
+      const { current } = newest;
+      const { version } = current;
+      if (hasMember(current, self)) {
         log.warn({ version }, 'the members have gone on to a newer roster: give this node a roster file of today');
         return;
       }

@@ -1,13 +1,12 @@
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { rosterStatement } from '../../protocol/log/roster.ts';
+import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
 import {
   checkpointTable,
   falseCheckpointTable,
   KEYS_OF_A_MEMBER,
   replacedCheckpointTable,
 } from '../log/checkpoint-book.ts';
-import { hasMember } from '../log/log-rosters.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import type { LogWalk } from './log-walk.ts';

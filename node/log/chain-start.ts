@@ -1,5 +1,5 @@
 import { decisionText } from '../../protocol/log/decision.ts';
-import { rosterStatement } from '../../protocol/log/roster.ts';
+import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
@@ -16,7 +16,7 @@ export async function chainStart(
     const text = await log.rosterText(hash);
     if (text === undefined) throw new LogDamagedError(`roster ${hash} of the log is missing`);
     const roster = rosterStatement.parse(text);
-    if (!roster.members.some((member) => member.node === node)) continue;
+    if (!hasMember(roster, node)) continue;
     if (index === null) return roster.issuedAt;
     const entry = await log.entry(index);
     if (entry === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);

@@ -7,10 +7,11 @@ import {
   type SignedCheckpoint,
   SignedCheckpointShape,
 } from '../../protocol/log/checkpoint.ts';
+import { hasMember } from '../../protocol/log/roster.ts';
 import { Lanes } from '../lanes.ts';
 import type { Rows } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { hasMember, type LogRoster } from './log-rosters.ts';
+import type { LogRoster } from './log-rosters.ts';
 
 const compiled = Compile(SignedCheckpointShape);
 const checkpointCodec = jsonCodec((value: unknown): value is SignedCheckpoint => compiled.Check(value));

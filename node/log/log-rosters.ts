@@ -1,4 +1,3 @@
-import type { NodeId } from '../../protocol/ids.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import type { Roster } from '../../protocol/log/roster.ts';
 
@@ -19,8 +18,4 @@ export function logRosters(
   return rosters.map((roster, i) => {
     return { roster, from: state.rosters[i]?.index ?? null, until: state.rosters[i + 1]?.index ?? null };
   });
-}
-
-export function hasMember({ members }: Pick<Roster, 'members'>, node: NodeId): boolean {
-  return members.some((member) => member.node === node);
 }

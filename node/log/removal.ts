@@ -1,8 +1,8 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
-import { majorityOf, type Roster } from '../../protocol/log/roster.ts';
+import { hasMember, majorityOf, type Roster } from '../../protocol/log/roster.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
-import { hasMember, type LogRoster } from './log-rosters.ts';
+import type { LogRoster } from './log-rosters.ts';
 
 /** Place of the decision by which a node ceased to be a member; null while it is one, or where it never was. */
 export function removalOf(rosters: readonly LogRoster[], node: NodeId): number | null {

@@ -2,7 +2,7 @@ import { decodeBase64url } from '../bytes.ts';
 import { hashText, type Sha256Hash } from '../hash.ts';
 import type { NodeId } from '../ids.ts';
 import { RosterError } from '../log/roster-error.ts';
-import { federationDigest, type Member, type Roster, rosterStatement } from '../log/roster.ts';
+import { federationDigest, hasMember, type Member, type Roster, rosterStatement } from '../log/roster.ts';
 import { RosterHistory } from '../log/roster-history.ts';
 import { judgeAfter, judgeGenesis } from '../log/roster-rules.ts';
 import type { Base64url } from '../shapes.ts';
@@ -123,7 +123,7 @@ export class RosterChain {
 
   /** The newest roster that names a node. */
   lastWith(node: NodeId): Roster | undefined {
-    return this.rosters.findLast(({ members }) => members.some((member) => member.node === node));
+    return this.rosters.findLast((roster) => hasMember(roster, node));
   }
 
   /** The member as the newest roster that names it has it. */

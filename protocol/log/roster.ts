@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { encodeHex } from '../bytes.ts';
 import { hashBytes, type Sha256Hash } from '../hash.ts';
+import type { NodeId } from '../ids.ts';
 import {
   Base64urlShape,
   Closed,
@@ -63,6 +64,11 @@ export const DEFAULT_REVOCATION_REACH = 30 * 24 * 60 * 60;
 /** The federation's short name on the wire: the first 4 bytes of the genesis roster's hash, as hex. */
 export function federationDigest(genesis: Sha256Hash): string {
   return encodeHex(hashBytes(genesis).subarray(0, DIGEST_BYTES));
+}
+
+/** Whether a roster names this node. */
+export function hasMember({ members }: Pick<Roster, 'members'>, node: NodeId): boolean {
+  return members.some((member) => member.node === node);
 }
 
 /** Members that make a majority: more than half of all. */
