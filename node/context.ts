@@ -8,7 +8,7 @@ import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
-import { rosterLedger } from './anchoring/roster-ledger.ts';
+import { rosterLedger } from './ledger/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import { ConfirmationWatch } from './attestation/confirmation-watch.ts';

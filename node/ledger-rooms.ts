@@ -1,5 +1,5 @@
-import { MirrorClient } from './anchoring/mirror-client.ts';
-import { rosterLedger } from './anchoring/roster-ledger.ts';
+import { MirrorClient } from './ledger/mirror-client.ts';
+import { rosterLedger } from './ledger/roster-ledger.ts';
 import { Auditor, type AuditorOptions } from './auditing/auditor.ts';
 import type { NodeConfig } from './config/config.ts';
 import { FactBook } from './facts/fact-book.ts';

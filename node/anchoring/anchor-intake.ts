@@ -18,7 +18,7 @@ import {
   type StatementAnchorRow,
   statementAnchorTable,
 } from './anchors.ts';
-import type { LinkedMessage } from './topic-links.ts';
+import type { LinkedMessage } from '../topic/topic-links.ts';
 
 /** The topic that is read, and whose anchors count. */
 export interface TopicIdentity {

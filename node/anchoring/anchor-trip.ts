@@ -3,8 +3,8 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import { messageHash, statementAnchorTable } from './anchors.ts';
-import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger-client.ts';
-import type { MirrorClient } from './mirror-client.ts';
+import { LedgerError, type LedgerClient, type PreparedTransaction } from '../ledger/ledger-client.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
 import type { Naming, NameStanding } from './naming.ts';
 import {
   closeOperations,
@@ -15,8 +15,8 @@ import {
   requeue,
   rowOperation,
 } from './outbox.ts';
-import { backOff } from './pace.ts';
-import { Wake } from './wake.ts';
+import { backOff } from '../back-off.ts';
+import { Wake } from '../wake.ts';
 
 /** `frozen`: the row as it is on the disk now. `held`: to be asked again after the pause. */
 export type Freezing =

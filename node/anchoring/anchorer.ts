@@ -6,8 +6,8 @@ import type { Store } from '../store/store.ts';
 import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
 import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
 import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
-import type { LedgerClient, TransactionId } from './ledger-client.ts';
-import type { MirrorClient } from './mirror-client.ts';
+import type { LedgerClient, TransactionId } from '../ledger/ledger-client.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
 import type { Naming } from './naming.ts';
 import {
   type BatchRow,
@@ -23,10 +23,10 @@ import {
   type RescueRow,
   rowOperation,
 } from './outbox.ts';
-import { backOff } from './pace.ts';
-import type { Admission, SpendGuard } from './spend-guard.ts';
+import { backOff } from '../back-off.ts';
+import type { Admission, SpendGuard } from '../ledger/spend-guard.ts';
 import type { TopicReader } from './topic-reader.ts';
-import { Wake } from './wake.ts';
+import { Wake } from '../wake.ts';
 
 export interface AnchorerOptions {
   readonly node: NodeId;

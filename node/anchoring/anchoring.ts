@@ -14,10 +14,10 @@ import type { Store } from '../store/store.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
 import { type Anchor, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
-import type { AnchoringConfig } from './config.ts';
-import { HederaClient } from './hedera-client.ts';
-import type { LedgerClient, TransactionId } from './ledger-client.ts';
-import { MirrorClient } from './mirror-client.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
+import { HederaClient } from '../ledger/hedera-client.ts';
+import type { LedgerClient, TransactionId } from '../ledger/ledger-client.ts';
+import { MirrorClient } from '../ledger/mirror-client.ts';
 import type { Naming } from './naming.ts';
 import { mayNameForOther, namedForOther, OTHERS_SPEND_LIMITS, OTHERS_SPEND_ROW } from './others-limits.ts';
 import {
@@ -31,7 +31,7 @@ import {
   statementOutboxEntry,
   statementOutboxTable,
 } from './outbox.ts';
-import { SpendGuard } from './spend-guard.ts';
+import { SpendGuard } from '../ledger/spend-guard.ts';
 import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
 
 /** How often `readTopic` looks whether the end was reached. In milliseconds. */

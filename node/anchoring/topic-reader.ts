@@ -4,10 +4,10 @@ import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { takeAnchors, type TopicIdentity } from './anchor-intake.ts';
 import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
-import { type MirrorClient, PAGE_MESSAGES } from './mirror-client.ts';
-import { backOff } from './pace.ts';
-import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead, TopicHeadShape } from './topic-links.ts';
-import { Wake } from './wake.ts';
+import { type MirrorClient, PAGE_MESSAGES } from '../ledger/mirror-client.ts';
+import { backOff } from '../back-off.ts';
+import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead, TopicHeadShape } from '../topic/topic-links.ts';
+import { Wake } from '../wake.ts';
 
 export interface TopicReaderOptions extends TopicIdentity {
   readonly store: Store;

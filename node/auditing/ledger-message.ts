@@ -2,9 +2,9 @@ import { utf8, equalBytes } from '../../protocol/bytes.ts';
 import { writeSha384 } from '../../protocol/hash.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import { type ConsensusTimestamp, timestampOfConsensus } from '../../protocol/time.ts';
-import type { MirrorClient } from '../anchoring/mirror-client.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
+import type { TopicMessage } from '../ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead } from '../topic/topic-links.ts';
 import type { Evidence } from '../verification/evidence.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { Wake } from '../wake.ts';
 import type { Lanes } from '../lanes.ts';
 import { readStartAnswer, START_REQUEST } from '../start/start-forms.ts';
 import type { CatchUp } from './catch-up.ts';

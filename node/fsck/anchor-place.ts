@@ -2,7 +2,7 @@ import { utf8 } from '../../protocol/bytes.ts';
 import { hashBytes } from '../../protocol/hash.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { AnchorRow } from '../anchoring/anchors.ts';
-import { linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
+import { linkMessages, type TopicHead } from '../topic/topic-links.ts';
 import type { Check } from './check.ts';
 import { reasonOf } from './rows.ts';
 

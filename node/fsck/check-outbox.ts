@@ -1,10 +1,10 @@
 import { decisionText } from '../../protocol/log/decision.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { isTransactionId } from '../anchoring/ledger-client.ts';
+import { isTransactionId } from '../ledger/ledger-client.ts';
 import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
 import { OTHERS_SPEND_ROW } from '../anchoring/others-limits.ts';
-import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
+import { SPEND_ROW, spendTable } from '../ledger/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';

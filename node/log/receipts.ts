@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TransactionId } from '../anchoring/ledger-client.ts';
+import type { TransactionId } from '../ledger/ledger-client.ts';
 import type { ConsensusSource } from '../topic/consensus-source.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 

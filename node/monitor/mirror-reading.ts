@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
-import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
+import type { TopicHead } from '../topic/topic-links.ts';
+import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
 import { Agreement, CONSENSUS } from '../topic/agreement.ts';
 import type { MessageSource } from '../topic/message-source.ts';
 import { SourceReader } from '../topic/source-reader.ts';

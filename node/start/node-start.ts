@@ -3,7 +3,7 @@ import { isRevoked, knownNode } from '../../protocol/log/decision-state.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { Wake } from '../wake.ts';
 import { settleRestorations } from '../backup/settle-restorations.ts';
 import type { OwnChainEvidence } from '../federation/own-chain.ts';
 import type { Federation } from '../federation/federation.ts';

@@ -1,7 +1,7 @@
 import type { Sha384Hash } from '../../protocol/hash.ts';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { LinkError, type TopicHead } from '../anchoring/topic-links.ts';
+import type { TopicMessage } from '../ledger/mirror-shapes.ts';
+import { LinkError, type TopicHead } from './topic-links.ts';
 import { type Contradiction, Contradictions } from './contradictions.ts';
 import { FinalPoints } from './final-points.ts';
 import { Points } from './points.ts';

@@ -1,10 +1,10 @@
 import { type Sha384Hash, writeSha384 } from '../../protocol/hash.ts';
-import type { AnchoringConfig } from '../anchoring/config.ts';
-import { bounded, networkClient } from '../anchoring/hedera-network.ts';
-import { type Client, loadSdk, type Sdk } from '../anchoring/hedera-sdk.ts';
-import type { TransactionId } from '../anchoring/ledger-client.ts';
-import { readLedgerKey } from '../anchoring/ledger-key.ts';
-import { SpendGuard, type SpendLimits, type SpendState } from '../anchoring/spend-guard.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
+import { bounded, networkClient } from '../ledger/hedera-network.ts';
+import { type Client, loadSdk, type Sdk } from '../ledger/hedera-sdk.ts';
+import type { TransactionId } from '../ledger/ledger-client.ts';
+import { readLedgerKey } from '../ledger/ledger-key.ts';
+import { SpendGuard, type SpendLimits, type SpendState } from '../ledger/spend-guard.ts';
 import type { Store } from '../store/store.ts';
 import type { TopicPoint } from './topic-point.ts';
 

@@ -1,5 +1,5 @@
 import type { Sha384Hash } from '../../protocol/hash.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
+import type { TopicHead } from './topic-links.ts';
 import type { FinalMessage, TopicPoint } from './topic-point.ts';
 import type { Trail } from './trail.ts';
 

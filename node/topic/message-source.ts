@@ -1,6 +1,6 @@
 import type { EntityId } from '../../protocol/ids.ts';
-import { MirrorClient } from '../anchoring/mirror-client.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
+import { MirrorClient } from '../ledger/mirror-client.ts';
+import type { TopicMessage } from '../ledger/mirror-shapes.ts';
 
 /** Somebody who tells the messages of a topic, and counts as one source whatever its addresses. */
 export interface MessageSource {

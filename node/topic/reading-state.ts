@@ -1,5 +1,5 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
+import type { TopicHead } from './topic-links.ts';
 import { type Agreement, CONSENSUS } from './agreement.ts';
 import type { Contradiction } from './contradictions.ts';
 import type { SecondSource } from './second-source.ts';

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { backOff } from '../anchoring/pace.ts';
-import { LinkError } from '../anchoring/topic-links.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
+import type { TopicMessage } from '../ledger/mirror-shapes.ts';
+import { backOff } from '../back-off.ts';
+import { LinkError } from './topic-links.ts';
+import { Wake } from '../wake.ts';
 import type { Agreement } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
-import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
-import { backOff } from '../anchoring/pace.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
+import { backOff } from '../back-off.ts';
+import type { TopicHead } from './topic-links.ts';
+import { Wake } from '../wake.ts';
 import { Agreement, CONSENSUS } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 import { type TopicReadingState, stateOf } from './reading-state.ts';

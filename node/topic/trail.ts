@@ -1,8 +1,8 @@
 import { type Sha384Hash, writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
 import { RUNNING_HASH_BYTES } from '../../protocol/ledger/running-hash.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { LinkError, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
+import type { TopicMessage } from '../ledger/mirror-shapes.ts';
+import { LinkError, linkMessages, type TopicHead } from './topic-links.ts';
 import type { FinalMessage, TopicPoint } from './topic-point.ts';
 
 /** Messages that are held of one source beyond what was processed, and their bytes. */

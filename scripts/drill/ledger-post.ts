@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ledgerNodes, mirrorUrl } from '../../cluster/supervisor/node-variables.ts';
-import { loadSdk } from '../../node/anchoring/hedera-sdk.ts';
-import { readLedgerKey } from '../../node/anchoring/ledger-key.ts';
-import { MirrorClient } from '../../node/anchoring/mirror-client.ts';
-import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/anchoring/topic-links.ts';
+import { loadSdk } from '../../node/ledger/hedera-sdk.ts';
+import { readLedgerKey } from '../../node/ledger/ledger-key.ts';
+import { MirrorClient } from '../../node/ledger/mirror-client.ts';
+import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/topic/topic-links.ts';
 import type { Anchor } from '../../node/anchoring/anchors.ts';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { writeSha384 } from '../../protocol/hash.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anchorTable } from '../../../node/anchoring/anchors.ts';
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
 import {
   anchorMessage,
   AnchoringNode,
@@ -13,7 +13,7 @@ import {
   temporaryDirectory,
 } from './anchoring-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 import { type Lie, LyingMirror, truth } from './lying-mirror.ts';
 
 const test = suite('anchoring on the local ledger');

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { NameStanding } from '../../../node/anchoring/naming.ts';
 import { until } from '../../fixtures/until.ts';
 import { anchorMessage, AnchoringNode, temporaryDirectory } from './anchoring-node.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 
 const test = suite('names that decide nothing');
 

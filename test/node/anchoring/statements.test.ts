@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { StatementAnchorRow } from '../../../node/anchoring/anchors.ts';
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger-client.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
+import { type LedgerClient, transactionId } from '../../../node/ledger/ledger-client.ts';
 import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
@@ -12,7 +12,7 @@ import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { AnchoringNode, FEDERATION, NODE, temporaryDirectory } from './anchoring-node.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 
 const test = suite('anchors of statements');
 

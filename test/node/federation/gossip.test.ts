@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { equivocationTable, MAX_PROOFS } from '../../../node/federation/equivocations.ts';
 import type { GossipMessage } from '../../../node/federation/gossip-forms.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';

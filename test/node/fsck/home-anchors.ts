@@ -1,6 +1,6 @@
 import { takeAnchors } from '../../../node/anchoring/anchor-intake.ts';
 import { readAnchor } from '../../../node/anchoring/anchors.ts';
-import { transactionId } from '../../../node/anchoring/ledger-client.ts';
+import { transactionId } from '../../../node/ledger/ledger-client.ts';
 import {
   closeOperations,
   freeze,
@@ -11,9 +11,9 @@ import {
   rowOperation,
   statementOutboxEntry,
 } from '../../../node/anchoring/outbox.ts';
-import { SpendGuard } from '../../../node/anchoring/spend-guard.ts';
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, type LinkedMessage, linkMessages } from '../../../node/anchoring/topic-links.ts';
+import { SpendGuard } from '../../../node/ledger/spend-guard.ts';
+import type { TopicMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, type LinkedMessage, linkMessages } from '../../../node/topic/topic-links.ts';
 import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';

@@ -1,4 +1,4 @@
-import { type LinkedMessage, linkMessages, type TopicHead } from '../../../node/anchoring/topic-links.ts';
+import { type LinkedMessage, linkMessages, type TopicHead } from '../../../node/topic/topic-links.ts';
 import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';

@@ -8,7 +8,7 @@ import type { Serve } from '../../../node/federation/transport/contract.ts';
 import { LogExchange } from '../../../node/log/log-exchange.ts';
 import { MemberClocks } from '../../../node/log/member-clocks.ts';
 import { logFrames, logRequest, readLogAnswer, readLogRequest } from '../../../node/log/log-forms.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { nodeId } from '../../../protocol/ids.ts';

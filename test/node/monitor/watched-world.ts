@@ -13,7 +13,7 @@ import type { Checkpoint } from '../../../protocol/log/checkpoint.ts';
 import type { LedgerMessage } from '../../../protocol/log/message.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameStatement, type NamedStatement } from '../../../protocol/log/naming.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';

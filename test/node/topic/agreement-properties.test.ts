@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, LinkError } from '../../../node/anchoring/topic-links.ts';
+import type { TopicMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, LinkError } from '../../../node/topic/topic-links.ts';
 import { Agreement, CONSENSUS } from '../../../node/topic/agreement.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';

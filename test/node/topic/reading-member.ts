@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { TopicHead } from '../../../node/anchoring/topic-links.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import type { TopicHead } from '../../../node/topic/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import { Store } from '../../../node/store/store.ts';
 import { jsonCodec, Table } from '../../../node/store/table.ts';

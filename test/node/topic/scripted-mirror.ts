@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { readMessages, type TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
+import { readMessages, type TopicMessage } from '../../../node/ledger/mirror-shapes.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
 
 /** What a mirror makes of the topic as the ledger has it. */

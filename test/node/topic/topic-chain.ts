@@ -1,5 +1,5 @@
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, type TopicHead } from '../../../node/anchoring/topic-links.ts';
+import type { TopicMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, type TopicHead } from '../../../node/topic/topic-links.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { utf8 } from '../../../protocol/bytes.ts';

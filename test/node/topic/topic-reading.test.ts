@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { mirrorSources } from '../../../node/topic/message-source.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { TopicReading } from '../../../node/topic/topic-reading.ts';
 import { until } from '../../fixtures/until.ts';
 import { silent } from '../anchoring/anchoring-node.ts';
-import { entity, LedgerProcess } from '../anchoring/ledger-process.ts';
+import { entity, LedgerProcess } from '../ledger/ledger-process.ts';
 import { truth } from './scripted-mirror.ts';
 import { contradictionOf, forged, hasProcessed, Scene, SELF } from './topic-scene.ts';
 

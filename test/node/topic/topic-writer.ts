@@ -1,5 +1,5 @@
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import type { AnchoringConfig } from '../../../node/anchoring/config.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
+import type { AnchoringConfig } from '../../../node/ledger/config.ts';
 import { Store } from '../../../node/store/store.ts';
 import { ConsensusSource } from '../../../node/topic/consensus-source.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';

@@ -1,4 +1,4 @@
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
+import type { TopicMessage } from '../../../node/ledger/mirror-shapes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { writeSha384 } from '../../../protocol/hash.ts';

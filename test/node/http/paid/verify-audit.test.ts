@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Check } from 'typebox/value';
-import { MirrorClient } from '../../../../node/anchoring/mirror-client.ts';
+import { MirrorClient } from '../../../../node/ledger/mirror-client.ts';
 import { Auditor } from '../../../../node/auditing/auditor.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { readNodeKeys } from '../../../../node/keys/node-keys.ts';

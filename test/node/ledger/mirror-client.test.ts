@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { transactionId } from '../../../node/anchoring/ledger-client.ts';
-import { MirrorClient, MirrorError } from '../../../node/anchoring/mirror-client.ts';
-import { MirrorFormatError, readClock, readMessages, readTransactions } from '../../../node/anchoring/mirror-shapes.ts';
+import { transactionId } from '../../../node/ledger/ledger-client.ts';
+import { MirrorClient, MirrorError } from '../../../node/ledger/mirror-client.ts';
+import { MirrorFormatError, readClock, readMessages, readTransactions } from '../../../node/ledger/mirror-shapes.ts';
 import { entity } from './ledger-process.ts';
 
 const TOPIC = entity('0.0.77');

@@ -7,7 +7,7 @@ import { hashBytes } from '../../protocol/hash.ts';
 import { Closed, ConsensusTimestampShape, CountShape, Sha384Shape } from '../../protocol/shapes.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { TopicMessage } from './mirror-shapes.ts';
+import type { TopicMessage } from '../ledger/mirror-shapes.ts';
 
 export const TopicHeadShape = Closed({
   /** Sequence number of the last message read; 0 for none. */

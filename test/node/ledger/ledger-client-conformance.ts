@@ -5,7 +5,7 @@ import {
   LedgerError,
   type LedgerClient,
   transactionId,
-} from '../../../node/anchoring/ledger-client.ts';
+} from '../../../node/ledger/ledger-client.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** What a client is tried against: a ledger whose topic can be counted, and clients that it must refuse. */

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readMessages, type TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { LinkError, linkMessages, type TopicHead } from '../../../node/anchoring/topic-links.ts';
+import { readMessages, type TopicMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { LinkError, linkMessages, type TopicHead } from '../../../node/topic/topic-links.ts';
 import { hashBytes, writeSha384 } from '../../../protocol/hash.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { entity } from './ledger-process.ts';
+import { entity } from '../ledger/ledger-process.ts';
 
 // Consecutive messages of a mainnet topic, as the public mirror gave them.
 const fixture: unknown = JSON.parse(
