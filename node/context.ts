@@ -31,7 +31,7 @@ import { noteDecided } from './decided.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
-import { mayNameOwn, standingOf } from './log/batch-naming.ts';
+import { mayNameOwn, standingOf } from './log/name-standing.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
@@ -163,21 +163,18 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federation: keys.rosters.genesis,
       config: rosterLedger(config, keys.rosters.current),
       naming: {
-        standingOf: (node, batch, message) => standingOf(federationLog, node, batch, message),
+        standingOf: (text) => standingOf(federationLog, self, text),
         mayName(message) {
           const heldUpTo = federation.holdings.upTo;
           return mayNameOwn(federationLog.state, { self, account: config.ledger.operatorId, heldUpTo }, message);
         },
         readToEnd: (signal) => follower.readToEnd(signal),
+        readSoon: () => follower.readSoon(),
+        noteReceipt: (point) => follower.noteReceipt(point),
       },
       random,
-      onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
       onStatementNamed: () => namer.name(),
-      onStatement(statements) {
-        const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
-        federation.noteLedgerRosters(rosters);
-      },
     }),
   );
   const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
@@ -198,7 +195,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...rooms,
       self,
       ...signing.terms(now),
-      ledger: anchoring,
       decided: decidedBy(() => federationLog),
       transport,
       askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
@@ -248,6 +244,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         const paid = messages.filter(({ payer }) => payer === operatorId);
         if (paid.length > 0) anchoring.noteUndecided(paid.map(({ message }) => Buffer.from(message).toString()));
       },
+      onShown: (messages) => federation.noteShown(messages),
       onRivals(rivals) {
         federation.noteRivals(rivals).catch((error: unknown) => {
           log.error({ err: error }, 'what the ledger says of rivals could not be taken');

@@ -9,7 +9,8 @@ import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import { startFrames } from '../start/start-forms.ts';
 import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
-import type { TopicPoint } from '../topic/topic-point.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
@@ -25,9 +26,8 @@ import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { RosterChanges } from './roster-changes.ts';
-import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
+import { type AskRosters, RosterInquiry, rostersNamed } from './roster-inquiry.ts';
 import { Replacement } from './replacement.ts';
 import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
@@ -39,8 +39,6 @@ export interface FederationOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
-  /** This node's own reading of the ledger. */
-  readonly ledger: LedgerView;
   /** What the log decided, by which copies of batches are taken. */
   readonly decided: Decided;
   readonly transport: Transport;
@@ -236,10 +234,10 @@ export class Federation implements AsyncDisposable {
     return this.#rosterTexts.find(hash);
   }
 
-  /** The ledger names rosters: where nobody is connected, one of them may have dropped this node. */
-  noteLedgerRosters(rosters: readonly Sha256Hash[]): void {
-    const { hashes } = this.#options.keys.rosters;
-    if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
+  /** A mirror shows messages. Where they name rosters and nobody is connected, one of them may have dropped this node. */
+  noteShown(messages: readonly Pick<MirrorMessage, 'message'>[]): void {
+    const { hashes, genesis } = this.#options.keys.rosters;
+    if (rostersNamed(genesis, messages).some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
   /**

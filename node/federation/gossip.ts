@@ -3,7 +3,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
-import type { TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';

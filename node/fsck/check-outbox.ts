@@ -78,7 +78,7 @@ async function isDecided({ store }: Check, own: NonNullable<Check['own']>, row: 
   try {
     const index = await decidedBatchTable.get(store, own, row.batch);
     const entry = index === undefined ? undefined : await logEntryTable.get(store, index);
-    return entry !== undefined && decisionText.parse(entry).message === row.message;
+    return entry !== undefined && decisionText.parse(entry.text).message === row.message;
   } catch {
     return true;
   }

@@ -6,7 +6,7 @@ import type { TopicMessage } from '../../protocol/log/decide.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import type { AnchoringConfig } from '../ledger/config.ts';
-import type { TransactionId } from '../ledger/ledger-client.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import type { SpendLimits } from '../ledger/spend-guard.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { PeerFaults } from '../federation/peer-faults.ts';
@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import { ConsensusSource, DEFAULT_QUERY_LIMITS } from '../topic/consensus-source.ts';
 import { mirrorSources } from '../topic/message-source.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
-import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -27,7 +27,6 @@ import { logRosters } from './log-rosters.ts';
 import { isReleased, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
-import { Receipts } from './receipts.ts';
 import type { LoggedRival } from './rival-name.ts';
 import { takeFinal } from './take-final.ts';
 
@@ -48,7 +47,7 @@ export interface LogFollowerOptions {
   /** This node's last batch that it sealed; 0 for none. */
   readonly sealed: () => number;
   /** Rows that land beside what the log makes of final messages. */
-  readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
+  readonly besides?: (messages: readonly TopicMessage[], state: DecisionState) => readonly Operation[];
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
   readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
@@ -59,6 +58,8 @@ export interface LogFollowerOptions {
   readonly onContradicted?: (by: readonly NodeId[]) => void;
   /** Told of final messages that decided nothing. Must not throw. */
   readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
+  /** Told of messages that a mirror shows, long before they are final if they ever are. Must not throw. */
+  readonly onShown?: (messages: readonly MirrorMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -80,7 +81,6 @@ export class LogFollower implements AsyncDisposable {
   readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
   readonly #consensus: ConsensusSource;
-  readonly #receipts: Receipts;
   readonly #reading: TopicReading;
   readonly #checkpoints: Checkpoints;
   readonly #exchange: LogExchange;
@@ -103,7 +103,6 @@ export class LogFollower implements AsyncDisposable {
     this.book = book;
     this.#consensus = consensus;
     const { keys, config, now, clock } = options;
-    this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
     const { sequence, runningHash, federation } = federationLog.state;
     this.#reading = new TopicReading({
       ...options,
@@ -167,10 +166,14 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints.start();
   }
 
-  /** A consensus node has taken a transaction of this node. */
-  noteTransaction(id: TransactionId): void {
-    this.#receipts.expect(id);
+  /** A message of this node is awaited: the topic is read soon. */
+  readSoon(): void {
     this.#reading.poke();
+  }
+
+  /** Where a message of this node landed, by the word of a consensus node: a second source for all that came before it. */
+  noteReceipt(point: TopicPoint): void {
+    this.#reading.noteReceipt(point);
   }
 
   /** More is vouched for. */
@@ -220,7 +223,6 @@ export class LogFollower implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
-    await this.#receipts[Symbol.asyncDispose]();
     await this.#reading[Symbol.asyncDispose]();
     await this.#exchange[Symbol.asyncDispose]();
     await this.#checkpoints[Symbol.asyncDispose]();
@@ -231,7 +233,7 @@ export class LogFollower implements AsyncDisposable {
    * Takes final messages. Rejects where a roster's text is lacking, or the store fails: the same messages come again after a
    * pause, of which the log has taken some by then, and has still to tell what it came to.
    */
-  async #take(messages: readonly FinalMessage[]): Promise<void> {
+  async #take(messages: readonly TopicMessage[]): Promise<void> {
     const { findRoster, besides } = this.#options;
     await this.#tell();
     await takeFinal(this.federationLog, messages, {

@@ -3,15 +3,14 @@ import type { NamingTerms } from '../anchoring/anchoring.ts';
 import { hashText } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
 import { mayRevoke } from '../../protocol/log/in-force.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
 import { revocationStatement } from '../../protocol/log/revocation.ts';
-import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { RosterVotes } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { type FederationLog, LogDamagedError } from './federation-log.ts';
+import type { FederationLog } from './federation-log.ts';
 
 /** Undecided revocations of one other node that this member names at once. */
 const MAX_REVOCATIONS = 8;
@@ -25,7 +24,7 @@ export interface StatementNamerOptions {
   readonly self: NodeId;
   readonly keys: FederationKeys;
   readonly votes: Pick<RosterVotes, 'next'>;
-  readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
+  readonly federationLog: Pick<FederationLog, 'state' | 'timeOf'>;
   /** Has a message that names the statement sent to the ledger, unless its name is under way or counts still. */
   readonly ensure: (statement: NamedStatement, terms: NamingTerms) => Promise<void>;
   readonly log: Logger;
@@ -112,9 +111,6 @@ export class StatementNamer implements AsyncDisposable {
   /** When the roster in force was decided, with which all open names fell; null for the genesis. */
   async #lastChange({ rosters }: DecisionState): Promise<Timestamp | null> {
     const index = rosters.at(-1)?.index ?? null;
-    if (index === null) return null;
-    const entry = await this.#options.federationLog.entry(index);
-    if (entry === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);
-    return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
+    return index === null ? null : this.#options.federationLog.timeOf(index);
   }
 }

@@ -5,8 +5,6 @@ import { BatchDeriver, type DecidedBatch } from '../../protocol/chain/derive.ts'
 import { ChainRefusal, type RefusalCode, REFUSALS } from '../../protocol/chain/refusal.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { knownNode } from '../../protocol/log/decision-state.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -34,7 +32,7 @@ export interface VouchingOptions {
   readonly self: NodeId;
   readonly store: Store;
   readonly keys: Pick<FederationKeys, 'directory' | 'onCertificate' | 'rosters'>;
-  readonly federationLog: Pick<FederationLog, 'decisionOf' | 'entry' | 'rosterText' | 'state'>;
+  readonly federationLog: Pick<FederationLog, 'batch' | 'rosterText' | 'state' | 'timeOf'>;
   /** More is vouched for. Must not throw. */
   readonly onVouched: () => void;
   /** The log decided another envelope than the one that is held. Must not throw. */
@@ -178,16 +176,11 @@ export class Vouching implements AsyncDisposable {
 
   async #held(node: NodeId, batch: number): Promise<HeldBatch | undefined> {
     const { federationLog, store } = this.#options;
-    if (batch > (knownNode(federationLog.state, node)?.last?.batch ?? 0)) return undefined;
-    const signed = await envelopeTable.get(store, node, batch);
-    if (signed === undefined) return undefined;
-    const decision = await federationLog.decisionOf(node, batch);
-    const named = decision && parseLedgerMessage(decision.message);
-    if (decision === undefined || named?.type !== 'batch') {
-      throw new LogDamagedError(`the decision of batch ${node}/${batch} names no batch`);
-    }
-    const { envelope, keyId } = named;
-    const { consensusTimestamp, index } = decision;
+    const logged = await federationLog.batch(node, batch);
+    const signed = logged && (await envelopeTable.get(store, node, batch));
+    if (signed === undefined || logged === undefined) return undefined;
+    const { envelope, keyId } = logged.named;
+    const { consensusTimestamp, index } = logged.decision;
     return { decided: { node, batch, envelope, keyId, consensusTimestamp }, index, signed };
   }
 

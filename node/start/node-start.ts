@@ -26,8 +26,6 @@ import { startTable } from './start-tables.ts';
 export const LEDGER_LIMIT_MS = 180_000;
 /** How often the clock is looked at while that passes. In milliseconds. */
 const LOOK_MS = 250;
-/** How long the messages of batches that were taken back are looked for, so that none is named twice. In milliseconds. */
-const READ_TOPIC_MS = 10_000;
 
 export interface NodeStartOptions {
   readonly self: NodeId;
@@ -36,7 +34,7 @@ export interface NodeStartOptions {
   readonly names: OwnNames;
   readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd'>;
   readonly federation: Pick<Federation, 'halted' | 'pokeOwnChain' | 'recoverOwnChain'>;
-  readonly anchoring: Pick<Anchoring, 'readTopic' | 'start' | 'startStatements'>;
+  readonly anchoring: Pick<Anchoring, 'start' | 'startStatements'>;
   readonly namer: Pick<StatementNamer, 'start'>;
   readonly intake: Pick<Intake, 'reload'>;
   readonly sealer: Pick<Sealer, 'reload'>;
@@ -102,11 +100,8 @@ export class NodeStart {
     const reading = isUnread ? undefined : this.#readTopic(AbortSignal.any([signal, over.signal]));
     reading?.catch(() => undefined);
     try {
-      const taken = await federation.recoverOwnChain(signal, (evidence) => this.#suffices(evidence, signal));
-      if (taken > 0) {
-        await Promise.all([intake.reload(), sealer.reload()]);
-        await anchoring.readTopic(READ_TOPIC_MS, signal);
-      }
+      const taken = await federation.recoverOwnChain(signal, (evidence) => this.#suffices(evidence));
+      if (taken > 0) await Promise.all([intake.reload(), sealer.reload()]);
     } finally {
       over.abort();
       await reading?.catch(() => undefined);
@@ -150,7 +145,7 @@ export class NodeStart {
     federation.pokeOwnChain();
   }
 
-  async #suffices(evidence: OwnChainEvidence, signal: AbortSignal): Promise<boolean> {
+  async #suffices(evidence: OwnChainEvidence): Promise<boolean> {
     const { log, isUnread, anchoring } = this.#options;
     if (isUnread) return true;
     const facts = await this.#factsOf(evidence);
@@ -162,7 +157,6 @@ export class NodeStart {
     // What was taken back is decided when it is named: nothing else would name it.
     if (waits.length > 0 && mayName(waits) && !this.#isNaming) {
       this.#isNaming = true;
-      await anchoring.readTopic(READ_TOPIC_MS, signal);
       anchoring.start();
     }
     return waits.length === 0;

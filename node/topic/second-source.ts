@@ -3,7 +3,7 @@ import { backOff } from '../back-off.ts';
 import { Wake } from '../wake.ts';
 import type { Agreement } from './agreement.ts';
 import type { TopicEnd } from './source-reader.ts';
-import type { TopicPoint } from './topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 
 export interface SecondSourcePort {
   readonly agreement: Agreement;

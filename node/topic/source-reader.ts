@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
-import type { TopicMessage } from '../ledger/mirror-shapes.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import { backOff } from '../back-off.ts';
 import { LinkError } from './topic-links.ts';
 import { Wake } from '../wake.ts';
@@ -19,6 +19,8 @@ export interface SourceReaderPort {
   readonly intervalMs: number;
   /** Whether a message is awaited. */
   readonly isFast: () => boolean;
+  /** Messages that the source had not told before, and that link. */
+  readonly onShown: (messages: readonly MirrorMessage[]) => void;
   /** The source answered, and what is agreed on may have changed. */
   readonly onAnswer: () => void;
 }
@@ -88,12 +90,13 @@ export class SourceReader {
 
   /** Reads one page. What it throws is noted, and says nothing but that it failed. */
   async read(): Promise<ReadOutcome> {
-    const { agreement, source, signal, now, onAnswer } = this.#port;
+    const { agreement, source, signal, now, onShown, onAnswer } = this.#port;
     const after = agreement.nextRead(this.name);
     this.#isPaused = after === null;
     if (after === null) return 'paused';
     const askedAt = now();
-    let page: readonly TopicMessage[];
+    const { sequence: known } = agreement.headOf(this.name);
+    let page: readonly MirrorMessage[];
     let taken: number;
     try {
       page = (await source.messages(after, signal)).slice(0, PAGE_MESSAGES);
@@ -110,6 +113,7 @@ export class SourceReader {
     if (isEnd && page.length > 0) this.#end = { askedAt, sequence: after + page.length };
     if (isEnd && page.length === 0 && agreement.headOf(this.name).sequence === 0) this.#end = { askedAt, sequence: 0 };
     this.#noteContradiction();
+    if (taken > 0) onShown(page.filter(({ sequence }) => sequence > known));
     onAnswer();
     return isEnd || taken === 0 ? 'end' : 'more';
   }

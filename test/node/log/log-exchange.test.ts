@@ -9,7 +9,7 @@ import { LogExchange } from '../../../node/log/log-exchange.ts';
 import { MemberClocks } from '../../../node/log/member-clocks.ts';
 import { logFrames, logRequest, readLogAnswer, readLogRequest } from '../../../node/log/log-forms.ts';
 import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';

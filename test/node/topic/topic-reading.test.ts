@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { mirrorSources } from '../../../node/topic/message-source.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { TopicReading } from '../../../node/topic/topic-reading.ts';
 import { until } from '../../fixtures/until.ts';
 import { silent } from '../anchoring/anchoring-node.ts';

@@ -27,7 +27,7 @@ import { TestChain } from '../../../fixtures/chain.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { TestNode } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
-import { LyingMirror, truth } from '../../anchoring/lying-mirror.ts';
+import { LyingMirror, truth } from '../../../fixtures/lying-mirror.ts';
 import { type Bought, Buyer } from './buyer.ts';
 
 const PATH = '/v1/x402/verify-audit';
