@@ -3,6 +3,8 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
 import { LedgerError, type LedgerClient, type PreparedTransaction } from '../ledger/ledger-client.ts';
 import type { MirrorClient } from '../ledger/mirror-client.ts';
+import { backOff } from '../back-off.ts';
+import { Wake } from '../wake.ts';
 import type { Naming, NameStanding } from './naming.ts';
 import {
   closeOperations,
@@ -13,8 +15,6 @@ import {
   requeue,
   rowOperation,
 } from './outbox.ts';
-import { backOff } from '../back-off.ts';
-import { Wake } from '../wake.ts';
 
 /** `frozen`: the row as it is on the disk now. `held`: to be asked again after the pause. */
 export type Freezing =

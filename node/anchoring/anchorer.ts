@@ -3,10 +3,13 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
-import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
 import type { LedgerClient } from '../ledger/ledger-client.ts';
 import type { MirrorClient } from '../ledger/mirror-client.ts';
+import { backOff } from '../back-off.ts';
+import type { Admission, SpendGuard } from '../ledger/spend-guard.ts';
+import { Wake } from '../wake.ts';
+import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
+import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
 import type { Naming } from './naming.ts';
 import {
   type BatchRow,
@@ -22,9 +25,6 @@ import {
   type RescueRow,
   rowOperation,
 } from './outbox.ts';
-import { backOff } from '../back-off.ts';
-import type { Admission, SpendGuard } from '../ledger/spend-guard.ts';
-import { Wake } from '../wake.ts';
 
 export interface AnchorerOptions {
   readonly node: NodeId;

@@ -9,12 +9,13 @@ import { Lanes } from '../lanes.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { Anchorer } from './anchorer.ts';
 import type { AnchoringConfig } from '../ledger/config.ts';
 import { HederaClient } from '../ledger/hedera-client.ts';
 import type { LedgerClient } from '../ledger/ledger-client.ts';
 import { MirrorClient } from '../ledger/mirror-client.ts';
+import { SpendGuard } from '../ledger/spend-guard.ts';
+import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
+import { Anchorer } from './anchorer.ts';
 import type { Naming } from './naming.ts';
 import { mayNameForOther, namedForOther, OTHERS_SPEND_LIMITS, OTHERS_SPEND_ROW } from './others-limits.ts';
 import {
@@ -28,7 +29,6 @@ import {
   statementOutboxEntry,
   statementOutboxTable,
 } from './outbox.ts';
-import { SpendGuard } from '../ledger/spend-guard.ts';
 
 export interface AnchoringOptions {
   readonly config: AnchoringConfig;

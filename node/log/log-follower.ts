@@ -73,6 +73,11 @@ export interface LogFollowerOptions {
 /**
  * Builds the federation's log from what is final on the ledger's topic, and signs and gathers checkpoints of it: the way
  * from the ledger to a word that other members share.
+ *
+ * From a mirror's page to a decision: `SourceReader` asks one mirror for a page; `Agreement` links it to what that mirror
+ * told before (`linkMessages`, in its `Trail`) and compares it with other sources and members; what is final
+ * `TopicReading` hands out in order; `takeFinal` gives it to `FederationLog.take`, where `decide` makes of each message one
+ * decision at most. Nothing of a page is stored before that.
  */
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;

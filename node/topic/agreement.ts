@@ -2,13 +2,13 @@ import type { Sha384Hash } from '../../protocol/hash.ts';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import { LinkError, type TopicHead } from './topic-links.ts';
 import { type Contradiction, Contradictions } from './contradictions.ts';
 import { FinalPoints } from './final-points.ts';
 import { Points } from './points.ts';
 import { contradictionOf, disputeOf, type Line, part, pointOf, type Support, supportOf, toldAlong } from './support.ts';
 import { Tellings } from './tellings.ts';
-import type { TopicPoint } from '../ledger/topic-point.ts';
 import { compareTrails, Trail, WINDOW_MESSAGES } from './trail.ts';
 
 export interface AgreementOptions {

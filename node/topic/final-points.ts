@@ -1,7 +1,7 @@
 import type { Sha384Hash } from '../../protocol/hash.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
-import type { TopicHead } from './topic-links.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
+import type { TopicHead } from './topic-links.ts';
 import type { Trail } from './trail.ts';
 
 /** Processed messages whose running hash is kept: what comes late is still compared with them. */

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import { backOff } from '../back-off.ts';
-import { LinkError } from './topic-links.ts';
 import { Wake } from '../wake.ts';
+import { LinkError } from './topic-links.ts';
 import type { Agreement } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 

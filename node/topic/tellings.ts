@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
-import { Points } from './points.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
+import { Points } from './points.ts';
 
 /** Points kept of one member. */
 const KEPT_POINTS = 16;

@@ -3,8 +3,8 @@ import type { EntityId } from '../../protocol/ids.ts';
 import { RUNNING_HASH_BYTES } from '../../protocol/ledger/running-hash.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
-import { LinkError, linkMessages, type TopicHead } from './topic-links.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
+import { LinkError, linkMessages, type TopicHead } from './topic-links.ts';
 
 /** Messages that are held of one source beyond what was processed, and their bytes. */
 export const WINDOW_MESSAGES = 1_024;
