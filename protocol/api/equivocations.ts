@@ -53,7 +53,10 @@ export const EquivocationsAnswerShape = Closed({
   success: Type.Literal(true),
   /** In order of nodes and numbers. */
   equivocations: Type.Array(EquivocationShape, { maxItems: EQUIVOCATIONS_PAGE }),
-  /** On the first page: checkpoints that the tree of this node contradicts, one of a member. */
+  /**
+   * On the first page: checkpoints that the tree of this node contradicts, at most two of a member; none while most members
+   * contradict that tree.
+   */
   falseCheckpoints: Type.Array(SignedCheckpointShape),
   nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
 });
@@ -61,13 +64,15 @@ export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
 
 /** Proofs of one page at most: each carries what the federation says of itself. */
 export const MISDEED_PROOFS_PAGE = 4;
+/** False checkpoints of one member that are shown: the earliest, and that of the largest tree. */
+const FALSE_SHOWN = 2;
 
 /** `GET /v1/equivocations/:node`. */
 export const MisdeedProofsAnswerShape = Closed({
   success: Type.Literal(true),
   node: NodeIdShape,
   /** Each is a file by itself. */
-  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + 1 }),
+  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + FALSE_SHOWN }),
   nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
 });
 export type MisdeedProofsAnswer = Static<typeof MisdeedProofsAnswerShape>;

@@ -16,6 +16,8 @@ import { equivocationTable } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
 import type { CheckpointBook } from '../../log/checkpoint-book.ts';
+import { shownFalse } from '../../log/contradiction.ts';
+import type { LogFollower } from '../../log/log-follower.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -24,6 +26,7 @@ import type { FreeRoute } from '../route.ts';
 
 export interface EquivocationRooms extends ShownSources {
   readonly checkpointBook: Pick<CheckpointBook, 'contradicted'>;
+  readonly follower: Pick<LogFollower, 'contradictedBy'>;
   readonly keys: Pick<FederationKeys, 'rosters'>;
   readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
 }
@@ -54,7 +57,8 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
       description:
         'Of each number the envelopes that the ledger names and those that members showed, as they were signed. `stands` ' +
         'where it is proven: the node’s own account named both, by keys that were not compromised. They accuse, and change ' +
-        'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts.',
+        'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts, ' +
+        'at most two of a member, and none while most members contradict that tree: then it is this node that was fooled.',
       query: PAGE_QUERY,
       answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
       problems: ['invalid-field'],
@@ -62,7 +66,7 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
     async answer({ query }) {
       const { cursor } = readQuery(query);
       const { page, next } = await shownAfter(rooms, cursor === undefined ? null : placeOf(cursor), EQUIVOCATIONS_PAGE);
-      const contradicted = cursor === undefined ? rooms.checkpointBook.contradicted : [];
+      const contradicted = cursor === undefined ? shownFalse(rooms.checkpointBook, rooms.follower.contradictedBy) : [];
       const body: EquivocationsAnswer = {
         success: true,
         equivocations: [...page],
@@ -125,9 +129,10 @@ async function proofsAfter(
   return { proofs, next: null };
 }
 
-async function falseCheckpointsOf({ misdeeds, checkpointBook }: EquivocationRooms, node: NodeId): Promise<MisdeedProof[]> {
-  const known = checkpointBook.contradicted.find(({ checkpoint }) => checkpoint.node === node);
-  return known === undefined ? [] : [await misdeeds.falseCheckpoint(known)];
+async function falseCheckpointsOf(rooms: EquivocationRooms, node: NodeId): Promise<readonly MisdeedProof[]> {
+  const { misdeeds, checkpointBook, follower } = rooms;
+  const ofNode = shownFalse(checkpointBook, follower.contradictedBy).filter(({ checkpoint }) => checkpoint.node === node);
+  return Promise.all(ofNode.map((known) => misdeeds.falseCheckpoint(known)));
 }
 
 /** Throws `Problem` 400 or 404. */
