@@ -31,7 +31,6 @@ export interface EquivocationRooms extends ShownSources {
   readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
 }
 
-const FRESH = { 'Cache-Control': 'no-store' };
 const PAGE_QUERY = {
   cursor: {
     description: '`nextCursor` of the page before.',
@@ -73,7 +72,7 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
         falseCheckpoints: contradicted.map(({ signed }) => signed),
         nextCursor: next === null ? null : writeCursor([next.node, next.batch]),
       };
-      return { body, headers: FRESH };
+      return { body };
     },
   };
 }
@@ -108,7 +107,7 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
         proofs: [...checkpoints, ...proofs],
         nextCursor: next === null ? null : writeCursor([member, next]),
       };
-      return { body, headers: FRESH };
+      return { body };
     },
   };
 }
