@@ -7,7 +7,8 @@ import { StatementError } from '../../protocol/statement/statement.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
-import { BundleError, parseBundle } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { isUnclear, type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
@@ -25,7 +26,7 @@ const EARLIER_FORMAT = 'meridian-bundle/1';
 const REPLACED = 'is of release 0.1 and is read no more: fetch the bundle of its record anew from a node';
 
 /**
- * What a bundle that anyone brings asks a node's log about. Throws `JsonError` where it is no JSON, `BundleError` where
+ * What a bundle that anyone brings asks a node's log about. Throws `JsonError` where it is no JSON, `FileError` where
  * it is malformed.
  */
 export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
@@ -56,7 +57,7 @@ export function judgeBundle(suite: Suite, text: string, { log, at, limits }: Jud
 function readBundle(text: string, limits: ParseOptions): Bundle {
   const value = parseJson(text, limits);
   if (!isJsonObject(value)) throw new JsonError('syntax', 'it is no object');
-  if (value.format === EARLIER_FORMAT) throw new BundleError('malformed', '/format', REPLACED);
+  if (value.format === EARLIER_FORMAT) throw new FileError('malformed', '/format', REPLACED);
   return parseBundle(value);
 }
 
