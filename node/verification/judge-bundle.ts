@@ -11,6 +11,7 @@ import { FileError } from '../../protocol/verdict/file-reader.ts';
 import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
+import { type GivenReceipt, givenReceipt } from './given-receipt.ts';
 import { isUnclear, type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
 import { keysSigning } from './signing-keys.ts';
 
@@ -22,6 +23,12 @@ export interface JudgingTerms {
   readonly limits: ParseOptions;
 }
 
+/** What a bundle asks a node's log about, and the receipt that it shows. */
+export interface BundleQuestions extends LogQuestions {
+  /** Null where the record cannot be read. */
+  readonly receipt: GivenReceipt | null;
+}
+
 const EARLIER_FORMAT = 'meridian-bundle/1';
 const REPLACED = 'is of release 0.1 and is read no more: fetch the bundle of its record anew from a node';
 
@@ -29,8 +36,9 @@ const REPLACED = 'is of release 0.1 and is read no more: fetch the bundle of its
  * What a bundle that anyone brings asks a node's log about. Throws `JsonError` where it is no JSON, `FileError` where
  * it is malformed.
  */
-export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
-  const { decision, batch, checkpoints, revocations, rosters, linked = [] } = readBundle(text, limits);
+export function questionsOf(suite: Suite, text: string, limits: ParseOptions): BundleQuestions {
+  const bundle = readBundle(text, limits);
+  const { decision, batch, checkpoints, revocations, rosters, linked = [] } = bundle;
   const proofs = [{ decision, batch }, ...linked];
   const decisions = [...proofs, ...revocations, ...rosters].flatMap((each) => each.decision ?? []);
   const envelopes = proofs.flatMap((proof) => (proof.batch === null ? [] : [proof.batch.envelope]));
@@ -38,6 +46,7 @@ export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
     places: unique(decisions.flatMap((each) => read(() => decisionText.parse(each.text).index))),
     sizes: unique(checkpoints.flatMap((each) => read(() => checkpointStatement.parse(each.text).size))),
     batches: unique(envelopes).flatMap((envelope) => read(() => envelopeStatement.parse(envelope))),
+    receipt: givenReceipt(suite, bundle),
   };
 }
 

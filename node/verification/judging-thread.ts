@@ -3,8 +3,7 @@ import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import type { JudgingTerms } from './judge-bundle.ts';
-import type { LogQuestions } from './log-knowledge.ts';
+import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
 /** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */
 export type JudgingOrder =
@@ -13,7 +12,7 @@ export type JudgingOrder =
 
 /** What it says to each order. */
 export type JudgingWord =
-  | { readonly questions: LogQuestions }
+  | { readonly questions: BundleQuestions }
   | { readonly judged: Verdict }
   | {
       readonly malformed: {
@@ -62,7 +61,7 @@ export class JudgingThread implements AsyncDisposable {
   }
 
   /** What a bundle asks a node's log about. Throws `JsonError`, `FileError` or `JudgingError`. */
-  async questions(text: string, limits: ParseOptions): Promise<LogQuestions> {
+  async questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
     const word = await this.#do({ text, limits });
     if ('questions' in word) return word.questions;
     throw new JudgingError('the thread answered something else');

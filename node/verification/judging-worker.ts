@@ -13,7 +13,7 @@ parentPort?.on('message', (order: JudgingOrder) => parentPort?.postMessage(wordO
 
 function wordOn(order: JudgingOrder): JudgingWord {
   try {
-    if ('limits' in order) return { questions: questionsOf(order.text, order.limits) };
+    if ('limits' in order) return { questions: questionsOf(suite, order.text, order.limits) };
     return { judged: judgeBundle(suite, order.text, order.terms) };
   } catch (error) {
     if (error instanceof FileError) {

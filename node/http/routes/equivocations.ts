@@ -19,6 +19,7 @@ import type { CheckpointBook } from '../../log/checkpoint-book.ts';
 import { shownFalse } from '../../log/contradiction.ts';
 import type { LogFollower } from '../../log/log-follower.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
+import type { ReceiptsNotKept } from '../../verification/receipts-not-kept.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
@@ -29,6 +30,7 @@ export interface EquivocationRooms extends ShownSources {
   readonly follower: Pick<LogFollower, 'contradictedBy'>;
   readonly keys: Pick<FederationKeys, 'rosters'>;
   readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
+  readonly receiptsNotKept: Pick<ReceiptsNotKept, 'all' | 'proofsOf'>;
 }
 
 const PAGE_QUERY = {
@@ -57,7 +59,8 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
         'Of each number the envelopes that the ledger names and those that members showed, as they were signed. `stands` ' +
         'where it is proven: the node’s own account named both, by keys that were not compromised. They accuse, and change ' +
         'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts, ' +
-        'at most two of a member, and none while most members contradict that tree: then it is this node that was fooled.',
+        'at most two of a member, and none while most members contradict that tree: then it is this node that was fooled. ' +
+        '`receiptsNotKept` are records in whose place the decided batch of their node holds another one.',
       query: PAGE_QUERY,
       answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
       problems: ['invalid-field'],
@@ -70,6 +73,7 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
         success: true,
         equivocations: [...page],
         falseCheckpoints: contradicted.map(({ signed }) => signed),
+        receiptsNotKept: cursor === undefined ? [...(await rooms.receiptsNotKept.all())] : [],
         nextCursor: next === null ? null : writeCursor([next.node, next.batch]),
       };
       return { body };
@@ -88,7 +92,7 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
       summary: 'Proofs of misbehaviour of one member',
       description:
         'Each is a `meridian-proof/2`, which `npm run verify` judges with no network: a checkpoint that is false by those ' +
-        'of other members, and of each number both envelopes with the ledger messages that name them. A number is left ' +
+        'of other members, a receipt that the decided batch does not keep, and of each number both envelopes with the ledger messages that name them. A number is left ' +
         'out until both envelopes and both messages are here.',
       params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
       query: PAGE_QUERY,
@@ -101,10 +105,11 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
       const after = cursor === undefined ? null : placeOf(cursor);
       const { proofs, next } = await proofsAfter(rooms, member, after?.batch ?? 0);
       const checkpoints = after === null ? await falseCheckpointsOf(rooms, member) : [];
+      const receipts = after === null ? await rooms.receiptsNotKept.proofsOf(member) : [];
       const body: MisdeedProofsAnswer = {
         success: true,
         node: member,
-        proofs: [...checkpoints, ...proofs],
+        proofs: [...checkpoints, ...receipts, ...proofs],
         nextCursor: next === null ? null : writeCursor([member, next]),
       };
       return { body };
