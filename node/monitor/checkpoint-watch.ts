@@ -49,11 +49,6 @@ export class CheckpointWatch {
     this.#retractions = new Map(retractions.map((retraction) => [retraction.node, retraction]));
   }
 
-  /** Those that contradict the own tree, or a member's own earlier word. */
-  get contradicted(): readonly KnownCheckpoint[] {
-    return this.#options.book.contradicted;
-  }
-
   state(): { ahead: Record<string, number>; retractions: Retraction[] } {
     const ahead = Object.fromEntries([...this.#ahead].map(([node, { since }]) => [node, since]));
     return { ahead, retractions: [...this.#retractions.values()] };
