@@ -7,6 +7,7 @@ import { FederationLog } from '../../../node/log/federation-log.ts';
 import type { TopicMessage } from '../../../protocol/log/decide.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
 import { openNodeStore } from '../../../node/store/format.ts';
+import { StoreError } from '../../../node/store/store.ts';
 import { rereadLedger } from '../../../node/reread-ledger.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
@@ -46,6 +47,8 @@ test('a node that was fooled about the ledger halts, one command mends it, and i
   await eu.stop();
   await eu.start();
   assert.is(eu.context.federation.halted, 'contradicted');
+  const codeOf = (error: unknown) => (error instanceof StoreError ? error.code : error);
+  assert.is(await rereadLedger(eu.config, silent).catch(codeOf), 'locked', 'while the node runs');
   await eu.stop();
   await rereadLedger(eu.config, silent);
   await eu.start();
