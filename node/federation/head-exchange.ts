@@ -111,12 +111,19 @@ export class HeadExchange implements AsyncDisposable {
   }
 
   async #exchange(peer: NodeId): Promise<void> {
-    const theirs = await this.#ask(peer);
     const { keys, equivocations, onExchanged } = this.#options;
+    const theirs = this.#heard(peer, await this.#ask(peer));
     for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
     if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
     onExchanged(peer);
+  }
+
+  /** What is listened to: of one that leaves, what concerns itself. */
+  #heard(peer: NodeId, theirs: Status): Status {
+    if (this.#options.keys.isMember(peer)) return theirs;
+    const isOwn = ({ node }: { readonly node: NodeId }) => node === peer;
+    return { heads: theirs.heads.filter(isOwn), keys: theirs.keys.filter(isOwn), equivocations: [] };
   }
 
   async #compare(peer: NodeId, { node, batch, envelope }: Status['heads'][number]): Promise<void> {

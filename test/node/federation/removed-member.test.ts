@@ -17,7 +17,7 @@ function logOf(batches: readonly TestBatch[]): Decided {
 }
 
 test('batches of a removed node are taken like any other, for they may be rescued', async () => {
-  await using network = await MemberNetwork.create(NODES, { leaveMs: 10 });
+  await using network = await MemberNetwork.create(NODES);
   const jp = network.id('jp');
   const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp);
   network.federation.addRoster({ members, quorum: 2 });
