@@ -35,6 +35,7 @@ import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
 import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
+import { sealingKeysOf } from './log/chain-tables.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
@@ -138,9 +139,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const confirmations = new Confirmations();
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
-  const room = opening.use(
-    await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }),
-  );
+  const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
   const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
   const governance = openGovernanceRooms({
     store,
@@ -276,6 +275,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       votes: rosterVotes,
       federationLog,
+      sealingKeys: (node) => sealingKeysOf(store, node),
+      witnessingKeys: (node) => follower.book.of(node).map(({ checkpoint }) => checkpoint.keyId),
       ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
@@ -402,6 +403,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log: () => logState(follower, vouching),
     topic: () => topicState(follower),
     contradicted: () => follower.contradictedBy.length > 0,
+    removal: () => follower.removal,
   });
   const opened = opening.move();
   return {

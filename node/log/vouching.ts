@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';
 import { ChainKeys } from './chain-keys.ts';
 import { chainStart } from './chain-start.ts';
-import { chainStateTable, derivedOperations, ownVouchedTable } from './chain-tables.ts';
+import { chainStateTable, derivedOperations, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 import { storedGroups, storedHistory } from './stored-chain.ts';
 
@@ -206,7 +206,7 @@ export class Vouching implements AsyncDisposable {
     const deriver = BatchDeriver.open(context, before, decided, signed);
     for await (const group of storedGroups(store, deriver.envelope)) await deriver.takeGroup(group);
     const { state, sources } = deriver.finish();
-    await store.write(derivedOperations(state, sources));
+    await store.write([...derivedOperations(state, sources), sealingKeyTable.put([node, decided.keyId], decided.batch)]);
     this.#states.set(node, state);
   }
 

@@ -105,7 +105,7 @@ test('metrics name who contradicts, and forget it once it does no more', async (
   let reading = READING;
   const sources = sourcesWith({ readingState: () => reading });
   const log = () => logState(sources, VOUCHING);
-  watchLog(registry, { log, topic: () => topicState(sources), contradicted: () => true });
+  watchLog(registry, { log, topic: () => topicState(sources), contradicted: () => true, removal: () => ({ index: 3, isReleased: true }) });
   const before = await registry.metrics();
   for (const line of [
     'meridian_log_decisions 6',
@@ -116,6 +116,7 @@ test('metrics name who contradicts, and forget it once it does no more', async (
     'meridian_false_checkpoints 1',
     'meridian_closed_chains 1',
     'meridian_contradicted 1',
+    'meridian_removed 2',
   ]) {
     assert.ok(before.split('\n').includes(line), line);
   }
