@@ -177,6 +177,11 @@ export class Federation implements AsyncDisposable {
     return this.#catchUp.active;
   }
 
+  /** How far each member that was asked since the start said last that it holds a node's chain. */
+  toldHeads(node: NodeId): ReadonlyMap<NodeId, number> {
+    return this.#heads.told(node);
+  }
+
   async start(): Promise<void> {
     const { transport, keys } = this.#options;
     const heads = this.#heads;

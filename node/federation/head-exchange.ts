@@ -50,6 +50,8 @@ export class HeadExchange implements AsyncDisposable {
   readonly #running = new Map<NodeId, Promise<void>>();
   /** Peers to exchange with once more: they were called for in the middle of an exchange. */
   readonly #again = new Set<NodeId>();
+  /** Peer → node → how far the peer said last that it holds that chain. */
+  readonly #told = new Map<NodeId, ReadonlyMap<NodeId, number>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HeadExchangeOptions) {
@@ -89,6 +91,11 @@ export class HeadExchange implements AsyncDisposable {
     this.#running.set(peer, run);
   }
 
+  /** How far each peer that was asked since the start said last that it holds a node's chain. */
+  told(node: NodeId): ReadonlyMap<NodeId, number> {
+    return new Map([...this.#told].map(([peer, heads]) => [peer, heads.get(node) ?? 0]));
+  }
+
   /** What this node answers a peer that asks. */
   status(): Status {
     const { keys, chains, equivocations } = this.#options;
@@ -113,6 +120,7 @@ export class HeadExchange implements AsyncDisposable {
   async #exchange(peer: NodeId): Promise<void> {
     const { keys, equivocations, onExchanged } = this.#options;
     const theirs = this.#heard(peer, await this.#ask(peer));
+    this.#told.set(peer, new Map(theirs.heads.map(({ node, batch }) => [node, batch])));
     for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
     if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
     for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);

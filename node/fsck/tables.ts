@@ -5,7 +5,7 @@ import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import type { TableCheck } from './check.ts';
-import { ownVouchedCheck } from './derived-walk.ts';
+import { ownVouchedCheck, sealingKeyCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
 import { formatCheck } from './check-format.ts';
 import { guardCheck } from './check-guards.ts';
@@ -36,6 +36,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   logCheck,
   rivalCheck,
   ownVouchedCheck,
+  sealingKeyCheck,
   outboxCheck,
   rescueCheck,
   statementAnchorCheck,

@@ -5,7 +5,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
 import type { FederationLog } from './federation-log.ts';
-import type { Vouching } from './vouching.ts';
+import type { LackedBatch, Vouching } from './vouching.ts';
 
 /** What is asked of those that build the log. */
 export interface LogSources {
@@ -18,7 +18,15 @@ export interface LogSources {
   readonly contradictedBy: readonly NodeId[];
 }
 
-export type VouchingView = Pick<Vouching, 'closed' | 'underived' | 'vouched'>;
+export type VouchingView = Pick<Vouching, 'closed' | 'lacking' | 'underived' | 'vouched'>;
+
+/** The other members of the roster in force, and how far each that was asked said that it holds a node's chain. */
+export interface AskedMembers {
+  readonly others: readonly NodeId[];
+  readonly toldHeads: (node: NodeId) => ReadonlyMap<NodeId, number>;
+}
+
+const NOBODY: AskedMembers = { others: [], toldHeads: () => new Map() };
 
 /** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
 export function logHealth(sources: LogSources): LogHealth {
@@ -57,7 +65,11 @@ export function topicState(sources: LogSources): TopicState {
 }
 
 /** What `/v1/federation` says of the log, and of who signed its head. */
-export function logState({ federationLog, book, needsRoster }: LogSources, vouching: VouchingView): LogState {
+export function logState(
+  { federationLog, book, needsRoster }: LogSources,
+  vouching: VouchingView,
+  asked: AskedMembers = NOBODY,
+): LogState {
   const { size, root } = federationLog;
   return {
     size,
@@ -65,6 +77,7 @@ export function logState({ federationLog, book, needsRoster }: LogSources, vouch
     needsRoster,
     vouched: Object.fromEntries(vouching.vouched()),
     underived: vouching.underived.map(({ node, batch, code }) => ({ node, batch, code })),
+    lacking: vouching.lacking.map((lacked) => lackedAnswer(lacked, asked)),
     closed: [...vouching.closed],
     checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
       node,
@@ -79,6 +92,12 @@ export function logState({ federationLog, book, needsRoster }: LogSources, vouch
       root: checkpoint.root,
     })),
   };
+}
+
+function lackedAnswer({ node, batch, since }: LackedBatch, { others, toldHeads }: AskedMembers): LogState['lacking'][number] {
+  const told = toldHeads(node);
+  const without = others.filter((member) => (told.get(member) ?? batch) < batch);
+  return { node, batch, since, without, unasked: others.filter((member) => !told.has(member)) };
 }
 
 function waitingFor({ needsRoster }: LogSources, reading: TopicReadingState): LogHealth['waitingFor'] {

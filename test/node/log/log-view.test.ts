@@ -8,6 +8,7 @@ import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { logHealth, type LogSources, logState, topicState, type VouchingView } from '../../../node/log/log-view.ts';
 import type { TopicReadingState } from '../../../node/topic/reading-state.ts';
 import { LogHealthShape, LogStateShape, TopicStateShape } from '../../../protocol/api/log-state.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { isBase64url } from '../../../protocol/statement/statement.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
@@ -25,6 +26,7 @@ function knownOf(name: string, size: number): KnownCheckpoint {
 const VOUCHING: VouchingView = {
   vouched: () => new Map([[nodeId('us'), 3]]),
   underived: [{ node: nodeId('us'), batch: 4, code: 'source-skipped' }],
+  lacking: [{ node: nodeId('jp'), batch: 7, since: timestampOf(Date.UTC(2026, 5, 1)) }],
   closed: [nodeId('us')],
 };
 
@@ -88,6 +90,16 @@ test('each checkpoint says how far it is behind, and false ones say what they ar
   assert.equal([vouched, underived], [{ us: 3 }, VOUCHING.underived]);
   assert.equal(checkpoints.map(({ node, size, behind }) => [node, size, behind]), [['us', 6, 0], ['eu', 4, 2]]);
   assert.equal(falseCheckpoints, [{ node: 'sg', keyId: hashOf('key'), size: 2, root: hashOf('root') }]);
+});
+
+test('a decided batch that is not held says since when, who was asked in vain and who was not: it closes no chain', () => {
+  const [eu, jp, sg, us] = ['eu', 'jp', 'sg', 'us'].map(nodeId);
+  assert.ok(eu && jp && sg && us);
+  const told = new Map([[jp, 6], [sg, 0], [us, 7]]);
+  const { lacking, closed } = logState(sourcesWith(), VOUCHING, { others: [eu, jp, sg, us], toldHeads: () => told });
+  const since = timestampOf(Date.UTC(2026, 5, 1));
+  assert.equal(lacking, [{ node: 'jp', batch: 7, since, without: ['jp', 'sg'], unasked: ['eu'] }]);
+  assert.not.ok(closed.includes(jp));
 });
 
 test('answers are of the shape that is documented, and tell no address that a mirror failed at', () => {
