@@ -1,11 +1,11 @@
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { CheckpointBook } from '../log/checkpoint-book.ts';
 import { logRosters } from '../log/log-rosters.ts';
 import { isReleased, type RemovalLog, removalOf, removalTime } from '../log/removal.ts';
 import type { Chains } from './chains.ts';
-import type { RosterBook } from './roster-book.ts';
 import type { TransportMember } from './transport/contract.ts';
 
 /** So long after its removal, by the ledger, a former member is let in at most. In milliseconds. */
@@ -18,7 +18,7 @@ const LEAVE_MS = 40_000;
 
 export interface LeavingOptions {
   readonly federationLog: RemovalLog['federationLog'] & { readonly state: DecisionState };
-  readonly book: Pick<RosterBook, 'inForce'>;
+  readonly book: { readonly inForce: Pick<RosterChain, 'current' | 'member' | 'rosters'> };
   readonly checkpoints: Pick<CheckpointBook, 'all' | 'newest'>;
   readonly chains: Pick<Chains, 'head'>;
   readonly now: () => number;
