@@ -250,11 +250,20 @@ export class OwnChain {
   }
 
   #halt(reason: HaltReason): void {
-    if (reason === this.#halted || (this.#mayNotSign && reason !== 'closed')) return;
-    // A fork that nothing can mend any more closes the chain; one that is removed may have one still.
+    if (this.#halted !== null && weightOf(reason) <= weightOf(this.#halted)) return;
     this.#halted = reason;
     this.#wake.ring();
     this.#options.log.fatal({ reason }, reason === 'removed' ? 'this node records nothing more' : 'this node signs nothing more');
     this.#options.onHalt(reason);
   }
+}
+
+/**
+ * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any chain:
+ * once it is read anew, what is so shows again. One that is removed seals its last records, and may be halted for good yet.
+ */
+function weightOf(reason: HaltReason): number {
+  if (reason === 'contradicted') return 3;
+  if (reason === 'closed') return 2;
+  return reason === 'removed' ? 0 : 1;
 }

@@ -130,13 +130,18 @@ export class CheckpointBook {
     return shown.map(({ signed }) => signed);
   }
 
-  /** The last that a member is known to have signed, by any key, whether this node's tree has reached them or not. */
+  /**
+   * The last that a member is known to have signed, by any key, whether this node's tree has reached them or not; without
+   * those that a revocation in force took along, which count for nobody. One that a fooled member signed of a log that is
+   * far longer than the true one must not keep it from signing for as long.
+   */
   signedBy(node: NodeId): readonly Checkpoint[] {
     const waiting = this.#ahead.get(node);
-    return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ checkpoint }) => checkpoint);
+    const all = [...this.of(node), ...(waiting === undefined ? [] : [waiting])];
+    return all.flatMap(({ checkpoint }) => (this.#signatories.stands(checkpoint) ? [checkpoint] : []));
   }
 
-  /** The same, as the member itself is to be shown them. */
+  /** The same with all that a revocation took along, as the member itself is to be shown them. */
   signedTextsOf(node: NodeId): readonly SignedCheckpoint[] {
     const waiting = this.#ahead.get(node);
     return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ signed }) => signed);

@@ -182,6 +182,19 @@ test('whoever stole keys that were revoked since takes no place from what their 
   for (const each of [again, last]) assert.equal(each.contradicted.map(({ checkpoint }) => checkpoint.keyId), [hashOf('c')]);
 });
 
+test('what a member signed far beyond the log by a key that was replaced since does not bind it for ever', async () => {
+  await using home = await LogStore.open();
+  const rotatedAt: { index: number } = { index: 1_000 };
+  const stands: Signatories['stands'] = ({ keyId, size }) => keyId !== hashOf('first key') || size <= rotatedAt.index;
+  const book = await CheckpointBook.open(home.store, new GrowingTree(6), { rosters: () => [], stands });
+  await book.learn(known(5));
+  assert.is(await book.learn(known(200, FALSE)), 'ahead');
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [5, 200]);
+  rotatedAt.index = 5;
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [5]);
+  assert.is(book.signedTextsOf(EU).length, 2);
+});
+
 test('for a roster that was replaced one checkpoint of each of its members that covers the decision is kept for good', async () => {
   await using home = await LogStore.open();
   const stolen = new Set<string>();
