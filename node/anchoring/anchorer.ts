@@ -26,6 +26,7 @@ import {
 import { backOff } from './pace.ts';
 import type { Admission, SpendGuard } from './spend-guard.ts';
 import type { TopicReader } from './topic-reader.ts';
+import { leastNamedFirst, type NamedForOther } from './others-limits.ts';
 import { Wake } from './wake.ts';
 
 export interface AnchorerOptions {
@@ -37,7 +38,7 @@ export interface AnchorerOptions {
   readonly reader: TopicReader;
   readonly guard: SpendGuard;
   /** Of what is named for other nodes: their batches, and revocations of their keys. */
-  readonly othersGuard: SpendGuard;
+  readonly othersGuards: Readonly<Record<NamedForOther, SpendGuard>>;
   readonly naming: Naming;
   readonly now: () => number;
   /** In [0, 1), for the jitter of the back-off. */
@@ -211,9 +212,13 @@ export class Anchorer implements AsyncDisposable {
     this.#depart(row);
   }
 
+  /** Those of nodes that least was named for come first: nobody's batches keep those of another waiting. */
   async #takeRescues(): Promise<void> {
     this.#ended.clear();
-    for (const row of await readOpenRescues(this.#options.store)) {
+    const { store, now } = this.#options;
+    const rows = await readOpenRescues(store);
+    const nodes = await leastNamedFirst(store, 'rescue', rows.map(({ rescued }) => rescued), now());
+    for (const row of nodes.flatMap((node) => rows.filter(({ rescued }) => rescued === node))) {
       if (this.#takenRescues.size >= MAX_RESCUES_IN_FLIGHT) return;
       this.#departOnce(row, rescueKey(row), this.#takenRescues);
     }
@@ -323,10 +328,10 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #guardOf(row: OutboxRow): SpendGuard {
-    const { node, guard, othersGuard } = this.#options;
-    if (isRescueRow(row)) return othersGuard;
+    const { node, guard, othersGuards } = this.#options;
+    if (isRescueRow(row)) return othersGuards.rescue;
     const named = parseLedgerMessage(row.message);
-    return named.type === 'revocation' && named.node !== node ? othersGuard : guard;
+    return named.type === 'revocation' && named.node !== node ? othersGuards.revocation : guard;
   }
 
   #noteHold(admission: Admission): void {

@@ -5,7 +5,7 @@ import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import type { TableCheck } from './check.ts';
-import { ownVouchedCheck } from './derived-walk.ts';
+import { ownVouchedCheck, sealingKeyCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
 import { receiptCheck } from './check-receipts.ts';
 import { formatCheck } from './check-format.ts';
@@ -38,6 +38,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   logCheck,
   rivalCheck,
   ownVouchedCheck,
+  sealingKeyCheck,
   outboxCheck,
   rescueCheck,
   statementAnchorCheck,
