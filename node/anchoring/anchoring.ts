@@ -17,7 +17,7 @@ import { SpendGuard } from '../ledger/spend-guard.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
 import { Anchorer } from './anchorer.ts';
 import type { Naming } from './naming.ts';
-import { mayNameForOther, namedForOther, OTHERS_SPEND_LIMITS, OTHERS_SPEND_ROW } from './others-limits.ts';
+import { mayNameForOther, type NamedForOther, namedForOther, OTHERS_SPEND } from './others-limits.ts';
 import {
   type BatchRow,
   outboxEntry,
@@ -55,6 +55,8 @@ export interface NamingTerms {
   readonly since: Timestamp | null;
   /** What was named after that is named again no sooner. In milliseconds. */
   readonly everyMs: number;
+  /** Names of the day for another node that it leaves for what matters more. Default: none. */
+  readonly leaves?: number;
 }
 
 /** Writes to the ledger what this node names there: its own batches, statements, and what it rescues. */
@@ -99,8 +101,12 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   const ledger = options.ledger ?? new HederaClient(config);
   const guard = await SpendGuard.open(store, config.spend);
   const { feeTinybars } = guard.limits;
-  const othersGuard = await SpendGuard.open(store, { ...OTHERS_SPEND_LIMITS, feeTinybars }, OTHERS_SPEND_ROW);
-  const anchorer = new Anchorer({ ...options, ledger, mirror, guard, othersGuard });
+  const guardOf = (kind: NamedForOther) => {
+    const { limits, row } = OTHERS_SPEND[kind];
+    return SpendGuard.open(store, { ...limits, feeTinybars }, row);
+  };
+  const othersGuards = { rescue: await guardOf('rescue'), revocation: await guardOf('revocation') };
+  const anchorer = new Anchorer({ ...options, ledger, mirror, guard, othersGuards });
   const lanes = new Lanes();
   const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
   const statementEntry: Anchoring['statementEntry'] = (named, at) => {
@@ -115,7 +121,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
     },
     statementEntry,
-    ensureStatement(statement, at, { since, everyMs }) {
+    ensureStatement(statement, at, { since, everyMs, leaves }) {
       const message = messageOf(statement);
       return lanes.exclusive(message.statement, async () => {
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
@@ -125,7 +131,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
         const counts = isRecent && (since === null || named >= since);
         if (isUnderWay || counts) return;
         const isOfOther = message.type === 'revocation' && message.node !== options.node;
-        if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now))) return;
+        if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now, leaves))) return;
         const counted = isOfOther ? [await namedForOther(store, 'revocation', message.node, now)] : [];
         await store.write([
           statementOutboxClosedTable.del(message.statement),

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { NameStanding } from '../../../node/anchoring/naming.ts';
 import { outboxTable } from '../../../node/anchoring/outbox.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { until } from '../../fixtures/until.ts';
 import { anchorMessage, AnchoringNode, expire, temporaryDirectory } from './anchoring-node.ts';
@@ -15,7 +16,7 @@ test.after(() => ledger[Symbol.asyncDispose]());
 /** A log that a test tells what it decided, and who may name what. */
 function toldLog() {
   const decided = new Map<number, string>();
-  const told = { decided, may: true, reads: Promise.resolve() };
+  const told = { decided, may: true, reads: Promise.resolve(), receipts: new Array<number>() };
   const naming = {
     async standingOf(message: string): Promise<NameStanding> {
       const named = parseLedgerMessage(message);
@@ -26,7 +27,7 @@ function toldLog() {
     mayName: () => told.may,
     readToEnd: () => told.reads,
     readSoon: () => undefined,
-    noteReceipt: () => undefined,
+    noteReceipt: ({ sequence }: TopicPoint) => void told.receipts.push(sequence),
   };
   return { told, naming };
 }
@@ -41,6 +42,8 @@ test('a name that decided nothing is sent again once that was read, and never tw
   await until('named', async () => (await sent()) === 1);
   await until('noted', async () => (await node.anchoring.status(1))?.status === 'submitted');
   assert.is((await node.anchoring.status(1))?.attempts, 1);
+  await until('a receipt tells where it landed', () => told.receipts.length > 0);
+  assert.equal(told.receipts, [1]);
   node.anchoring.noteUndecided([message]);
   await until('named again', async () => (await sent()) === 2);
   assert.is((await node.anchoring.status(1))?.attempts, 2);

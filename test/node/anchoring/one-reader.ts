@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming, NameStanding } from '../../../node/anchoring/naming.ts';
 import type { AnchoringConfig } from '../../../node/ledger/config.ts';
 import { MirrorClient } from '../../../node/ledger/mirror-client.ts';
-import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../../node/topic/topic-links.ts';
 import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import { parseLedgerMessage } from '../../../protocol/log/message.ts';
@@ -16,8 +15,6 @@ export class OneReader implements Naming, AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #head: TopicHead = INITIAL_HEAD;
-  /** Where consensus nodes said that messages landed. */
-  readonly receipts: TopicPoint[] = [];
   /** Called with the texts that were read. */
   onRead: (texts: readonly string[]) => void = () => undefined;
 
@@ -44,7 +41,7 @@ export class OneReader implements Naming, AsyncDisposable {
   readonly mayName = (): boolean => true;
   readonly readToEnd = async (): Promise<void> => {};
   readonly readSoon = (): void => {};
-  readonly noteReceipt = (point: TopicPoint): void => void this.receipts.push(point);
+  readonly noteReceipt = (): void => {};
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
