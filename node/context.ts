@@ -217,6 +217,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           startTable.put(['taken-back'], batch.envelope.batch),
         ],
       },
+      withdraw: (from) => anchoring.withdraw(from),
+      resume: () => anchoring.resume(),
       onHalt: (reason) => {
         intake.halt(reason === 'closed' ? 'closed' : 'halted');
         if (reason === 'removed') sealLast(sealer, log);
@@ -254,7 +256,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         });
       },
       onCounted: () => confirmationWatch.noteCounted(),
-      onContradicted: () => federation.noteEnd('contradicted'),
+      onContradicted: () => federation.noteContradicted(),
       random,
     }),
   );
@@ -295,7 +297,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onVouched: () => follower.noteVouched(),
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteEnd('closed');
+        if (node === self) federation.noteOwnOutdone();
         else federation.noteOutdone(node);
       },
     }),

@@ -101,6 +101,8 @@ export class MemberRooms implements AsyncDisposable {
       askRosters: async () => ({ rosters: [], named: [] }),
       starts,
       besidesOwn: NO_ROWS,
+      withdraw: async () => {},
+      resume: () => {},
       onHalt: () => {},
       onTold: () => {},
       isMember: () => true,

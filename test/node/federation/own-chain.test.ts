@@ -237,6 +237,7 @@ test('a start is over only once nothing of the own chain is being pulled, and wh
       settled: async () => {},
       abandon: async () => eu.chains.advance(batch),
     },
+    replacement: { outdone: async () => undefined, take: async () => 0 },
     onCheckpoint: async () => {},
     onHalt: () => {},
     log: silent,
