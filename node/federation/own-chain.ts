@@ -99,9 +99,9 @@ export class OwnChain {
   readonly #fallen = new Set<NodeId>();
   /** The first own batch in the store that can be decided no more, as of the last look. */
   #outdone: Outdone | undefined;
-  /** Members whose next own batch does not follow the last one that is held. */
-  readonly #differing = new Set<NodeId>();
-  /** Whether all is known by which a batch that is held could turn out to be outdone: what does not follow it is a fork. */
+  /** By member, the next own batch that it showed and that does not follow the last one that is held. */
+  readonly #differing = new Map<NodeId, number>();
+  /** Whether enough was known at the last look to sign: what does not follow the last batch then is a fork. */
   #isJudged = false;
   /** Own batches that were replaced. */
   #replaced = 0;
@@ -179,9 +179,9 @@ export class OwnChain {
       // Asked where something is lacking too: it is what tells the operator.
       const isEnough = await suffices({ answered: this.#heard(), held: this.#held, shown: this.#shown });
       if (this.#lacks()) await this.#takeBack(signal);
-      else if (!isEnough || this.#isLost()) await this.#wake.wait(LOOK_MS, signal);
-      else if (this.#differing.size > 0) this.#isJudged = true;
+      else if (!isEnough || this.#isLost() || this.#differs()) await this.#wake.wait(LOOK_MS, signal);
       else if (await this.#isAtRest()) break;
+      this.#isJudged = isEnough;
     }
     this.#recovering = false;
     await catchUp.abandon(self);
@@ -287,6 +287,13 @@ export class OwnChain {
     return true;
   }
 
+  /** Whether a member has shown what does not follow the last batch: it is asked again, and then believed. */
+  #differs(): boolean {
+    const next = this.#held + 1;
+    const isAble = ([peer, batch]: [NodeId, number]) => batch === next && (this.#claims.get(peer) ?? 0) >= next;
+    return this.#outdone === undefined && [...this.#differing].some(isAble);
+  }
+
   #haveAllAnswered(): boolean {
     const heard = this.#heard();
     return this.#options.transport.peers().every(({ node }) => heard.has(nodeId(node)));
@@ -377,11 +384,11 @@ export class OwnChain {
    * Whether the batch after the last one follows it. Where it does not, the last one may have been signed anew, which the
    * log tells once it was read; what differs then is this node's own contradiction, for whoever pulls it to find.
    */
-  #follows(peer: NodeId, { prev }: Envelope): boolean {
+  #follows(peer: NodeId, { batch, prev }: Envelope): boolean {
     const { self, chains } = this.#options;
     this.#differing.delete(peer);
     if (prev === chains.head(self).hash || this.#isJudged) return true;
-    this.#differing.add(peer);
+    this.#differing.set(peer, batch);
     this.#rest(peer);
     return false;
   }
