@@ -315,7 +315,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       resigning: {
-        isRevoked: (keyId) => isRevoked(federationLog.state, self, keyId),
+        standing() {
+          const { state } = federationLog;
+          return { decided: knownNode(state, self)?.last?.batch ?? 0, isRevoked: (keyId) => isRevoked(state, self, keyId) };
+        },
         withdraw: (from) => anchoring.withdraw(from),
         resume: () => anchoring.resume(),
         onSigned(batches) {
