@@ -32,7 +32,7 @@ const PATIENCE_MS = 180_000;
 
 /**
  * `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. `closed`: the
- * log decided another batch than the one that it holds, so its chain cannot go on. `contradicted`: most members have another
+ * log decided a batch of other content than the one that it holds, or that nobody has, so its chain cannot go on. `contradicted`: most members have another
  * log than its own.
  */
 export type HaltReason = 'behind' | 'closed' | 'contradicted' | 'forked' | 'removed';
