@@ -16,7 +16,7 @@ import { FAR_NODE, HOME_NODE, Provider } from './provider.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const EMAIL = 'compliance@provider.example.com';
 const SOURCE = 'loan-model';
-const DECISIONS = 500;
+const DECISIONS = 120;
 const CALLERS = 16;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
