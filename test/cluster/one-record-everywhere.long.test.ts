@@ -10,6 +10,7 @@ import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
+import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { ClusterProcesses } from '../fixtures/processes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -223,7 +224,7 @@ async function bundleText(node: string, id: string): Promise<string> {
 }
 
 function verifyCommand(file: string, ...flags: readonly string[]) {
-  const env = { PATH: process.env.PATH, MERIDIAN_HOME: join(cluster.home, 'nowhere') };
+  const env = { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: join(cluster.home, 'nowhere') };
   return spawnSync(process.execPath, [join(ROOT, 'scripts/verify.ts'), file, ...flags], { encoding: 'utf8', env });
 }
 
