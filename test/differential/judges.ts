@@ -7,7 +7,8 @@ import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { isSha256Hash } from '../../protocol/hash.ts';
 import { JsonError } from '../../protocol/json/value.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
-import { BundleError, parseBundleText } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { parseBundleText } from '../../protocol/verdict/parse.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { answersOfPage } from '../browser/page.ts';
 import { browserOnPath, bundleVerifier, verifierApart } from '../browser/verifier-bundle.ts';
@@ -53,7 +54,7 @@ function libraryAnswer(text: string, pin: string): Answer {
     const { problems, linked, ...verdict } = verifyBundle(suite, parseBundleText(text), { pin });
     return answerOf(verdict, problems, linked);
   } catch (error) {
-    if (error instanceof BundleError || error instanceof JsonError) return UNREADABLE;
+    if (error instanceof FileError || error instanceof JsonError) return UNREADABLE;
     throw error;
   }
 }
