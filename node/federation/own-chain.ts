@@ -182,10 +182,10 @@ export class OwnChain {
       await this.#prove();
       // Asked where something is lacking too: it is what tells the operator.
       const isEnough = await suffices({ answered: this.#heard(), held: this.#held, shown: this.#shown });
+      this.#isJudged = isEnough;
       if (this.#lacks()) await this.#takeBack(signal);
       else if (!isEnough || this.#isLost() || this.#differs()) await this.#wake.wait(LOOK_MS, signal);
       else if (await this.#isAtRest()) break;
-      this.#isJudged = isEnough;
     }
     this.#recovering = false;
     await catchUp.abandon(self);
@@ -332,7 +332,7 @@ export class OwnChain {
   async #prove(): Promise<void> {
     const next = this.#held + 1;
     for (const peer of this.#witnessesOf(next)) {
-      if (this.#shown >= next || this.#halted !== null) return;
+      if (this.#shown >= next || this.#mayNotSign) return;
       if (!(await this.#isShown(peer, next))) continue;
       this.#shown = next;
       this.#showing.add(peer);

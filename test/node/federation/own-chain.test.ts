@@ -219,6 +219,53 @@ test('a peer that comes later and holds more of our chain stops the node, on pro
   assert.equal(halts, ['behind']);
 });
 
+test('a node that was removed takes its chain back as any other does, before it would seal its last records', async () => {
+  await using network = await lost(2);
+  const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== 'eu');
+  network.federation.addRoster({ members, quorum: 1 });
+  const { rooms, halts } = await comeBack(network);
+  assert.is(await rooms.federation.recoverOwnChain(FOREVER, bothAnswered), 2);
+  assert.equal(halts, ['removed']);
+});
+
+test('what comes to light late stops the node also where it does not follow what it holds', async () => {
+  await using home = await temporaryHome();
+  const federation = await fastFederation(NODES);
+  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  const [first, second] = [await federation.sealBatch('eu', [{}]), await federation.sealBatch('eu', [{}])];
+  const rival = { ...first.envelope, sealedAt: federation.tick() };
+  const signed = await signStatement(envelopeStatement, rival, federation.member('eu').key.signer);
+  eu.chains.advance({ envelope: rival, signed });
+  const network = new FakeNetwork();
+  const us = network.transport('us', NODES, () => 'accept');
+  us.serve('batches', async function* () {
+    yield encodeItem({ kind: 'envelope', signed: second.signed });
+  });
+  await us.start();
+  const transport = network.transport('eu', NODES, () => 'accept');
+  await transport.start();
+  const lanes = new Lanes<MemberRooms['node']>();
+  const halts: HaltReason[] = [];
+  const ownChain = new OwnChain({
+    self: eu.node,
+    chains: eu.chains,
+    transport,
+    lanes,
+    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
+    decided: NOTHING_DECIDED,
+    faults: new PeerFaults(Date.now),
+    catchUp: { lead: () => {}, forgive: () => {}, settled: async () => {}, abandon: async () => {} },
+    replacement: { outdone: async () => undefined, take: async () => 0 },
+    onCheckpoint: async () => {},
+    onHalt: (reason) => halts.push(reason),
+    log: silent,
+  });
+  assert.is(await ownChain.recover(FOREVER, () => true), 0);
+  ownChain.noteClaim(nodeId('us'), 2);
+  await until('the halt', () => halts.length > 0);
+  assert.equal(halts, ['behind']);
+});
+
 test('a start is over only once nothing of the own chain is being pulled, and what came last is looked at again', async () => {
   await using home = await temporaryHome();
   const federation = await fastFederation(NODES);

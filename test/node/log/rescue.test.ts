@@ -246,12 +246,25 @@ test('of a removed node is named what was held, and what it brings later and beg
 test('a removed node brings a bounded number of batches, however early they claim to begin', async () => {
   await using room = await RescueRoom.open();
   await room.hold();
-  assert.ok(room.rescue.mayCome(EU, 1_000), 'a member goes on');
+  assert.is(room.rescue.lastToCome(EU), Number.POSITIVE_INFINITY, 'a member goes on');
   await room.remove(timestampOf(Date.UTC(2100, 0, 1)));
-  assert.ok(room.rescue.mayCome(EU, 1 + MAX_LAST_BATCHES));
-  assert.not.ok(room.rescue.mayCome(EU, 2 + MAX_LAST_BATCHES));
+  assert.is(room.rescue.lastToCome(EU), 1 + MAX_LAST_BATCHES);
   await room.start();
-  assert.not.ok(room.rescue.mayCome(EU, 2 + MAX_LAST_BATCHES), 'a restart changes nothing');
+  assert.is(room.rescue.lastToCome(EU), 1 + MAX_LAST_BATCHES, 'a restart changes nothing');
+});
+
+test('of a removed node all that was decided may come, wherever this member was when the removal was decided', async () => {
+  await using room = await RescueRoom.open();
+  const last = { envelope: room.federation.given.genesis, index: 0 };
+  room.change(EU, { last: { batch: 1_000, ...last } });
+  await room.remove(timestampOf(Date.UTC(2100, 0, 1)));
+  assert.is(room.rescue.lastToCome(US), Number.POSITIVE_INFINITY);
+  assert.is(room.rescue.lastToCome(EU), 1_000 + MAX_LAST_BATCHES);
+  await room.start();
+  const past = room.state.past[EU];
+  if (past === undefined) return assert.unreachable();
+  room.state = { ...room.state, past: { [EU]: { ...past, last: { batch: 2_000, ...last } } } };
+  assert.is(room.rescue.lastToCome(EU), 2_000, 'a majority held more of it');
 });
 
 test('a chain that was replaced waits anew', async () => {
