@@ -199,7 +199,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       isMember: (node) => federationLog.state.members[node] !== undefined,
       leaving: () => leaving.members(),
       isReleased: () => follower.removal?.isReleased === true,
-      mayCome: (node, batch) => rescue.mayCome(node, batch),
+      lastToCome: (node) => rescue.lastToCome(node),
       onReplicated: () => anchoring.noteChange(),
       onReplaced: (node) => rescue.forget(node),
       random,

@@ -38,6 +38,8 @@ export interface CatchUpOptions {
   readonly onUnknownKey: (peer: NodeId) => void;
   /** Whether what is held of that node waits to be replaced: nothing can follow it. */
   readonly isOutdone?: (node: NodeId) => boolean;
+  /** The last batch of a node that is pulled, but for what the same page brings. Default: any. */
+  readonly lastToCome?: (node: NodeId) => number;
   /** Rows that go beside those of a node's chain. */
   readonly besides?: (node: NodeId) => ChainBesides | undefined;
 }
@@ -213,6 +215,7 @@ export class CatchUp implements AsyncDisposable {
     if (this.#rewinding.has(node) || this.#options.isOutdone?.(node) === true) return undefined;
     const now = this.#options.now();
     const held = this.#options.chains.head(node).batch;
+    if (held >= (this.#options.lastToCome?.(node) ?? Number.POSITIVE_INFINITY)) return undefined;
     const able = [...(this.#leads.get(node) ?? [])].filter(([, lead]) => lead.batch > held && lead.notBefore <= now);
     able.sort(([a, leadA], [b, leadB]) => Number(b === node) - Number(a === node) || leadB.batch - leadA.batch);
     return able[0]?.[0];

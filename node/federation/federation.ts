@@ -50,8 +50,8 @@ export interface FederationOptions {
   readonly leaving?: () => Promise<readonly TransportMember[]>;
   /** Whether this node was removed, and is done. Default: no. */
   readonly isReleased?: () => boolean;
-  /** Whether batches of a node up to this one may still be decided: one that was removed makes no more. Default: yes. */
-  readonly mayCome?: (node: NodeId, batch: number) => boolean;
+  /** The last batch of another node that is decided or may still be: one that was removed makes no more. Default: any. */
+  readonly lastToCome?: (node: NodeId) => number;
   /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
   readonly log: Logger;
@@ -106,7 +106,7 @@ export class Federation implements AsyncDisposable {
     const { faults } = this;
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
       if (node === self) this.#ownChain.noteClaim(peer, batch);
-      else if (options.mayCome?.(node, options.chains.head(node).batch + 1) !== false) this.#catchUp.lead(node, peer, batch);
+      else this.#catchUp.lead(node, peer, batch);
     };
     const onUnknownKey = (peer: NodeId) => this.#heads.exchange(peer);
     this.#gossip = new Gossip({
@@ -134,6 +134,7 @@ export class Federation implements AsyncDisposable {
       onUnknownKey,
       besides: (node) => (node === self ? besidesOwn : undefined),
       isOutdone: (node) => this.#replacement.isDue(node),
+      lastToCome: (node) => (node === self ? Number.POSITIVE_INFINITY : (options.lastToCome?.(node) ?? Number.POSITIVE_INFINITY)),
     });
     this.#pages = new PageServer(options);
     this.holdings = new Holdings({ ...options, faults, onHeld: options.onReplicated });

@@ -23,7 +23,7 @@ const MAX_WATCHED = 64;
 /** Batches of a removed node that are taken, and may be named, beyond those that were held when its removal was decided. */
 export const MAX_LAST_BATCHES = 64;
 
-/** (removed node) → its last batch that was held here when its removal was decided. */
+/** (removed node) → its last batch that was held here, or decided, when its removal was. */
 export const heldAtRemovalTable = new Table('held-at-removal', numberCodec);
 
 export interface RescueOptions {
@@ -53,7 +53,7 @@ export interface RescueOptions {
  */
 export class Rescue implements AsyncDisposable {
   readonly #options: RescueOptions;
-  /** Removed node → its last batch that was held here when its removal was decided. */
+  /** Removed node → its last batch that was held here, or decided, when its removal was. */
   readonly #heldAtRemoval = new Map<NodeId, number>();
   /** Node → batch → milliseconds that it was undecided while the ledger answered. */
   readonly #waited = new Map<NodeId, Map<number, number>>();
@@ -90,18 +90,24 @@ export class Rescue implements AsyncDisposable {
     const removed = nodesOf(past).filter((node) => !rows.has(node));
     const returned = nodesOf(members).filter((node) => rows.has(node));
     if (removed.length + returned.length === 0) return;
+    // This member may have read of the removal long after it: what was decided by then was held by others.
+    const held = (node: NodeId) => Math.max(chains.head(node).batch, this.#decided(node));
+    const marks = removed.map((node) => [node, held(node)] as const);
     await store.write([
-      ...removed.map((node) => heldAtRemovalTable.put([node], chains.head(node).batch)),
+      ...marks.map(([node, batch]) => heldAtRemovalTable.put([node], batch)),
       ...returned.map((node) => heldAtRemovalTable.del(node)),
     ]);
-    for (const node of removed) this.#heldAtRemoval.set(node, chains.head(node).batch);
+    for (const [node, batch] of marks) this.#heldAtRemoval.set(node, batch);
     for (const node of returned) this.#heldAtRemoval.delete(nodeId(node));
   }
 
-  /** Whether a batch may still be decided, as far as its number goes: a removed node brings its last ones, and no more. */
-  mayCome(node: NodeId, batch: number): boolean {
+  /**
+   * The last batch of a node that is decided or may still be, as far as its number goes: a removed node brings its last ones,
+   * and no more. Infinity for a member.
+   */
+  lastToCome(node: NodeId): number {
     const held = this.#heldAtRemoval.get(node);
-    return held === undefined || batch <= held + MAX_LAST_BATCHES;
+    return held === undefined ? Number.POSITIVE_INFINITY : Math.max(this.#decided(node), held + MAX_LAST_BATCHES);
   }
 
   /** The held chain of a node was replaced: what came before counts no more. */
@@ -125,6 +131,11 @@ export class Rescue implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
+  }
+
+  /** The last batch of a node that was decided; 0 for none. */
+  #decided(node: NodeId): number {
+    return knownNode(this.#options.federationLog.state, node)?.last?.batch ?? 0;
   }
 
   get #intervalMs(): number {
@@ -181,7 +192,7 @@ export class Rescue implements AsyncDisposable {
     if (batch <= (this.#heldAtRemoval.get(node) ?? 0)) return true;
     const removed = await this.#options.removalTime(node);
     if (removed === null) return true;
-    return this.mayCome(node, batch) && Date.parse(from) <= Date.parse(removed) + FROM_TOLERANCE_MS;
+    return batch <= this.lastToCome(node) && Date.parse(from) <= Date.parse(removed) + FROM_TOLERANCE_MS;
   }
 }
 

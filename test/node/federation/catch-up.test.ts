@@ -24,6 +24,19 @@ test('a chain is pulled from its origin where the origin can be asked', async ()
   );
 });
 
+test('of what may come no more nothing is pulled, however far a peer leads', async () => {
+  await using pulling = await Pulling.start();
+  for (let i = 0; i < 2; i++) await pulling.seal('eu', ['eu']);
+  pulling.lastToCome = 0;
+  pulling.catchUp.lead(EU, EU, 1_000_000);
+  await pulling.catchUp.settled(EU);
+  assert.equal([pulling.head('eu'), pulling.asked('eu')], [0, 0]);
+  pulling.lastToCome = 1;
+  pulling.catchUp.resume(EU);
+  await pulling.catchUp.settled(EU);
+  assert.equal([pulling.head('eu'), pulling.asked('eu')], [2, 1], 'a page is taken whole, and no other asked for');
+});
+
 test('with the origin dead the chain comes from another peer', async () => {
   await using pulling = await Pulling.start();
   for (let i = 0; i < 3; i++) await pulling.seal('eu', ['eu', 'us']);

@@ -25,6 +25,8 @@ export class Pulling implements AsyncDisposable {
   readonly transport: Transport;
   /** What the log has decided. A test sets it. */
   decided: Decided = NOTHING_DECIDED;
+  /** The last batch of any node that may come. A test sets it. */
+  lastToCome = Number.POSITIVE_INFINITY;
   now = 1_000_000;
   readonly #rooms: readonly MemberRooms[];
   readonly #home: TemporaryHome;
@@ -105,6 +107,7 @@ export class Pulling implements AsyncDisposable {
       lanes: new Lanes(),
       now: () => this.now,
       log: silent,
+      lastToCome: () => this.lastToCome,
       onBatches: async (node, batches) => {
         for (const { envelope } of batches) this.batches.push(`${node}/${envelope.batch}`);
       },

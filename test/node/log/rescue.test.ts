@@ -255,7 +255,7 @@ test('a removed node brings a bounded number of batches, however early they clai
 
 test('of a removed node all that was decided may come, wherever this member was when the removal was decided', async () => {
   await using room = await RescueRoom.open();
-  const last = { envelope: room.federation.given.genesis, index: 0 };
+  const last = { envelope: room.state.federation, index: 0 };
   room.change(EU, { last: { batch: 1_000, ...last } });
   await room.remove(timestampOf(Date.UTC(2100, 0, 1)));
   assert.is(room.rescue.lastToCome(US), Number.POSITIVE_INFINITY);
