@@ -246,6 +246,8 @@ export class OwnChain {
   /** Takes what the members that showed it hold in the place of an own batch. */
   async #takeOver(outdone: Outdone, signal: AbortSignal): Promise<void> {
     const { self, catchUp, replacement, faults, log } = this.#options;
+    // It was shown, so it is not lost, however often its pages fail to come.
+    this.#lostSince = null;
     await catchUp.abandon(self);
     for (const peer of this.#showing) {
       try {

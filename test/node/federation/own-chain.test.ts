@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type HaltReason, OwnChain, type OwnChainEvidence } from '../../../node/federation/own-chain.ts';
+import { type HaltReason, OwnChain, type OwnChainEvidence, type OwnChainOptions } from '../../../node/federation/own-chain.ts';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { Lanes } from '../../../node/lanes.ts';
 import { startFrames } from '../../../node/start/start-forms.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
@@ -17,6 +17,7 @@ import { MemberNetwork } from './member-network.ts';
 import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { CHAIN_TABLES, fastFederation, MemberRooms, rowsOf, silent, storeBatch, temporaryHome } from './member-rooms.ts';
+import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
@@ -47,6 +48,26 @@ async function comeBack(network: MemberNetwork, options: Parameters<MemberNetwor
   const rooms = await network.open('eu', { onHalt: (reason) => halts.push(reason), ...options });
   await rooms.federation.start();
   return { rooms, halts };
+}
+
+/** Its own chain alone, over a store whose replacement, catch-up and clock a test gives. */
+function ownChainOf(eu: MemberRooms, transport: OwnChainOptions['transport'], options: Partial<OwnChainOptions>): OwnChain {
+  const lanes = new Lanes<MemberRooms['node']>();
+  return new OwnChain({
+    self: eu.node,
+    chains: eu.chains,
+    transport,
+    lanes,
+    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
+    decided: NOTHING_DECIDED,
+    faults: new PeerFaults(Date.now),
+    catchUp: { lead: () => {}, forgive: () => {}, settled: async () => {}, abandon: async () => {} },
+    replacement: { outdone: async () => undefined, take: async () => 0 },
+    onCheckpoint: async () => {},
+    onHalt: () => {},
+    log: silent,
+    ...options,
+  });
 }
 
 test('a node whose store was lost takes its own chain back, byte for byte, before it would sign', async () => {
@@ -244,22 +265,8 @@ test('what comes to light late stops the node also where it does not follow what
   await us.start();
   const transport = network.transport('eu', NODES, () => 'accept');
   await transport.start();
-  const lanes = new Lanes<MemberRooms['node']>();
   const halts: HaltReason[] = [];
-  const ownChain = new OwnChain({
-    self: eu.node,
-    chains: eu.chains,
-    transport,
-    lanes,
-    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
-    decided: NOTHING_DECIDED,
-    faults: new PeerFaults(Date.now),
-    catchUp: { lead: () => {}, forgive: () => {}, settled: async () => {}, abandon: async () => {} },
-    replacement: { outdone: async () => undefined, take: async () => 0 },
-    onCheckpoint: async () => {},
-    onHalt: (reason) => halts.push(reason),
-    log: silent,
-  });
+  const ownChain = ownChainOf(eu, transport, { onHalt: (reason) => halts.push(reason) });
   assert.is(await ownChain.recover(FOREVER, () => true), 0);
   ownChain.noteClaim(nodeId('us'), 2);
   await until('the halt', () => halts.length > 0);
@@ -272,26 +279,14 @@ test('a start is over only once nothing of the own chain is being pulled, and wh
   await using eu = await MemberRooms.open(home.path, federation, 'eu');
   const batch = await federation.sealBatch('eu', [{}]);
   const transport = new FakeNetwork().transport('eu', NODES, () => 'accept');
-  const lanes = new Lanes<MemberRooms['node']>();
   const heads: number[] = [];
-  const ownChain = new OwnChain({
-    self: eu.node,
-    chains: eu.chains,
-    transport,
-    lanes,
-    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
-    decided: NOTHING_DECIDED,
-    faults: new PeerFaults(Date.now),
+  const ownChain = ownChainOf(eu, transport, {
     catchUp: {
       lead: () => {},
       forgive: () => {},
       settled: async () => {},
       abandon: async () => eu.chains.advance(batch),
     },
-    replacement: { outdone: async () => undefined, take: async () => 0 },
-    onCheckpoint: async () => {},
-    onHalt: () => {},
-    log: silent,
   });
   const taken = await ownChain.recover(FOREVER, () => heads.push(eu.chains.head(eu.node).batch) > 0);
   assert.equal([taken, heads], [1, [0, 1]]);
@@ -317,27 +312,17 @@ test('a decided batch that no member can show ends the chain, once all have answ
   }
   const transport = network.transport('eu', NODES, () => 'accept');
   await transport.start();
-  const lanes = new Lanes<MemberRooms['node']>();
   const clock = { now: 0 };
   const halts: HaltReason[] = [];
   const garbage = hashText(nativeSuite, 'garbage');
-  const ownChain = new OwnChain({
-    self: eu.node,
-    chains: eu.chains,
-    transport,
-    lanes,
-    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
+  const ownChain = ownChainOf(eu, transport, {
     decided: { envelopeOf: async () => garbage, isRevoked: () => false },
-    faults: new PeerFaults(Date.now),
-    catchUp: { lead: () => {}, forgive: () => {}, settled: async () => {}, abandon: async () => {} },
     replacement: {
       outdone: async () => ({ held: batch, decided: garbage }),
       take: () => Promise.reject(new Error('nobody shows anything')),
     },
-    onCheckpoint: async () => {},
     monotonic: () => clock.now,
     onHalt: (reason) => halts.push(reason),
-    log: silent,
   });
   ownChain.noteCompared(nodeId('us'));
   let looks = 0;
@@ -353,6 +338,52 @@ test('a decided batch that no member can show ends the chain, once all have answ
   });
   assert.equal(halts, ['closed']);
   assert.ok(looks > 4, 'they had time');
+});
+
+test('a decided batch that a member shows is not lost, however long it takes to come', async () => {
+  await using home = await temporaryHome();
+  const federation = await fastFederation(NODES);
+  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  const batch = await federation.sealBatch('eu', [{}]);
+  await eu.hold(batch);
+  const { identity } = federation.member('eu');
+  const key = await certifyKey(eu.node, identity, nativeSigner(seedOf('anew')), { validFrom: federation.tick(), seqFrom: 1 });
+  await eu.keys.learnCertificate(key.signed);
+  const anew = await signStatement(envelopeStatement, { ...batch.envelope, keyId: key.signer.keyId }, key.signer);
+  const decided = hashText(nativeSuite, anew.statement);
+  const network = new FakeNetwork();
+  const us = network.transport('us', ['eu', 'us'], () => 'accept');
+  us.serve('start', async function* () {
+    yield* startFrames({ batch: 1, checkpoints: [] });
+  });
+  us.serve('batches', async function* () {
+    yield encodeItem({ kind: 'envelope', signed: anew });
+  });
+  await us.start();
+  const transport = network.transport('eu', ['eu', 'us'], () => 'accept');
+  await transport.start();
+  const clock = { now: 0 };
+  const halts: HaltReason[] = [];
+  let tries = 0;
+  const ownChain = ownChainOf(eu, transport, {
+    decided: { envelopeOf: async () => decided, isRevoked: () => false },
+    replacement: {
+      outdone: async () => (tries < 4 ? { held: batch, decided } : undefined),
+      async take() {
+        clock.now += 20_000;
+        if (++tries < 4) throw new TransportError('timeout', 'a slow line');
+        return 1;
+      },
+    },
+    monotonic: () => clock.now,
+    onHalt: (reason) => halts.push(reason),
+  });
+  ownChain.noteCompared(nodeId('us'));
+  const taken = await ownChain.recover(FOREVER, ({ answered }) => {
+    clock.now += 500;
+    return answered.size === 1;
+  });
+  assert.equal([taken, tries, halts], [1, 4, []]);
 });
 
 test.run();
