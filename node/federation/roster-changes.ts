@@ -9,7 +9,7 @@ const LOOK_MS = 5_000;
 
 export interface RosterChangesOptions {
   readonly self: NodeId;
-  readonly book: RosterBook;
+  readonly book: Pick<RosterBook, 'chain' | 'contradiction' | 'onRoster'>;
   readonly transport: Pick<Transport, 'setMembers'>;
   readonly log: Logger;
   /** Former members that are let in still. Default: none. */
@@ -102,8 +102,12 @@ export class RosterChanges implements AsyncDisposable {
     const { self, book, leaving, isReleased } = this.#options;
     const { current } = book.chain;
     if (!hasMember(current, self)) return isReleased?.() === true ? [] : current.members;
-    const former = (await leaving?.()) ?? [];
-    return [...current.members, ...former.filter((known) => !current.members.some((member) => collides(member, known)))];
+    const admitted: TransportMember[] = [...current.members];
+    // Who left and came back under another id may have kept its peer id; the transport knows each once.
+    for (const former of (await leaving?.()) ?? []) {
+      if (!admitted.some((member) => collides(member, former))) admitted.push(former);
+    }
+    return admitted;
   }
 
   #tellContradiction(): void {
