@@ -10,7 +10,6 @@ import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { readPayload } from './payload/payload-tables.ts';
 import type { LogFollower } from './log/log-follower.ts';
-import { isUnpaid } from './payments/unpaid-records.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import type { Store } from './store/store.ts';
 import { BundleJudge } from './verification/bundle-judge.ts';
@@ -75,9 +74,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   });
   // The last look: the record's batch may have arrived while its node was being asked.
   const evidence = async (id: RecordId) =>
-    (await isUnpaid(store, id))
-      ? undefined
-      : ((await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id));
+    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });

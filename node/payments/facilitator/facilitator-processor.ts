@@ -1,5 +1,7 @@
 import type { Hash } from 'viem';
+import type { WalletAddress } from '../../../protocol/payments/payment.ts';
 import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
+import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';
 import type {
   ChainOutcome,
   PaymentProcessor,
@@ -10,6 +12,7 @@ import type {
 } from '../processor.ts';
 import type { ChainReader, Facilitator } from './contract.ts';
 import { FacilitatorError } from './facilitator-error.ts';
+import { isPlainSignature, isSignedByPayer } from './plain-signature.ts';
 
 export interface ProcessorParts {
   readonly facilitator: Facilitator;
@@ -19,6 +22,7 @@ export interface ProcessorParts {
 
 /** Settlements whose transaction is remembered until they are looked for. */
 const MOST_REMEMBERED = 10_000;
+const BAD_SIGNATURE = 'invalid_exact_evm_signature';
 
 /** Facilitator and chain, as the payment ledger asks them. */
 export class FacilitatorProcessor implements PaymentProcessor {
@@ -32,6 +36,22 @@ export class FacilitatorProcessor implements PaymentProcessor {
 
   get isReady(): boolean {
     return this.#parts.isReady();
+  }
+
+  /** Of an ordinary wallet the signature tells by itself; of a contract only the contract does, on the chain. */
+  async checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
+    if (isPlainSignature(payment)) {
+      if (await isSignedByPayer(payment)) return { kind: 'valid' };
+      const isContract = await this.#parts.chain.isContract(payment.authorization.from).catch(() => null);
+      if (isContract === null) return { kind: 'unavailable' };
+      if (!isContract) return { kind: 'invalid', reason: BAD_SIGNATURE };
+    }
+    return this.verify(payment, terms);
+  }
+
+  async balanceOf(payer: WalletAddress): Promise<AtomicAmount | null> {
+    const balance = await this.#parts.chain.usdcBalance(payer).catch(() => null);
+    return balance === null ? null : atomicAmount(String(balance));
   }
 
   async verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {

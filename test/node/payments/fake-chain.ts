@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';
 import type {
   ChainOutcome,
   PaymentProcessor,
@@ -50,11 +51,17 @@ export class FakeChain implements PaymentProcessor {
   readonly #now: () => number;
   readonly #spent = new Map<string, Spent>();
   readonly #late: (() => void)[] = [];
+  /** What the wallet has, before what it has paid. */
+  funds = 1_000_000_000;
+  /** Atomic units of one payment. */
+  readonly #price: number;
   settles = 0;
   verifies = 0;
+  signatureChecks = 0;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, price = 1_000) {
     this.#now = now;
+    this.#price = price;
   }
 
   /** Nonces by which the payee was paid. */
@@ -74,6 +81,25 @@ export class FakeChain implements PaymentProcessor {
   /** What was sent late arrives. */
   arrive(): void {
     for (const send of this.#late.splice(0)) send();
+  }
+
+  async checkSignature({ signature }: SignedAuthorization): Promise<Verification> {
+    this.signatureChecks++;
+    const { verify } = this.behaviour;
+    if (verify === 'throws') throw new Error('the check failed');
+    if (verify === 'hangs') return new Promise<never>(() => {});
+    if (verify === 'unavailable') return { kind: 'unavailable' };
+    return signature.startsWith(this.goodSignature)
+      ? { kind: 'valid' }
+      : { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+  }
+
+  async balanceOf(): Promise<AtomicAmount | null> {
+    const { verify } = this.behaviour;
+    if (verify === 'throws') throw new Error('the balance could not be read');
+    if (verify === 'hangs') return new Promise<never>(() => {});
+    if (verify === 'unavailable') return null;
+    return atomicAmount(String(Math.max(0, this.funds - this.#spent.size * this.#price)));
   }
 
   async verify({ authorization, signature }: SignedAuthorization): Promise<Verification> {

@@ -1,18 +1,20 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HONEST } from './fake-chain.ts';
-import { callOf, PaymentRoom } from './payment-room.ts';
+import { callOf, PaymentRoom, recordsOf } from './payment-room.ts';
 
 test('the start finds out what a crash left open, without its payer', async () => {
   await using room = await PaymentRoom.open();
   let writes = 0;
-  room.fate = () => (++writes === 3 ? 'dies-before' : 'kept');
+  // The first write begins the settlement; the second says what came of it.
+  room.fate = () => (++writes === 2 ? 'dies-before' : 'kept');
   assert.is(await room.answer(callOf()), 'outcome-unknown');
   room.fate = () => 'kept';
   await room.restart();
   assert.is(room.opened.ledger.head.entries, 0);
   await room.opened.upkeep.look();
   assert.is(room.opened.ledger.head.entries, 1);
+  assert.is((await recordsOf(room.opened.store)).length, 2);
   assert.equal(await room.opened.book.openKeys(undefined, 10), []);
 });
 

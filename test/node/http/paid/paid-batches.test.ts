@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { unpaidRecordTable } from '../../../../node/payments/payment-tables.ts';
+import { paymentDraftTable } from '../../../../node/payments/payment-tables.ts';
 import { readGroup, readRecord } from '../../../../node/records/record-reader.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { recordId } from '../../../../protocol/ids.ts';
@@ -152,20 +152,21 @@ test('5,000 records are all there, in one group, and the same payment is answere
   assert.is(node.context.intake.recorded, recorded + 5_000);
 });
 
-test('a batch whose settlement was cut off after its write is not made again: same records, one charge', async () => {
+test('a batch whose settlement was cut off is prepared and in no group; once paid it is made as it was prepared, for one charge', async () => {
   const body = { agentId: 'cut', records: recordsOf(MANY) };
   const payment = await header(BATCH);
   const { intake, store } = node.context;
   const { recorded } = intake;
-  const submitAll = intake.submitAll.bind(intake);
-  intake.submitAll = async (drafts, admit) => {
-    const built = await submitAll(drafts, admit);
+  const prepareAll = intake.prepareAll.bind(intake);
+  intake.prepareAll = async (drafts) => {
+    const prepared = await prepareAll(drafts);
     await chain.stop();
-    return built;
+    return prepared;
   };
   const gain = await earned(async () => {
     assert.is((await post(BATCH, body, payment)).status, 503);
-    assert.is((await Array.fromAsync(unpaidRecordTable.under(store, []))).length, MANY);
+    assert.is((await Array.fromAsync(paymentDraftTable.under(store, []))).length, MANY);
+    assert.is(intake.recorded, recorded);
     await node.stop();
     await chain.resume();
     await node.start();
@@ -180,7 +181,7 @@ test('a batch whose settlement was cut off after its write is not made again: sa
   });
   assert.is(gain, BigInt(priceOf(BATCH)));
   assert.is(node.context.intake.recorded, recorded + MANY);
-  assert.equal(await Array.fromAsync(unpaidRecordTable.under(node.context.store, [])), []);
+  assert.equal(await Array.fromAsync(paymentDraftTable.under(node.context.store, [])), []);
 });
 
 test('the store of the node is whole', async () => {
