@@ -9,6 +9,7 @@ import { CallsUnderWay } from './payments/calls-under-way.ts';
 import { Cashier } from './payments/cashier.ts';
 import { HeldVault } from './payments/held-vault.ts';
 import { OpenAuthorizations } from './payments/open-authorizations.ts';
+import { PaymentAdmission } from './payments/payment-admission.ts';
 import { PaymentBook } from './payments/payment-book.ts';
 import { PaymentLimits } from './payments/payment-limits.ts';
 import { PaymentUpkeep } from './payments/payment-upkeep.ts';
@@ -96,15 +97,15 @@ async function openTill(
   const book = new PaymentBook({ store, vault: new HeldVault(payloadKey), ledger, now });
   const settler = new Settler({ processor, log });
   const paymentLimits = new PaymentLimits();
-  const payments = await Payments.open({
+  const underWay = new CallsUnderWay();
+  const open = new OpenAuthorizations();
+  const payments = new Payments({
     book,
     cashier: new Cashier({ book, settler }),
     settler,
     publisher: new Publisher({ book, intake, publicationOf: (id) => publicationOf(store, id) }),
-    ledger,
-    limits: paymentLimits,
-    underWay: new CallsUnderWay(),
-    open: new OpenAuthorizations(),
+    admission: await PaymentAdmission.open({ book, settler, ledger, limits: paymentLimits, underWay, open, now }),
+    underWay,
     intake,
     now,
   });

@@ -7,7 +7,7 @@ import type { ServiceName } from '../../protocol/payments/prices.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import type { PaidRecording } from '../payments/paid-recording.ts';
-import type { PaidAnswer } from '../payments/payments.ts';
+import type { PaidAnswer } from '../payments/paid-request.ts';
 import type { BodyLimits } from './body.ts';
 import type { ProblemCode } from './problem-codes.ts';
 

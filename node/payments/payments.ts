@@ -1,87 +1,29 @@
-import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { JsonObject } from '../../protocol/json/value.ts';
-import { type Payment, type WalletAddress, walletAddress } from '../../protocol/payments/payment.ts';
-import { isBatchService, type ServiceName } from '../../protocol/payments/prices.ts';
-import { type PaymentRequirements, termsFault, timeFault } from '../../protocol/payments/terms.ts';
-import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
+import { walletAddress } from '../../protocol/payments/payment.ts';
 import type { Intake } from '../intake/intake.ts';
 import { Lanes } from '../lanes.ts';
-import { type AnswerDraft, type Blank, completeAnswer } from './answer-draft.ts';
+import { type AnswerDraft, completeAnswer } from './answer-draft.ts';
 import type { CallsUnderWay } from './calls-under-way.ts';
 import type { Cashier, ShownPayment } from './cashier.ts';
-import { type Flight, Flights, type IsWanted } from './flights.ts';
+import { type Flight, Flights } from './flights.ts';
 import { Interest } from './interest.ts';
-import type { OpenAuthorizations, Standing } from './open-authorizations.ts';
+import type { Standing } from './open-authorizations.ts';
 import { PaidRecording } from './paid-recording.ts';
+import type { Offer, Order, PaidAnswer, PaidOutcome, PaidRequest, Receipt, Work } from './paid-request.ts';
+import type { PaymentAdmission } from './payment-admission.ts';
 import { type BookedPayment, type MadeWork, OVER_MARGIN_MS, type PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText, paymentKey, readKeyText } from './payment-key.ts';
-import type { PaymentLimits } from './payment-limits.ts';
 import { isOpen, isUncertain, type PaymentRow } from './payment-tables.ts';
-import type { SignedAuthorization } from './processor.ts';
 import type { Publisher } from './publisher.ts';
-import type { SettlementLedger } from './settlement-ledger.ts';
 import type { Settler } from './settler.ts';
-
-/** A payment that is shown for a service. */
-export interface Offer {
-  readonly service: ServiceName;
-  readonly payment: Payment & Pick<SignedAuthorization, 'listing'>;
-  readonly terms: PaymentRequirements;
-  /** Hash of authorization, signature and identifier. */
-  readonly proof: Sha256Hash;
-}
-
-/** A call that shows a payment. */
-export interface PaidRequest extends Offer {
-  /** Hash of method, path, query and body: an authorization pays for one of these. */
-  readonly request: Sha256Hash;
-  readonly isWanted: IsWanted;
-}
-
-/** What a paid call did. `charged: false`: it came to nothing that is worth its price, and is not charged. */
-export interface PaidAnswer {
-  readonly body: JsonObject;
-  /** Members of the body, null as yet, that are known once the records of the call are made. */
-  readonly blanks?: readonly Blank[];
-  readonly charged?: false;
-}
-
-/**
- * Does what is paid for. What it throws is not charged, and the payment stays as good as it was. The signal is aborted,
- * with `PaymentError` `abandoned`, when nobody waits for the answer any more: work that throws that reason gives up, and
- * whoever came meanwhile with the same call begins anew.
- */
-export type Work = (recording: PaidRecording, signal: AbortSignal) => Promise<PaidAnswer>;
-/** Checks what is asked for, and hands over the work. What it throws is not charged. */
-export type Order = () => Promise<Work>;
-
-/** That the payee was paid. */
-export interface Receipt {
-  readonly payer: WalletAddress;
-  readonly amount: AtomicAmount;
-  readonly asset: string;
-  readonly network: string;
-  readonly transaction: string;
-}
-
-export interface PaidOutcome {
-  readonly body: JsonObject;
-  /** Null where the call was not charged. */
-  readonly receipt: Receipt | null;
-  /** Whether this is the answer of an earlier call. */
-  readonly isReplay: boolean;
-}
 
 export interface PaymentsOptions {
   readonly book: PaymentBook;
   readonly cashier: Cashier;
-  readonly settler: Settler;
+  readonly settler: Pick<Settler, 'isReady'>;
   readonly publisher: Publisher;
-  readonly ledger: Pick<SettlementLedger, 'summaryOf'>;
-  readonly limits: Pick<PaymentLimits, 'admitWallet'>;
-  readonly underWay: CallsUnderWay;
-  readonly open: OpenAuthorizations;
+  readonly admission: PaymentAdmission;
+  readonly underWay: Pick<CallsUnderWay, 'enter'>;
   readonly intake: Pick<Intake, 'prepareAll' | 'requireRoom'>;
   readonly now: () => number;
 }
@@ -90,8 +32,6 @@ type CallFlight = Flight<PaidOutcome | undefined>;
 
 /** Callers of one and the same call that may wait for its answer together. */
 const MAX_TWINS = 64;
-/** Open payments that are read at once. */
-const RESTORED_TOGETHER = 256;
 
 /**
  * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once and
@@ -104,15 +44,8 @@ export class Payments {
   readonly #flights = new Flights<PaidOutcome | undefined>();
   readonly #identifiers = new Lanes();
 
-  private constructor(options: PaymentsOptions) {
+  constructor(options: PaymentsOptions) {
     this.#options = options;
-  }
-
-  /** Goes on with what is open in the book. Costs what is open. */
-  static async open(options: PaymentsOptions): Promise<Payments> {
-    const payments = new Payments(options);
-    await payments.#restore();
-    return payments;
   }
 
   /** Whether payments can be taken at present. */
@@ -121,10 +54,9 @@ export class Payments {
   }
 
   /** Whether a payment was taken on before, by whoever shows it: then its answer is owed, or being found out. */
-  async isTakenOn({ payment, terms, proof }: Offer): Promise<boolean> {
-    const key = paymentKey(payment.authorization, terms);
-    if (this.#flights.get(keyText(key))?.claim?.proof === proof) return true;
-    return (await this.#options.book.read(key))?.proof === proof;
+  async isTakenOn(offer: Offer): Promise<boolean> {
+    const key = keyOf(offer);
+    return this.#isUnderWay(key, offer) || (await this.#options.book.read(key))?.proof === offer.proof;
   }
 
   /**
@@ -132,25 +64,12 @@ export class Payments {
    * looked at. Throws `PaymentError` and `LimitError`.
    */
   async admit(offer: Offer): Promise<Disposable> {
-    const { payment, terms, proof, service } = offer;
-    const { book, ledger, limits, underWay, open } = this.#options;
-    const key = paymentKey(payment.authorization, terms);
+    const { book, admission } = this.#options;
+    const key = keyOf(offer);
     const row = await book.read(key);
-    if (row !== undefined && row.proof !== proof) throw new PaymentError('refused', 'signature_differs');
-    using entering = new DisposableStack();
-    if (row === undefined) {
-      const isTwin = this.#flights.get(keyText(key))?.claim?.proof === proof;
-      if (!isTwin) await this.#requireSignature(offer);
-      const { payer } = key;
-      const isNewcomer = (await ledger.summaryOf(payer)) === undefined;
-      entering.use(underWay.enterWallet(payer));
-      entering.use(
-        open.enter({ payer, name: keyText(key), amount: terms.amount, isBatch: isBatchService(service), isNewcomer }),
-      );
-      if (!isTwin) limits.admitWallet(payer);
-    }
-    const place = entering.move();
-    return { [Symbol.dispose]: () => place.dispose() };
+    if (row === undefined) return admission.enter(key, offer, this.#isUnderWay(key, offer));
+    if (row.proof !== offer.proof) throw new PaymentError('refused', 'signature_differs');
+    return new DisposableStack();
   }
 
   /**
@@ -159,7 +78,7 @@ export class Payments {
    */
   async take(call: PaidRequest, order: Order): Promise<PaidOutcome> {
     using _place = this.#options.underWay.enter();
-    const key = paymentKey(call.payment.authorization, call.terms);
+    const key = keyOf(call);
     const name = keyText(key);
     for (;;) {
       const twin = this.#flights.get(name);
@@ -210,6 +129,10 @@ export class Payments {
     await flight.join(() => false);
   }
 
+  #isUnderWay(key: PaymentKey, { proof }: Offer): boolean {
+    return this.#flights.get(keyText(key))?.claim?.proof === proof;
+  }
+
   /** Afterwards the wallet's open authorizations are what the disk says. */
   #begin(
     key: PaymentKey,
@@ -221,7 +144,7 @@ export class Payments {
       try {
         return await run(own);
       } finally {
-        this.#options.open.note(key.payer, name, await this.#standingOf(key));
+        this.#options.admission.note(key, await this.#standingOf(key));
       }
     });
   }
@@ -231,39 +154,6 @@ export class Payments {
     const row = await this.#options.book.read(key).catch(() => null);
     if (row === undefined || row?.state === 'burnt') return 'over';
     return row === null || isOpen(row) ? 'open' : 'spent';
-  }
-
-  async #restore(): Promise<void> {
-    const { book, ledger, open } = this.#options;
-    let after: PaymentKey | undefined;
-    for (;;) {
-      const keys = await book.openKeys(after, RESTORED_TOGETHER);
-      after = keys.at(-1);
-      if (after === undefined) return;
-      for (const key of keys) {
-        const row = await book.read(key);
-        if (row === undefined) continue;
-        const isNewcomer = (await ledger.summaryOf(key.payer)) === undefined;
-        const { amount, service } = row;
-        open.restore({
-          payer: key.payer,
-          name: keyText(key),
-          amount,
-          isBatch: isBatchService(service),
-          isNewcomer,
-        });
-      }
-    }
-  }
-
-  async #requireSignature({ payment, terms }: Offer): Promise<void> {
-    const { settler, now } = this.#options;
-    const fault = termsFault(payment, terms) ?? timeFault(payment.authorization, Math.floor(now() / 1000));
-    if (fault !== null) throw new PaymentError('refused', fault);
-    if (!settler.isReady) throw new PaymentError('unavailable');
-    const said = await settler.checkSignature(payment, terms);
-    if (said.kind === 'unavailable') throw new PaymentError('unavailable');
-    if (said.kind === 'invalid') throw new PaymentError('refused', said.reason);
   }
 
   /** Undefined where nobody waits for the answer any more, so that nothing was charged. */
@@ -283,6 +173,7 @@ export class Payments {
     if (!isOpen(row)) return this.#deliver({ key, row }, true);
     return this.#pay({ key, row }, call, async (payment) => {
       if (!flight.isWanted) return undefined;
+      this.#options.intake.requireRoom(row.drafts);
       return this.#deliver({ key, row: await cashier.chargeHeld(payment, shownOf(call)) }, false);
     });
   }
@@ -293,7 +184,7 @@ export class Payments {
     call: PaidRequest,
     sell: (payment: BookedPayment) => Promise<PaidOutcome | undefined>,
   ): Promise<PaidOutcome | undefined> {
-    const refusal = await this.#verify(payment, call);
+    const refusal = await this.#options.admission.whyNotGood(payment.key, call);
     if (refusal !== null) return this.#refuse(payment, refusal);
     const { identifier } = payment.row;
     if (identifier === null) return sell(payment);
@@ -301,22 +192,6 @@ export class Payments {
       const earlier = await this.#earlier(payment.key, identifier, call);
       return earlier ?? sell(payment);
     });
-  }
-
-  /** Why the payment does not hold; null where it does. Throws `PaymentError` `unavailable`. */
-  async #verify({ key }: BookedPayment, { payment, terms }: PaidRequest): Promise<string | null> {
-    const { settler, open, now } = this.#options;
-    const { payer } = key;
-    const fault = termsFault(payment, terms) ?? timeFault(payment.authorization, Math.floor(now() / 1000));
-    if (fault !== null) return fault;
-    if (!settler.isReady) throw new PaymentError('unavailable');
-    const [said, isCovered] = await Promise.all([
-      settler.verify(payment, terms),
-      open.isCovered(payer, keyText(key), () => settler.balanceOf(payer)),
-    ]);
-    if (said.kind === 'invalid') return said.reason;
-    if (said.kind === 'unavailable' || isCovered === null) throw new PaymentError('unavailable');
-    return isCovered ? null : 'open_authorizations_exceed_balance';
   }
 
   /** A settlement that was given up as refused may have come through after all; then the payment is as good as paid. */
@@ -411,6 +286,10 @@ async function joinTwin(flight: CallFlight, call: PaidRequest): Promise<PaidOutc
   }
   await flight.over();
   return undefined;
+}
+
+function keyOf({ payment, terms }: Offer): PaymentKey {
+  return paymentKey(payment.authorization, terms);
 }
 
 function freshRow(book: PaymentBook, call: PaidRequest, now: number): PaymentRow {

@@ -30,6 +30,9 @@ export interface PreparedRow extends Readonly<Static<typeof PreparedShape>> {
   readonly ciphertext: SealedPayload['ciphertext'];
 }
 
+/** Seeds that are read at once. */
+const READ_TOGETHER = 256;
+
 const compiledPrepared = Compile(PreparedShape);
 
 /**
@@ -62,8 +65,16 @@ export function seedRemovals(ids: readonly RecordId[]): Operation[] {
 /** What is prepared for a payment, in order. Throws `HeldDamagedError` where a row or a seed is not as it was written. */
 export async function readPrepared(store: Store, key: PaymentKey): Promise<readonly PreparedDraft[]> {
   const rows: PreparedRow[] = [];
-  for await (const [, bytes] of paymentDraftTable.under(store, keyParts(key))) rows.push(preparedRow(bytes));
-  const seeds = await store.getMany(rows.map(({ id }) => payloadKeyTable.key(id)));
+  const seeds: (Uint8Array | undefined)[] = [];
+  const slices = new Slices();
+  for await (const [, bytes] of paymentDraftTable.under(store, keyParts(key))) {
+    if (slices.isOver) await slices.rest();
+    rows.push(preparedRow(bytes));
+  }
+  for (let at = 0; at < rows.length; at += READ_TOGETHER) {
+    const some = rows.slice(at, at + READ_TOGETHER);
+    seeds.push(...(await store.getMany(some.map(({ id }) => payloadKeyTable.key(id)))));
+  }
   return rows.map(({ id, kind, account, sourceId, payloadHash, claims, links, ciphertext }, place) => {
     const seed = seeds[place];
     if (seed === undefined) throw new HeldDamagedError(`the key of the payload of ${id} is missing`);

@@ -27,8 +27,8 @@ export type Verification =
 /** A facilitator's word on a settlement. The last word is the chain's. */
 export type SettleReply =
   | { readonly kind: 'settled'; readonly transaction: string }
-  /** It says that it sent nothing, and will not. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** It says that it sent nothing, and will not. `isCertain`: it is this node's own, so nobody needs to believe it. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly isCertain: boolean }
   /** It says that it sent nothing, and might another time. */
   | { readonly kind: 'unavailable' }
   /** No reply, or one that leaves it open. */

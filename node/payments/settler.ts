@@ -17,7 +17,8 @@ import type {
 export type Verdict =
   | { readonly kind: 'paid'; readonly transaction: string }
   /**
-   * Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment; `isOver`: it never can.
+   * Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment; `isOver`: nothing of it can
+   * move any more, unless it is begun anew.
    */
   | { readonly kind: 'unpaid'; readonly reason: string; readonly isTemporary: boolean; readonly isOver: boolean }
   /** Spent on something else: nothing can move any more. */
@@ -161,7 +162,7 @@ function verdictOf(reply: SettleReply, outcome: ChainOutcome): Verdict {
       return { kind: 'unknown' };
     case 'unused':
       if (outcome.expired) return unpaid('authorization_expired', { isOver: true });
-      if (reply.kind === 'refused') return unpaid(fittingReason(reply.reason));
+      if (reply.kind === 'refused') return unpaid(fittingReason(reply.reason), { isOver: reply.isCertain });
       if (reply.kind === 'unavailable') return unpaid('facilitator_unavailable', { isTemporary: true });
       // Sent, perhaps, and not in a block yet.
       return { kind: 'unknown' };

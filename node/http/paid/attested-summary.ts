@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
 import type { Facts } from '../../../protocol/chain/facts.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import type { PaidAnswer } from '../../payments/payments.ts';
+import type { PaidAnswer } from '../../payments/paid-request.ts';
 import { randomBytesPooled } from '../../randomness.ts';
 import type { PaidCall } from '../route.ts';
 import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';

@@ -72,7 +72,7 @@ export class FacilitatorProcessor implements PaymentProcessor {
     } catch (error) {
       if (!(error instanceof FacilitatorError)) throw error;
       if (error.transaction !== null) this.#remember(payment, error.transaction);
-      return replyOf(error);
+      return replyOf(error, this.#parts.facilitator.settlers !== null);
     }
   }
 
@@ -90,10 +90,11 @@ export class FacilitatorProcessor implements PaymentProcessor {
   }
 }
 
-function replyOf({ code, reason }: FacilitatorError): SettleReply {
+/** `isOwn`: this node itself sends its settlements, so it knows what it has not sent. */
+function replyOf({ code, reason }: FacilitatorError, isOwn: boolean): SettleReply {
   switch (code) {
     case 'refused':
-      return { kind: 'refused', reason };
+      return { kind: 'refused', reason, isCertain: isOwn };
     case 'unreachable':
       return { kind: 'unavailable' };
     case 'timeout':

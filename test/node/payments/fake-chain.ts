@@ -13,6 +13,8 @@ import type {
 export type SettleBehaviour =
   | 'honest'
   | 'refuses'
+  /** The same, by the node's own facilitator, which needs no belief. */
+  | 'declines'
   | 'unavailable'
   | 'throws-before'
   | 'throws-after'
@@ -123,10 +125,12 @@ export class FakeChain implements PaymentProcessor {
     switch (this.behaviour.settle) {
       case 'honest': {
         const moved = move();
-        return moved ? { kind: 'settled', transaction: '0x' } : { kind: 'refused', reason: 'nonce_already_used' };
+        return moved ? { kind: 'settled', transaction: '0x' } : { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
       }
       case 'refuses':
-        return { kind: 'refused', reason: 'insufficient_funds' };
+        return { kind: 'refused', reason: 'insufficient_funds', isCertain: false };
+      case 'declines':
+        return { kind: 'refused', reason: 'insufficient_funds', isCertain: true };
       case 'unavailable':
         return { kind: 'unavailable' };
       case 'throws-before':
@@ -141,7 +145,7 @@ export class FakeChain implements PaymentProcessor {
         return hang();
       case 'hides':
         move();
-        return { kind: 'refused', reason: 'no_such_thing' };
+        return { kind: 'refused', reason: 'no_such_thing', isCertain: false };
       case 'boasts':
         return { kind: 'settled', transaction: `0x${'b'.repeat(64)}` };
       case 'late':
@@ -149,7 +153,7 @@ export class FakeChain implements PaymentProcessor {
         return hang();
       case 'robbed':
         this.spend(authorization.nonce, 'burnt');
-        return { kind: 'refused', reason: 'nonce_already_used' };
+        return { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
     }
   }
 

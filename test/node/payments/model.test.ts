@@ -38,6 +38,7 @@ const behaviours: fc.Arbitrary<Behaviour> = fc.record({
       weight: 7,
       arbitrary: fc.constantFrom(
         'refuses' as const,
+        'declines' as const,
         'unavailable' as const,
         'throws-before' as const,
         'throws-after' as const,

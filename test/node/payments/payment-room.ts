@@ -6,10 +6,12 @@ import { pino } from 'pino';
 import { CallsUnderWay } from '../../../node/payments/calls-under-way.ts';
 import { Cashier } from '../../../node/payments/cashier.ts';
 import { HeldVault } from '../../../node/payments/held-vault.ts';
+import { PaymentAdmission } from '../../../node/payments/payment-admission.ts';
 import { PaymentBook } from '../../../node/payments/payment-book.ts';
 import { PaymentLimits } from '../../../node/payments/payment-limits.ts';
 import { PaymentUpkeep } from '../../../node/payments/payment-upkeep.ts';
-import { type PaidOutcome, type PaidRequest, Payments, type Work } from '../../../node/payments/payments.ts';
+import type { PaidOutcome, PaidRequest, Work } from '../../../node/payments/paid-request.ts';
+import { Payments } from '../../../node/payments/payments.ts';
 import { PaymentError } from '../../../node/payments/payment-error.ts';
 import { OpenAuthorizations } from '../../../node/payments/open-authorizations.ts';
 import type { Publication } from '../../../node/payments/payment-tables.ts';
@@ -94,8 +96,8 @@ export class PaymentRoom implements AsyncDisposable {
     };
     const publisher = new Publisher({ book, intake, publicationOf: (id) => publicationOf(store, id) });
     const open = new OpenAuthorizations();
-    const options = { book, cashier, settler, publisher, ledger, limits, underWay, open, intake, now };
-    const payments = await Payments.open(options);
+    const admission = await PaymentAdmission.open({ book, settler, ledger, limits, underWay, open, now });
+    const payments = new Payments({ book, cashier, settler, publisher, admission, underWay, intake, now });
     const upkeep = new PaymentUpkeep({ store, book, payments, now, log });
     this.#open = { store, ledger, book, payments, upkeep, open };
   }

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PAID_CALLS_PER_MINUTE } from '../../../node/payments/payment-limits.ts';
 import { HELD_MS } from '../../../node/payments/payment-book.ts';
-import type { PaidRequest, Work } from '../../../node/payments/payments.ts';
+import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';
 import { bodyOf, callOf, draftFor, nonceOf, PAYER, PaymentRoom, recordsOf, told, worked } from './payment-room.ts';
 

@@ -87,6 +87,15 @@ for (const settle of ['refuses', 'unavailable', 'robbed'] as const) {
   });
 }
 
+test('what the node itself did not settle leaves nothing at once; the signature is as good as new', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'declines' };
+  assert.is(await room.answer(callOf({ identifier: 'pay_0123456789abcdef' })), 'settlement-failed');
+  assert.equal([await traces(room), await recordsOf(room.opened.store)], [[], []]);
+  room.chain.behaviour = HONEST;
+  assert.type(await room.answer(callOf({ request: 'other' })), 'object');
+});
+
 test('a payment that was refused and comes through without its payer is published all the same', async () => {
   await using room = await PaymentRoom.open();
   room.chain.behaviour = { ...HONEST, settle: 'refuses' };
