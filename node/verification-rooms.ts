@@ -16,6 +16,7 @@ import { BundleJudge } from './verification/bundle-judge.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './verification/evidence.ts';
 import { LogKnowledge } from './verification/log-knowledge.ts';
 import { Misdeeds } from './verification/misdeeds.ts';
+import { ReceiptsNotKept } from './verification/receipts-not-kept.ts';
 import { RecordJudge } from './verification/record-judge.ts';
 import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
@@ -33,6 +34,8 @@ export interface VerificationRooms extends AsyncDisposable {
   readonly knowledge: LogKnowledge;
   /** What members did against the protocol. */
   readonly misdeeds: Misdeeds;
+  /** Receipts that the decided batch does not keep. */
+  readonly receiptsNotKept: ReceiptsNotKept;
 }
 
 interface VerificationRoomsOptions {
@@ -81,7 +84,8 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
   const anchored = view.isAnchored.bind(view);
   const bundles = new BundleJudge();
-  const verifier = new Verifier({ evidence, linked, payload, anchored, records, knowledge, now, bundles });
+  const receipts = new ReceiptsNotKept({ store, federationLog, checkpointBook, keys, knowledge, log });
+  const verifier = new Verifier({ evidence, linked, payload, anchored, records, knowledge, now, bundles, receipts, log });
   return {
     verifier,
     view,
@@ -90,6 +94,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
     payload,
     knowledge,
     misdeeds: new Misdeeds({ federationLog, checkpointBook, keys, knowledge }),
+    receiptsNotKept: receipts,
     [Symbol.asyncDispose]: () => bundles[Symbol.asyncDispose](),
   };
 }

@@ -68,8 +68,9 @@ const MAX_HOLD_MS = 60_000;
  * decide nothing.
  * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
- * Ownership: the outbox rows belong to their trips from when the loop takes them until `withdraw`; `#taken` and
- * `#takenStatements` are moved by the loop alone, and by `withdraw`.
+ * Ownership: the outbox rows belong to their trips from when the loop takes them until they end, or `withdraw`; `#taken` is
+ * moved by the loop alone, and by `withdraw`. What the loop has read may be out of date by then: no row departs that was
+ * withdrawn, or whose trip ended, since the reading began.
  */
 export class Anchorer implements AsyncDisposable {
   readonly #options: AnchorerOptions;
@@ -81,10 +82,12 @@ export class Anchorer implements AsyncDisposable {
   #taken = 0;
   /** Own batches from this one on are not taken. */
   #withdrawnFrom = Number.POSITIVE_INFINITY;
+  #withdrawals = 0;
   readonly #takenRescues = new Set<string>();
-  /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
+  /** Hashes of those that are carried. */
   readonly #takenStatements = new Set<string>();
-  #carriedStatements = 0;
+  /** Names of rescues and statements whose trips have ended since the loop began to read the outbox. */
+  readonly #ended = new Set<string>();
   #carriesBatches = false;
   #loop: Promise<void> | undefined;
   #held = false;
@@ -138,6 +141,7 @@ export class Anchorer implements AsyncDisposable {
   /** Lets go of the rows of own batches from a number on: they are replaced. Nothing of them is sent until `resume`. */
   async withdraw(from: number): Promise<void> {
     this.#withdrawnFrom = from;
+    this.#withdrawals++;
     const ended = [...this.#trips].filter(([{ batch }]) => batch !== null && batch >= from);
     for (const [, { ending }] of ended) ending.abort();
     await Promise.all(ended.map(([, { run }]) => run));
@@ -199,42 +203,46 @@ export class Anchorer implements AsyncDisposable {
     await this.#takeRescues();
     const batches = [...this.#trips.keys()].filter(({ batch }) => batch !== null);
     if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
+    const withdrawals = this.#withdrawals;
     const [row] = await readOpenRows(this.#options.store, this.#taken, 1);
-    // It may have been withdrawn while it was read.
-    if (row === undefined || row.batch >= this.#withdrawnFrom) return;
+    // It may have been withdrawn while it was read, and replaced by now.
+    if (row === undefined || this.#withdrawals > withdrawals || row.batch >= this.#withdrawnFrom) return;
     this.#taken = row.batch;
     this.#depart(row);
   }
 
   async #takeRescues(): Promise<void> {
+    this.#ended.clear();
     for (const row of await readOpenRescues(this.#options.store)) {
       if (this.#takenRescues.size >= MAX_RESCUES_IN_FLIGHT) return;
-      if (!this.#takenRescues.has(rescueKey(row))) this.#depart(row);
+      this.#departOnce(row, rescueKey(row), this.#takenRescues);
     }
   }
 
   async #takeStatements(): Promise<void> {
+    this.#ended.clear();
     for (const row of await readOpenStatements(this.#options.store)) {
-      if (this.#carriedStatements >= MAX_STATEMENTS_IN_FLIGHT) return;
-      const name = `${row.statement} ${row.history[0]?.at}`;
-      if (this.#takenStatements.has(name)) continue;
-      this.#takenStatements.add(name);
-      this.#depart(row);
+      if (this.#takenStatements.size >= MAX_STATEMENTS_IN_FLIGHT) return;
+      this.#departOnce(row, row.statement, this.#takenStatements);
     }
   }
 
-  #depart(row: OutboxRow): void {
+  #departOnce(row: OutboxRow, name: string, taken: Set<string>): void {
+    if (taken.has(name) || this.#ended.has(name)) return;
+    taken.add(name);
+    this.#depart(row, () => {
+      taken.delete(name);
+      this.#ended.add(name);
+    });
+  }
+
+  #depart(row: OutboxRow, onEnd: () => void = () => {}): void {
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#ending.signal, ending.signal]);
     const trip = new AnchorTrip(this.#port(signal), row);
-    const rescue = isRescueRow(row) ? rescueKey(row) : null;
-    const isStatement = !isBatchRow(row) && rescue === null;
-    if (isStatement) this.#carriedStatements++;
-    if (rescue !== null) this.#takenRescues.add(rescue);
     const run = this.#travel(trip, row, signal).finally(() => {
       this.#trips.delete(trip);
-      if (isStatement) this.#carriedStatements--;
-      if (rescue !== null) this.#takenRescues.delete(rescue);
+      onEnd();
       // Those after it may have waited for this one.
       this.noteChange();
     });

@@ -311,9 +311,15 @@ export class Federation implements AsyncDisposable {
 
   /** Batches of one chain are whole and checked. */
   async #onBatches(node: NodeId, batches: readonly StoredBatch[], peer: NodeId): Promise<void> {
-    if (peer === node) await this.#options.starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
+    const { starts, onHeld, log } = this.#options;
+    try {
+      if (peer === node) await starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
+    } catch (error) {
+      // It is held all the same; only a rescue of it, after a start of its node, has one witness less.
+      log.error({ err: error, node }, 'what a node gave of its own chain was not noted');
+    }
     this.holdings.noteStored(node);
-    this.#options.onHeld?.(node);
+    onHeld?.(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);
   }
 

@@ -242,11 +242,19 @@ export class OwnChain {
   }
 
   #halt(reason: HaltReason): void {
-    // A fork that nothing can mend any more closes the chain.
-    if (this.#halted !== null && (reason !== 'closed' || this.#halted === 'closed')) return;
+    if (this.#halted !== null && weightOf(reason) <= weightOf(this.#halted)) return;
     this.#halted = reason;
     this.#wake.ring();
     this.#options.log.fatal({ reason }, 'this node signs nothing more');
     this.#options.onHalt(reason);
   }
+}
+
+/**
+ * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any chain:
+ * once it is read anew, what is so shows again.
+ */
+function weightOf(reason: HaltReason): number {
+  if (reason === 'contradicted') return 2;
+  return reason === 'closed' ? 1 : 0;
 }

@@ -7,7 +7,8 @@ import type { Signer } from '../../protocol/suite/suite.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
-import { type CheckpointBook, type CheckpointOutcome, type KnownCheckpoint, type OwnTree } from './checkpoint-book.ts';
+import type { CheckpointBook, CheckpointOutcome, OwnTree } from './checkpoint-book.ts';
+import type { KnownCheckpoint } from './known-checkpoint.ts';
 import { nextCheckpoint } from './next-checkpoint.ts';
 
 /** Least time between two checkpoints of one member. In milliseconds. */

@@ -4,6 +4,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
+import { shownFalse } from './contradiction.ts';
 import type { FederationLog } from './federation-log.ts';
 import type { Vouching } from './vouching.ts';
 
@@ -24,12 +25,13 @@ export type VouchingView = Pick<Vouching, 'closed' | 'underived' | 'vouched'>;
 export function logHealth(sources: LogSources): LogHealth {
   const { federationLog, book } = sources;
   const reading = sources.readingState();
+  const accused = shownFalse(book, sources.contradictedBy).map(({ checkpoint }) => checkpoint.node);
   return {
     size: federationLog.size,
     root: federationLog.root,
     waitingFor: waitingFor(sources, reading),
     contradictions: contradictions(reading),
-    falseCheckpoints: book.contradicted.map(({ checkpoint }) => checkpoint.node).toSorted(),
+    falseCheckpoints: [...new Set(accused)].toSorted(),
     contradictedBy: [...sources.contradictedBy],
   };
 }
@@ -57,7 +59,7 @@ export function topicState(sources: LogSources): TopicState {
 }
 
 /** What `/v1/federation` says of the log, and of who signed its head. */
-export function logState({ federationLog, book, needsRoster }: LogSources, vouching: VouchingView): LogState {
+export function logState({ federationLog, book, needsRoster, contradictedBy }: LogSources, vouching: VouchingView): LogState {
   const { size, root } = federationLog;
   return {
     size,
@@ -72,7 +74,7 @@ export function logState({ federationLog, book, needsRoster }: LogSources, vouch
       size: covered,
       behind: size - covered,
     })),
-    falseCheckpoints: book.contradicted.map(({ checkpoint }) => ({
+    falseCheckpoints: shownFalse(book, contradictedBy).map(({ checkpoint }) => ({
       node: checkpoint.node,
       keyId: checkpoint.keyId,
       size: checkpoint.size,

@@ -49,6 +49,6 @@ export function watchLog(registry: Registry, { log, topic, contradicted }: LogMe
     return contradicted() ? 1 : 0;
   });
   gauge('meridian_false_checkpoints', "Members whose checkpoint this node's own tree contradicts.", () => {
-    return log().falseCheckpoints.length;
+    return new Set(log().falseCheckpoints.map(({ node }) => node)).size;
   });
 }

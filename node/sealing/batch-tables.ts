@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Tile } from '../../protocol/merkle/tiles.ts';
-import { pathFromTiles } from '../../protocol/merkle/tiles.ts';
+import { pathFromTiles, splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -45,6 +45,15 @@ export async function readBatchOf(store: Store, node: NodeId, seq: number): Prom
   const row = await batchFirstTable.last(store, [node], seq);
   const batch = row && (await readBatch(store, node, row[1]));
   return batch && seq < batch.envelope.first + batch.envelope.size ? batch : undefined;
+}
+
+/** Leaf of a record in its batch. Throws `RangeError` where the store misses it. */
+export async function readBatchLeaf(store: Store, { node, batch, first }: Envelope, seq: number): Promise<Uint8Array> {
+  const at = seq - first;
+  const tile = await tileTable.get(store, node, batch, 0, Math.floor(at / TILE_WIDTH));
+  const leaf = tile && splitHashes(tile)[at % TILE_WIDTH];
+  if (leaf === undefined) throw new RangeError(`leaf ${seq} of batch ${node}/${batch} is missing`);
+  return leaf;
 }
 
 /** Inclusion path of a record in its batch: at most 256 hashes a tile, whatever the batch's size. */

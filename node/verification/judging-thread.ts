@@ -1,10 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
-import { BundleError } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import type { JudgingTerms } from './judge-bundle.ts';
-import type { LogQuestions } from './log-knowledge.ts';
+import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
 /** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */
 export type JudgingOrder =
@@ -13,11 +12,11 @@ export type JudgingOrder =
 
 /** What it says to each order. */
 export type JudgingWord =
-  | { readonly questions: LogQuestions }
+  | { readonly questions: BundleQuestions }
   | { readonly judged: Verdict }
   | {
       readonly malformed: {
-        readonly code: BundleError['code'];
+        readonly code: FileError['code'];
         readonly pointer: string;
         readonly message: string;
       };
@@ -61,14 +60,14 @@ export class JudgingThread implements AsyncDisposable {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** What a bundle asks a node's log about. Throws `JsonError`, `BundleError` or `JudgingError`. */
-  async questions(text: string, limits: ParseOptions): Promise<LogQuestions> {
+  /** What a bundle asks a node's log about. Throws `JsonError`, `FileError` or `JudgingError`. */
+  async questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
     const word = await this.#do({ text, limits });
     if ('questions' in word) return word.questions;
     throw new JudgingError('the thread answered something else');
   }
 
-  /** Throws `JsonError`, `BundleError` or `JudgingError`. */
+  /** Throws `JsonError`, `FileError` or `JudgingError`. */
   async judge(text: string, terms: JudgingTerms): Promise<Verdict> {
     const word = await this.#do({ text, terms });
     if ('judged' in word) return word.judged;
@@ -134,7 +133,7 @@ export class JudgingThread implements AsyncDisposable {
 function settle({ resolve, reject }: Job, word: JudgingWord): void {
   if ('malformed' in word) {
     const { code, pointer, message } = word.malformed;
-    reject(new BundleError(code, pointer, message));
+    reject(new FileError(code, pointer, message));
   } else if ('notJson' in word) {
     reject(new JsonError(word.notJson.code, word.notJson.message));
   } else {

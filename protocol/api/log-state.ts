@@ -25,7 +25,7 @@ export const LogHealthShape = Closed({
   root: Sha256Shape,
   waitingFor: WaitingForShape,
   contradictions: Type.Array(ContradictionShape),
-  /** Members whose checkpoint this node's own tree contradicts. */
+  /** Members whose checkpoint this node's own tree contradicts; none while most contradict that tree. */
   falseCheckpoints: Type.Array(NodeIdShape),
   /** Most members, where they say otherwise than this node's own tree: it was fooled, and signs nothing more. */
   contradictedBy: Type.Array(NodeIdShape),
@@ -70,7 +70,7 @@ export const LogStateShape = Closed({
   closed: Type.Array(NodeIdShape),
   /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
   checkpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, behind: CountShape })),
-  /** Checkpoints that this node's own tree contradicts: evidence against their members. */
+  /** Checkpoints that this node's own tree contradicts: evidence against their members. None while most contradict it. */
   falseCheckpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, root: Sha256Shape })),
 });
 export type LogState = Static<typeof LogStateShape>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catchUp } from './federation/catch-up.ts';
 import { latency } from './federation/latency.ts';
+import { start } from './federation/start.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
@@ -27,6 +28,7 @@ const PARTS: readonly Part[] = [
   verification,
   latency,
   storage,
+  start,
   payments,
   waiting,
   lists,

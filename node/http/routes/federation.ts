@@ -53,7 +53,6 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
           faults: faults().map(({ peer, fault, count, last }) => ({ peer, fault, count, last: timestampOf(last) })),
         },
-        headers: { 'Cache-Control': 'no-store' },
       };
     },
   };

@@ -35,7 +35,6 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
       const accepts = hasRoom && checks.signer === 'ok';
       return {
         status: accepts ? 200 : 503,
-        headers: { 'Cache-Control': 'no-store' },
         body: {
           status: accepts ? 'ok' : 'unavailable',
           ts: timestampOf(now()),

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { watchLog } from '../../../node/metrics/log-metrics.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
-import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { logHealth, type LogSources, logState, topicState, type VouchingView } from '../../../node/log/log-view.ts';
 import type { TopicReadingState } from '../../../node/topic/reading-state.ts';
 import { LogHealthShape, LogStateShape, TopicStateShape } from '../../../protocol/api/log-state.ts';
@@ -88,6 +88,19 @@ test('each checkpoint says how far it is behind, and false ones say what they ar
   assert.equal([vouched, underived], [{ us: 3 }, VOUCHING.underived]);
   assert.equal(checkpoints.map(({ node, size, behind }) => [node, size, behind]), [['us', 6, 0], ['eu', 4, 2]]);
   assert.equal(falseCheckpoints, [{ node: 'sg', keyId: hashOf('key'), size: 2, root: hashOf('root') }]);
+});
+
+test('while most members contradict the own tree, nobody is accused, and a member of two false ones is counted once', async () => {
+  const two = { all: () => [], contradicted: [knownOf('sg', 2), knownOf('sg', 5)] };
+  const registry = new Registry();
+  let sources = sourcesWith({ book: two });
+  watchLog(registry, { log: () => logState(sources, VOUCHING), topic: () => topicState(sources), contradicted: () => false });
+  assert.equal(logHealth(sources).falseCheckpoints, ['sg']);
+  assert.is(logState(sources, VOUCHING).falseCheckpoints.length, 2);
+  assert.match(await registry.metrics(), 'meridian_false_checkpoints 1');
+  sources = sourcesWith({ book: two, contradictedBy: [nodeId('sg'), nodeId('us')] });
+  assert.equal(logHealth(sources).falseCheckpoints, []);
+  assert.equal(logState(sources, VOUCHING).falseCheckpoints, []);
 });
 
 test('answers are of the shape that is documented, and tell no address that a mirror failed at', () => {

@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { isReleased, type Release, removalOf } from '../../../node/log/removal.ts';
 import type { LogRoster } from '../../../node/log/log-rosters.ts';
-import { readCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 
