@@ -109,7 +109,8 @@ export class PaymentAdmission {
       after = keys.at(-1);
       if (after === undefined) return;
       for (const key of keys) {
-        const row = await book.read(key);
+        // One that does not read is told of at every look after the payments.
+        const row = await book.read(key).catch(() => undefined);
         if (row === undefined) continue;
         const { amount, service } = row;
         const isNewcomer = await this.#isNewcomer(key);

@@ -14,6 +14,7 @@ import {
   type IdentifierRow,
   isOpen,
   paymentAnswerTable,
+  paymentDraftTable,
   paymentEndTable,
   paymentIdentifierTable,
   paymentOpenTable,
@@ -22,7 +23,14 @@ import {
   paymentUnpublishedTable,
   type Publication,
 } from './payment-tables.ts';
-import { preparedOperations, preparedRemovals, readPrepared, seedRemovals } from './prepared-rows.ts';
+import {
+  preparedIds,
+  preparedOperations,
+  preparedRemovals,
+  preparedRow,
+  readPrepared,
+  seedRemovals,
+} from './prepared-rows.ts';
 import type { SettlementLedger } from './settlement-ledger.ts';
 
 /** What the work of a paid call came to: the answer, and the records that are made once it is settled. */
@@ -75,6 +83,12 @@ export class PaymentBook {
     const prepared = await readPrepared(this.#options.store, key);
     if (prepared.length === row.drafts) return prepared;
     throw new HeldDamagedError(`of ${row.drafts} prepared records ${prepared.length} are there`);
+  }
+
+  /** Id of the first of them; undefined where there are none. */
+  async firstPrepared(key: PaymentKey): Promise<RecordId | undefined> {
+    const first = await paymentDraftTable.get(this.#options.store, ...keyParts(key), 0);
+    return first && preparedRow(first).id;
   }
 
   identified(payer: WalletAddress, identifier: string): Promise<IdentifierRow | undefined> {
@@ -159,8 +173,11 @@ export class PaymentBook {
   }
 
   /** For records that were made before, and taken back from other members: they have no payload, so their keys go. */
-  async publishedBefore(payment: BookedPayment, after: PaymentRow, ids: readonly RecordId[]): Promise<void> {
-    await this.#options.store.write([...this.publishOperations(payment, after), ...seedRemovals(ids)]);
+  async publishedBefore(payment: BookedPayment, publication: Publication): Promise<PaymentRow> {
+    const after = this.afterPublication(payment, publication);
+    const seeds = seedRemovals(await preparedIds(this.#options.store, payment.key));
+    await this.#options.store.write([...this.publishOperations(payment, after), ...seeds]);
+    return after;
   }
 
   /** Nothing was charged. What was made is held for the same signature, for as long as it can pay. */
@@ -210,8 +227,8 @@ export class PaymentBook {
   }
 
   async #preparedRemovals({ key, row }: BookedPayment): Promise<Operation[]> {
-    const prepared = await readPrepared(this.#options.store, key);
-    return [...preparedRemovals(key, row.drafts), ...seedRemovals(prepared.map(({ id }) => id))];
+    const ids = await preparedIds(this.#options.store, key);
+    return [...preparedRemovals(key, row.drafts), ...seedRemovals(ids)];
   }
 
   async #move({ key, row }: BookedPayment, after: PaymentRow, besides: readonly Operation[]): Promise<PaymentRow> {

@@ -71,12 +71,18 @@ export class PaymentUpkeep implements AsyncDisposable {
   }
 
   async #reconcile(key: PaymentKey): Promise<void> {
+    await this.#attempt(key, () => this.#options.payments.reconcile(key));
+  }
+
+  /** Whether it went well. One payment that cannot be looked after holds up no other. */
+  async #attempt({ payer, nonce }: PaymentKey, work: () => Promise<void>): Promise<boolean> {
     try {
-      await this.#options.payments.reconcile(key);
+      await work();
+      return true;
     } catch (error) {
-      if (!(error instanceof PaymentError)) throw error;
-      const { payer, nonce } = key;
-      this.#options.log.warn({ err: error.cause ?? error, payer, nonce }, 'a payment could not be brought to its end');
+      const err = error instanceof PaymentError ? (error.cause ?? error) : error;
+      this.#options.log.warn({ err, payer, nonce }, 'a payment could not be brought to its end; trying again');
+      return false;
     }
   }
 
@@ -90,11 +96,13 @@ export class PaymentUpkeep implements AsyncDisposable {
         due.push(parts);
       }
       if (due.length === 0) return;
+      let isWhole = true;
       for (const [end = '', ...parts] of due) {
         const key = readKeyParts(parts);
         if (key === undefined) await store.write([paymentEndTable.del(end, ...parts)]);
-        else await payments.end(key, Number(end));
+        else isWhole = (await this.#attempt(key, () => payments.end(key, Number(end)))) && isWhole;
       }
+      if (!isWhole) return;
     }
   }
 }

@@ -62,15 +62,15 @@ export function seedRemovals(ids: readonly RecordId[]): Operation[] {
   return ids.map((id) => payloadKeyTable.del(id));
 }
 
+/** Ids of the records that are prepared for a payment, in order. Throws `HeldDamagedError` where a row does not read. */
+export async function preparedIds(store: Store, key: PaymentKey): Promise<readonly RecordId[]> {
+  return (await readRows(store, key)).map(({ id }) => id);
+}
+
 /** What is prepared for a payment, in order. Throws `HeldDamagedError` where a row or a seed is not as it was written. */
 export async function readPrepared(store: Store, key: PaymentKey): Promise<readonly PreparedDraft[]> {
-  const rows: PreparedRow[] = [];
+  const rows = await readRows(store, key);
   const seeds: (Uint8Array | undefined)[] = [];
-  const slices = new Slices();
-  for await (const [, bytes] of paymentDraftTable.under(store, keyParts(key))) {
-    if (slices.isOver) await slices.rest();
-    rows.push(preparedRow(bytes));
-  }
   for (let at = 0; at < rows.length; at += READ_TOGETHER) {
     const some = rows.slice(at, at + READ_TOGETHER);
     seeds.push(...(await store.getMany(some.map(({ id }) => payloadKeyTable.key(id)))));
@@ -80,6 +80,16 @@ export async function readPrepared(store: Store, key: PaymentKey): Promise<reado
     if (seed === undefined) throw new HeldDamagedError(`the key of the payload of ${id} is missing`);
     return { draft: { kind, account, sourceId }, id, payloadHash, claims, links, sealed: { seed, ciphertext } };
   });
+}
+
+async function readRows(store: Store, key: PaymentKey): Promise<readonly PreparedRow[]> {
+  const rows: PreparedRow[] = [];
+  const slices = new Slices();
+  for await (const [, bytes] of paymentDraftTable.under(store, keyParts(key))) {
+    if (slices.isOver) await slices.rest();
+    rows.push(preparedRow(bytes));
+  }
+  return rows;
 }
 
 /** Throws `HeldDamagedError`. */

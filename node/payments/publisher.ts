@@ -28,15 +28,11 @@ export class Publisher {
    */
   async publish(payment: BookedPayment): Promise<PaymentRow> {
     const { book, publicationOf } = this.#options;
-    const prepared = await book.preparedOf(payment);
-    const ids = prepared.map(({ id }) => id);
-    const [first] = ids;
+    const first = await book.firstPrepared(payment.key);
     // A store that was restored from a copy gets its later records back from the other members: they are not made twice.
     const before = first === undefined ? undefined : await publicationOf(first);
-    if (before === undefined) return this.#record(payment, prepared);
-    const after = book.afterPublication(payment, before);
-    await book.publishedBefore(payment, after, ids);
-    return after;
+    if (before !== undefined) return book.publishedBefore(payment, before);
+    return this.#record(payment, await book.preparedOf(payment));
   }
 
   async #record(payment: BookedPayment, prepared: readonly PreparedDraft[]): Promise<PaymentRow> {
