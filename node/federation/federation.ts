@@ -9,7 +9,9 @@ import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import { startFrames } from '../start/start-forms.ts';
 import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
-import type { TopicPoint } from '../topic/topic-point.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
+import { Lanes } from '../lanes.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
@@ -20,18 +22,17 @@ import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Holdings } from './holdings.ts';
-import { Lanes } from '../lanes.ts';
 import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { RosterChanges } from './roster-changes.ts';
-import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
+import { type AskRosters, RosterInquiry, rostersNamed } from './roster-inquiry.ts';
 import { Replacement } from './replacement.ts';
 import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
-import type { Transport, Verdict } from './transport/contract.ts';
+import type { Transport, TransportMember, Verdict } from './transport/contract.ts';
+import { TransportError } from './transport/errors.ts';
 
 export interface FederationOptions {
   readonly self: NodeId;
@@ -39,15 +40,17 @@ export interface FederationOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
-  /** This node's own reading of the ledger. */
-  readonly ledger: LedgerView;
   /** What the log decided, by which copies of batches are taken. */
   readonly decided: Decided;
   readonly transport: Transport;
   readonly askRosters: AskRosters;
   readonly now: () => number;
-  /** How long a member that a roster drops stays connected, in milliseconds. */
-  readonly leaveMs?: number;
+  /** Former members that are let in still: of each, what it says of itself is heard. Default: none. */
+  readonly leaving?: () => Promise<readonly TransportMember[]>;
+  /** Whether this node was removed, and is done. Default: no. */
+  readonly isReleased?: () => boolean;
+  /** Whether batches of a node up to this one may still be decided: one that was removed makes no more. Default: yes. */
+  readonly mayCome?: (node: NodeId, batch: number) => boolean;
   /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
   readonly log: Logger;
@@ -101,7 +104,7 @@ export class Federation implements AsyncDisposable {
     const { faults } = this;
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
       if (node === self) this.#ownChain.noteClaim(peer, batch);
-      else this.#catchUp.lead(node, peer, batch);
+      else if (options.mayCome?.(node, options.chains.head(node).batch + 1) !== false) this.#catchUp.lead(node, peer, batch);
     };
     const onUnknownKey = (peer: NodeId) => this.#heads.exchange(peer);
     this.#gossip = new Gossip({
@@ -172,6 +175,11 @@ export class Federation implements AsyncDisposable {
     return this.#catchUp.active;
   }
 
+  /** How far each member that was asked since the start said last that it holds a node's chain. */
+  toldHeads(node: NodeId): ReadonlyMap<NodeId, number> {
+    return this.#heads.told(node);
+  }
+
   async start(): Promise<void> {
     const { transport, keys } = this.#options;
     const heads = this.#heads;
@@ -193,6 +201,7 @@ export class Federation implements AsyncDisposable {
     );
     this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
     await this.#options.equivocations.reconsider();
+    await this.#rosters.start();
     await transport.start();
     this.#inquiry.note();
     heads.start();
@@ -236,10 +245,10 @@ export class Federation implements AsyncDisposable {
     return this.#rosterTexts.find(hash);
   }
 
-  /** The ledger names rosters: where nobody is connected, one of them may have dropped this node. */
-  noteLedgerRosters(rosters: readonly Sha256Hash[]): void {
-    const { hashes } = this.#options.keys.rosters;
-    if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
+  /** A mirror shows messages. Where they name rosters and nobody is connected, one of them may have dropped this node. */
+  noteShown(messages: readonly Pick<MirrorMessage, 'message'>[]): void {
+    const { hashes, genesis } = this.#options.keys.rosters;
+    if (rostersNamed(genesis, messages).some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
   /**
@@ -258,6 +267,11 @@ export class Federation implements AsyncDisposable {
         if (peer.connected) await this.#lookForRival(node, nodeId(peer.node), batch);
       }
     }
+  }
+
+  /** This node was removed and is done, or what one that leaves recorded is: who is let in is looked at again. */
+  noteReleased(): void {
+    this.#rosters.look();
   }
 
   /** Tells the federation of a new key certificate or revocation of this node. */
@@ -296,6 +310,10 @@ export class Federation implements AsyncDisposable {
   }
 
   async *#servePages(request: PageRequest, peer: NodeId): AsyncGenerator<Uint8Array> {
+    const isOfAnother = 'node' in request && request.node !== peer && request.want !== 'keys';
+    if (isOfAnother && !this.#options.keys.isMember(peer)) {
+      throw new TransportError('refused', `${peer} is no member: it is served its own chain alone`);
+    }
     yield* this.#pages.serve(request);
     if (request.want === 'chain' && request.node === this.#options.self) this.holdings.noteServed(peer, request.batch);
   }

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
-import { backOff } from '../anchoring/pace.ts';
+import { backOff } from '../back-off.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -55,6 +55,8 @@ export class HeadExchange implements AsyncDisposable {
   readonly #again = new Set<NodeId>();
   /** By peer, exchanges in a row that failed, whole or in part, and the timer of the next. */
   readonly #retries = new Map<NodeId, { readonly failures: number; readonly timer: NodeJS.Timeout }>();
+  /** Peer → node → how far the peer said last that it holds that chain. */
+  readonly #told = new Map<NodeId, ReadonlyMap<NodeId, number>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HeadExchangeOptions) {
@@ -95,6 +97,11 @@ export class HeadExchange implements AsyncDisposable {
         if (isCalledFor) this.exchange(peer);
       });
     this.#running.set(peer, run);
+  }
+
+  /** How far each peer that was asked since the start said last that it holds a node's chain. */
+  told(node: NodeId): ReadonlyMap<NodeId, number> {
+    return new Map([...this.#told].map(([peer, heads]) => [peer, heads.get(node) ?? 0]));
   }
 
   /** What this node answers a peer that asks. */
@@ -141,8 +148,9 @@ export class HeadExchange implements AsyncDisposable {
 
   /** Resolves to whether all that the peer named was compared and pulled: what fails keeps nothing else from it. */
   async #exchange(peer: NodeId): Promise<boolean> {
-    const theirs = await this.#ask(peer);
     const { keys, equivocations, onExchanged } = this.#options;
+    const theirs = this.#heard(peer, await this.#ask(peer));
+    this.#told.set(peer, new Map(theirs.heads.map(({ node, batch }) => [node, batch])));
     let isWhole = true;
     const attempt = async (part: () => Promise<void>): Promise<void> => {
       try {
@@ -169,6 +177,13 @@ export class HeadExchange implements AsyncDisposable {
   #noteError(peer: NodeId, error: unknown): void {
     this.#options.faults.noteError(peer, error);
     this.#options.log.debug({ err: error, peer }, 'what a peer holds was not exchanged whole');
+  }
+
+  /** What is listened to: of one that leaves, what concerns itself. */
+  #heard(peer: NodeId, theirs: Status): Status {
+    if (this.#options.keys.isMember(peer)) return theirs;
+    const isOwn = ({ node }: { readonly node: NodeId }) => node === peer;
+    return { heads: theirs.heads.filter(isOwn), keys: theirs.keys.filter(isOwn), equivocations: [] };
   }
 
   async #compare(peer: NodeId, { node, batch, envelope }: Status['heads'][number]): Promise<void> {

@@ -3,10 +3,10 @@ import type { SourceHead } from '../../protocol/chain/sources.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
+import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
-import { chainSourceTable, chainStateTable, ownVouchedTable, sourcePart } from '../log/chain-tables.ts';
-import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
+import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable, sourcePart } from '../log/chain-tables.ts';
+import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
 import { heldBatch } from './held-batch.ts';
@@ -86,7 +86,7 @@ export class DerivedWalk {
     const entry = index === undefined ? undefined : await logEntryTable.get(store, index).catch(() => undefined);
     if (entry === undefined) return undefined;
     try {
-      return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
+      return timestampOfConsensus(decisionText.parse(entry.text).consensusTimestamp);
     } catch {
       return undefined;
     }
@@ -114,10 +114,30 @@ export const ownVouchedCheck: TableCheck = {
   },
 };
 
-function envelopeOf(entry: string): string | null {
+/** Keys by which derived batches are signed: each is the one that the decision of that batch names. */
+export const sealingKeyCheck: TableCheck = {
+  tables: [sealingKeyTable],
+  async run(check) {
+    const { report, store } = check;
+    for await (const { key, parts: [node = '', keyId = ''], value } of readRows(check, sealingKeyTable)) {
+      if (value === undefined) continue;
+      const index = await decidedBatchTable.get(store, node, value).catch(() => undefined);
+      const entry = index === undefined ? undefined : await logEntryTable.get(store, index).catch(() => undefined);
+      if (entry === undefined || batchNamedBy(entry)?.keyId !== keyId) {
+        report.problem(sealingKeyTable.name, key, `batch ${value} was not decided by this key`);
+      }
+    }
+  },
+};
+
+function envelopeOf(entry: LogEntry): string | null {
+  return batchNamedBy(entry)?.envelope ?? null;
+}
+
+function batchNamedBy(entry: LogEntry): BatchMessage | null {
   try {
-    const named = parseLedgerMessage(decisionText.parse(entry).message);
-    return named.type === 'batch' ? named.envelope : null;
+    const named = parseLedgerMessage(decisionText.parse(entry.text).message);
+    return named.type === 'batch' ? named : null;
   } catch {
     return null;
   }

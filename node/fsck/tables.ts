@@ -1,11 +1,10 @@
 import type { Store } from '../store/store.ts';
 import { accountCheck } from './check-accounts.ts';
 import { agentCheck } from './check-agents.ts';
-import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import type { TableCheck } from './check.ts';
-import { ownVouchedCheck } from './derived-walk.ts';
+import { ownVouchedCheck, sealingKeyCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
 import { receiptCheck } from './check-receipts.ts';
 import { formatCheck } from './check-format.ts';
@@ -16,7 +15,7 @@ import { listCheck } from './check-lists.ts';
 import { logCheck } from './check-log.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
-import { statementAnchorCheck } from './check-statement-anchors.ts';
+import { statementCheck } from './check-statements.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
@@ -34,13 +33,13 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   chainCheck,
   equivocationCheck,
   receiptCheck,
-  anchorCheck,
   logCheck,
   rivalCheck,
   ownVouchedCheck,
+  sealingKeyCheck,
   outboxCheck,
   rescueCheck,
-  statementAnchorCheck,
+  statementCheck,
   formatCheck,
   guardCheck,
   accountCheck,

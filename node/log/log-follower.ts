@@ -5,9 +5,9 @@ import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
-import type { AnchoringConfig } from '../anchoring/config.ts';
-import type { TransactionId } from '../anchoring/ledger-client.ts';
-import type { SpendLimits } from '../anchoring/spend-guard.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { SpendLimits } from '../ledger/spend-guard.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { PeerFaults } from '../federation/peer-faults.ts';
 import type { Transport } from '../federation/transport/contract.ts';
@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import { ConsensusSource, DEFAULT_QUERY_LIMITS } from '../topic/consensus-source.ts';
 import { mirrorSources } from '../topic/message-source.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
-import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook } from './checkpoint-book.ts';
 import type { KnownCheckpoint } from './known-checkpoint.ts';
@@ -25,10 +25,9 @@ import { checkpointStands } from './checkpoint-standing.ts';
 import { contradictingMajority } from './contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
 import { logRosters } from './log-rosters.ts';
-import { isReleased, removalOf } from './removal.ts';
+import { isReleased, type Removal, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
-import { Receipts } from './receipts.ts';
 import type { LoggedRival } from './rival-name.ts';
 import { takeFinal } from './take-final.ts';
 
@@ -46,10 +45,12 @@ export interface LogFollowerOptions {
   readonly faults: PeerFaults;
   /** Of each node, the last batch up to which this member has derived everything. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
-  /** This node's last batch that it sealed; 0 for none. */
-  readonly sealed: () => number;
+  /** This node's last batch that it sealed, 0 for none, and how many of its records are in no batch. */
+  readonly sealed: () => { readonly batch: number; readonly unsealed: number };
+  /** Told once where this node was removed, and is done. Must not throw. */
+  readonly onReleased?: () => void;
   /** Rows that land beside what the log makes of final messages. */
-  readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
+  readonly besides?: (messages: readonly TopicMessage[], state: DecisionState) => readonly Operation[];
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
   readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
@@ -60,6 +61,8 @@ export interface LogFollowerOptions {
   readonly onContradicted?: (by: readonly NodeId[]) => void;
   /** Told of final messages that decided nothing. Must not throw. */
   readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
+  /** Told of messages that a mirror shows, long before they are final if they ever are. Must not throw. */
+  readonly onShown?: (messages: readonly MirrorMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -73,6 +76,11 @@ export interface LogFollowerOptions {
 /**
  * Builds the federation's log from what is final on the ledger's topic, and signs and gathers checkpoints of it: the way
  * from the ledger to a word that other members share.
+ *
+ * From a mirror's page to a decision: `SourceReader` asks one mirror for a page; `Agreement` links it to what that mirror
+ * told before (`linkMessages`, in its `Trail`) and compares it with other sources and members; what is final
+ * `TopicReading` hands out in order; `takeFinal` gives it to `FederationLog.take`, where `decide` makes of each message one
+ * decision at most. Nothing of a page is stored before that.
  */
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;
@@ -81,7 +89,6 @@ export class LogFollower implements AsyncDisposable {
   readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
   readonly #consensus: ConsensusSource;
-  readonly #receipts: Receipts;
   readonly #reading: TopicReading;
   readonly #checkpoints: Checkpoints;
   readonly #exchange: LogExchange;
@@ -104,7 +111,6 @@ export class LogFollower implements AsyncDisposable {
     this.book = book;
     this.#consensus = consensus;
     const { keys, config, now, clock } = options;
-    this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
     const { sequence, runningHash, federation } = federationLog.state;
     this.#reading = new TopicReading({
       ...options,
@@ -126,7 +132,8 @@ export class LogFollower implements AsyncDisposable {
       publish: (signed) => this.#exchange.publish(signed),
       onFalse: () => this.#judgeOwnTree(),
       isContradicted: () => this.#contradictedBy.length > 0,
-      removedAt: () => removalOf(logRosters(federationLog.state, keys.book.inForce), options.self),
+      removedAt: () => this.#removedAt(),
+      isSealing: () => options.sealed().unsealed > 0,
       onCounted: (known) => {
         options.onCounted?.(known);
         this.#judgeRelease();
@@ -159,6 +166,7 @@ export class LogFollower implements AsyncDisposable {
 
   start(): void {
     this.#judgeOwnTree();
+    this.#judgeRelease();
     this.#reading.start();
     this.#exchange.start();
   }
@@ -168,10 +176,20 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints.start();
   }
 
-  /** A consensus node has taken a transaction of this node. */
-  noteTransaction(id: TransactionId): void {
-    this.#receipts.expect(id);
+  /** A message of this node is awaited: the topic is read soon. */
+  readSoon(): void {
     this.#reading.poke();
+  }
+
+  /** Where a message of this node landed, by the word of a consensus node: a second source for all that came before it. */
+  noteReceipt(point: TopicPoint): void {
+    this.#reading.noteReceipt(point);
+  }
+
+  /** This node was removed, and has sealed what it recorded: its last checkpoint may say so. */
+  noteSealed(): void {
+    this.#checkpoints.noteGrowth();
+    this.#judgeRelease();
   }
 
   /** More is vouched for. */
@@ -219,9 +237,20 @@ export class LogFollower implements AsyncDisposable {
     return this.#contradictedBy;
   }
 
+  /** Where this node stands that is no member any more, by its own log; null for a member. Released once, it stays so. */
+  get removal(): Removal | null {
+    const { self, keys, sealed } = this.#options;
+    const removedAt = this.#removedAt();
+    if (removedAt === null) return null;
+    const decided = knownNode(this.federationLog.state, self)?.last?.batch ?? 0;
+    const { current: roster } = keys.book.inForce;
+    const { batch, unsealed } = sealed();
+    const release = { self, removedAt, book: this.book, roster, sealed: batch, decided, unsealed };
+    return { index: removedAt, isReleased: this.#isReleased || isReleased(release) };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
-    await this.#receipts[Symbol.asyncDispose]();
     await this.#reading[Symbol.asyncDispose]();
     await this.#exchange[Symbol.asyncDispose]();
     await this.#checkpoints[Symbol.asyncDispose]();
@@ -232,7 +261,7 @@ export class LogFollower implements AsyncDisposable {
    * Takes final messages. Rejects where a roster's text is lacking, or the store fails: the same messages come again after a
    * pause, of which the log has taken some by then, and has still to tell what it came to.
    */
-  async #take(messages: readonly FinalMessage[]): Promise<void> {
+  async #take(messages: readonly TopicMessage[]): Promise<void> {
     const { findRoster, besides } = this.#options;
     await this.#tell();
     await takeFinal(this.federationLog, messages, {
@@ -260,16 +289,21 @@ export class LogFollower implements AsyncDisposable {
     onContradicted?.(by);
   }
 
-  /** A removed member learns that it may be stopped. */
+  /** A removed member learns that it is done. */
   #judgeRelease(): void {
-    const { self, keys, sealed, log } = this.#options;
-    const { state } = this.federationLog;
-    const removedAt = removalOf(logRosters(state, keys.book.inForce), self);
-    if (removedAt === null || this.#isReleased) return;
-    const decided = knownNode(state, self)?.last?.batch ?? 0;
-    const { current: roster } = keys.book.inForce;
-    this.#isReleased = isReleased({ self, removedAt, book: this.book, roster, sealed: sealed(), decided });
-    if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
+    const { log, onReleased } = this.#options;
+    const removal = this.removal;
+    if (this.#isReleased || removal?.isReleased !== true) return;
+    this.#isReleased = true;
+    log.warn({ removedAt: removal.index }, 'this node was removed, and all that it recorded is decided and vouched for: it may be stopped');
+    onReleased?.();
+  }
+
+  #removedAt(): number | null {
+    const { self, keys } = this.#options;
+    // One that it was given after those in force may name it again.
+    if (keys.isMember(self)) return null;
+    return removalOf(logRosters(this.federationLog.state, keys.book.inForce), self);
   }
 
   /** Each is told once: what the store may refuse comes before that, or is done again. */
@@ -283,6 +317,7 @@ export class LogFollower implements AsyncDisposable {
     }
     if (!this.#reconsiders) return;
     await this.#checkpoints.reconsider();
+    this.#judgeRelease();
     this.#reconsiders = false;
     this.#checkpoints.noteGrowth();
   }

@@ -6,7 +6,7 @@ import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
 import { shownFalse } from './contradiction.ts';
 import type { FederationLog } from './federation-log.ts';
-import type { Vouching } from './vouching.ts';
+import type { LackedBatch, Vouching } from './vouching.ts';
 
 /** What is asked of those that build the log. */
 export interface LogSources {
@@ -19,7 +19,15 @@ export interface LogSources {
   readonly contradictedBy: readonly NodeId[];
 }
 
-export type VouchingView = Pick<Vouching, 'closed' | 'underived' | 'vouched'>;
+export type VouchingView = Pick<Vouching, 'closed' | 'lacking' | 'underived' | 'vouched'>;
+
+/** The other members of the roster in force, and how far each that was asked said that it holds a node's chain. */
+export interface AskedMembers {
+  readonly others: readonly NodeId[];
+  readonly toldHeads: (node: NodeId) => ReadonlyMap<NodeId, number>;
+}
+
+const NOBODY: AskedMembers = { others: [], toldHeads: () => new Map() };
 
 /** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
 export function logHealth(sources: LogSources): LogHealth {
@@ -59,7 +67,11 @@ export function topicState(sources: LogSources): TopicState {
 }
 
 /** What `/v1/federation` says of the log, and of who signed its head. */
-export function logState({ federationLog, book, needsRoster, contradictedBy }: LogSources, vouching: VouchingView): LogState {
+export function logState(
+  { federationLog, book, needsRoster, contradictedBy }: LogSources,
+  vouching: VouchingView,
+  asked: AskedMembers = NOBODY,
+): LogState {
   const { size, root } = federationLog;
   return {
     size,
@@ -67,6 +79,7 @@ export function logState({ federationLog, book, needsRoster, contradictedBy }: L
     needsRoster,
     vouched: Object.fromEntries(vouching.vouched()),
     underived: vouching.underived.map(({ node, batch, code }) => ({ node, batch, code })),
+    lacking: vouching.lacking.map((lacked) => lackedAnswer(lacked, asked)),
     closed: [...vouching.closed],
     checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
       node,
@@ -81,6 +94,12 @@ export function logState({ federationLog, book, needsRoster, contradictedBy }: L
       root: checkpoint.root,
     })),
   };
+}
+
+function lackedAnswer({ node, batch, since }: LackedBatch, { others, toldHeads }: AskedMembers): LogState['lacking'][number] {
+  const told = toldHeads(node);
+  const without = others.filter((member) => (told.get(member) ?? batch) < batch);
+  return { node, batch, since, without, unasked: others.filter((member) => !told.has(member)) };
 }
 
 function waitingFor({ needsRoster }: LogSources, reading: TopicReadingState): LogHealth['waitingFor'] {

@@ -5,15 +5,13 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { anchorTable, statementAnchorTable } from '../anchoring/anchors.ts';
 import { outboxClosedTable, requeue, rowOperation } from '../anchoring/outbox.ts';
-import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import { ownNameTable } from '../start/start-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows, Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { chainSourceTable, chainStateTable, ownVouchedTable } from './chain-tables.ts';
+import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
 import { checkpointTable, replacedCheckpointTable } from './checkpoint-book.ts';
 import { falseCheckpointTable } from './false-checkpoints.ts';
 import type { LogFollower } from './log-follower.ts';
@@ -47,13 +45,10 @@ const READ_TABLES = [
   falseCheckpointTable,
   replacedCheckpointTable,
   ownVouchedTable,
-  anchorTable,
-  statementAnchorTable,
-  topicHeadTable,
   ownNameTable,
 ];
 /** What was derived of chains by it; of the own chain it stays, for that is what this node sealed. */
-const DERIVED_TABLES = [chainStateTable, chainSourceTable];
+const DERIVED_TABLES = [chainStateTable, chainSourceTable, sealingKeyTable];
 /** Rows of one write. */
 const ROWS_AT_ONCE = 1_000;
 

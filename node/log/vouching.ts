@@ -5,8 +5,7 @@ import { BatchDeriver, type DecidedBatch } from '../../protocol/chain/derive.ts'
 import { ChainRefusal, type RefusalCode, REFUSALS } from '../../protocol/chain/refusal.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { knownNode } from '../../protocol/log/decision-state.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
+import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -15,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';
 import { ChainKeys } from './chain-keys.ts';
 import { chainStart } from './chain-start.ts';
-import { chainStateTable, derivedOperations, ownVouchedTable } from './chain-tables.ts';
+import { chainStateTable, derivedOperations, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 import { storedGroups, storedHistory } from './stored-chain.ts';
 
@@ -30,11 +29,19 @@ export interface UnderivedBatch {
   readonly code: RefusalCode;
 }
 
+/** A batch that was decided and is not held here. */
+export interface LackedBatch {
+  readonly node: NodeId;
+  readonly batch: number;
+  /** Ledger time of its decision. */
+  readonly since: Timestamp;
+}
+
 export interface VouchingOptions {
   readonly self: NodeId;
   readonly store: Store;
   readonly keys: Pick<FederationKeys, 'directory' | 'onCertificate' | 'rosters'>;
-  readonly federationLog: Pick<FederationLog, 'decisionOf' | 'entry' | 'rosterText' | 'state'>;
+  readonly federationLog: Pick<FederationLog, 'batch' | 'rosterText' | 'state' | 'timeOf'>;
   /** More is vouched for. Must not throw. */
   readonly onVouched: () => void;
   /** The log decided another envelope than the one that is held. Must not throw. */
@@ -65,6 +72,7 @@ export class Vouching implements AsyncDisposable {
   readonly #keys: ChainKeys;
   readonly #states: Map<NodeId, ChainState>;
   readonly #underived = new Map<NodeId, UnderivedBatch>();
+  readonly #lacking = new Map<NodeId, LackedBatch>();
   readonly #due = new Set<NodeId>();
   readonly #slices = new Slices();
   #own: number;
@@ -106,6 +114,14 @@ export class Vouching implements AsyncDisposable {
   /** Chains that stand still at a batch that is decided and held. */
   get underived(): readonly UnderivedBatch[] {
     return [...this.#underived.values()];
+  }
+
+  /**
+   * Chains that wait for a batch that was decided: any member or backup may still bring it, so that none of them is `closed`
+   * for it.
+   */
+  get lacking(): readonly LackedBatch[] {
+    return [...this.#lacking.values()];
   }
 
   /** Nodes whose chain cannot go on: no copy of the batch that was decided would do, and of the own one there is no other. */
@@ -178,16 +194,16 @@ export class Vouching implements AsyncDisposable {
 
   async #held(node: NodeId, batch: number): Promise<HeldBatch | undefined> {
     const { federationLog, store } = this.#options;
-    if (batch > (knownNode(federationLog.state, node)?.last?.batch ?? 0)) return undefined;
+    const logged = await federationLog.batch(node, batch);
+    if (logged === undefined) return undefined;
     const signed = await envelopeTable.get(store, node, batch);
-    if (signed === undefined) return undefined;
-    const decision = await federationLog.decisionOf(node, batch);
-    const named = decision && parseLedgerMessage(decision.message);
-    if (decision === undefined || named?.type !== 'batch') {
-      throw new LogDamagedError(`the decision of batch ${node}/${batch} names no batch`);
+    const { envelope, keyId } = logged.named;
+    const { consensusTimestamp, index } = logged.decision;
+    if (signed === undefined) {
+      this.#lacking.set(node, { node, batch, since: timestampOfConsensus(consensusTimestamp) });
+      return undefined;
     }
-    const { envelope, keyId } = named;
-    const { consensusTimestamp, index } = decision;
+    this.#lacking.delete(node);
     return { decided: { node, batch, envelope, keyId, consensusTimestamp }, index, signed };
   }
 
@@ -206,7 +222,7 @@ export class Vouching implements AsyncDisposable {
     const deriver = BatchDeriver.open(context, before, decided, signed);
     for await (const group of storedGroups(store, deriver.envelope)) await deriver.takeGroup(group);
     const { state, sources } = deriver.finish();
-    await store.write(derivedOperations(state, sources));
+    await store.write([...derivedOperations(state, sources), sealingKeyTable.put([node, decided.keyId], decided.batch)]);
     this.#states.set(node, state);
   }
 

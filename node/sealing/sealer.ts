@@ -8,7 +8,7 @@ import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { Wake } from '../wake.ts';
 import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
 import { batchOperations, readBatch, readHead, type StoredBatch } from './batch-tables.ts';

@@ -3,7 +3,7 @@ import { isRevoked, knownNode } from '../../protocol/log/decision-state.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { Wake } from '../wake.ts';
 import { settleRestorations } from '../backup/settle-restorations.ts';
 import type { OwnChainEvidence } from '../federation/own-chain.ts';
 import type { Federation } from '../federation/federation.ts';
@@ -26,17 +26,15 @@ import { startTable } from './start-tables.ts';
 export const LEDGER_LIMIT_MS = 180_000;
 /** How often the clock is looked at while that passes. In milliseconds. */
 const LOOK_MS = 250;
-/** How long the messages of batches that were taken back are looked for, so that none is named twice. In milliseconds. */
-const READ_TOPIC_MS = 10_000;
 
 export interface NodeStartOptions {
   readonly self: NodeId;
   readonly store: Store;
   readonly marks: StartMarks;
   readonly names: OwnNames;
-  readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd'>;
+  readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd' | 'removal'>;
   readonly federation: Pick<Federation, 'halted' | 'pokeOwnChain' | 'recoverOwnChain'>;
-  readonly anchoring: Pick<Anchoring, 'readTopic' | 'start' | 'startStatements'>;
+  readonly anchoring: Pick<Anchoring, 'start' | 'startStatements'>;
   readonly namer: Pick<StatementNamer, 'start'>;
   readonly intake: Pick<Intake, 'reload'>;
   readonly sealer: Pick<Sealer, 'reload'>;
@@ -95,23 +93,22 @@ export class NodeStart {
    * the node was halted. Rejects when the signal ends.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { self, store, federation, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } = this.#options;
+    const { self, store, federation, follower, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } = this.#options;
+    // One that was removed and is done signs nothing, and nobody answers it.
+    if (follower.removal?.isReleased === true) return;
     this.#heldAtStart = (await readHead(store, self))?.envelope.batch ?? 0;
     anchoring.startStatements();
     const over = new AbortController();
     const reading = isUnread ? undefined : this.#readTopic(AbortSignal.any([signal, over.signal]));
     reading?.catch(() => undefined);
     try {
-      const taken = await federation.recoverOwnChain(signal, (evidence) => this.#suffices(evidence, signal));
-      if (taken > 0) {
-        await Promise.all([intake.reload(), sealer.reload()]);
-        await anchoring.readTopic(READ_TOPIC_MS, signal);
-      }
+      const taken = await federation.recoverOwnChain(signal, (evidence) => this.#suffices(evidence));
+      if (taken > 0) await Promise.all([intake.reload(), sealer.reload()]);
     } finally {
       over.abort();
       await reading?.catch(() => undefined);
     }
-    if (federation.halted === null) {
+    if (federation.halted === null || federation.halted === 'removed') {
       await this.#settle();
       await marks.noteSigning();
     }
@@ -150,7 +147,7 @@ export class NodeStart {
     federation.pokeOwnChain();
   }
 
-  async #suffices(evidence: OwnChainEvidence, signal: AbortSignal): Promise<boolean> {
+  async #suffices(evidence: OwnChainEvidence): Promise<boolean> {
     const { log, isUnread, anchoring } = this.#options;
     if (isUnread) return true;
     const facts = await this.#factsOf(evidence);
@@ -162,7 +159,6 @@ export class NodeStart {
     // What was taken back is decided when it is named: nothing else would name it.
     if (waits.length > 0 && mayName(waits) && !this.#isNaming) {
       this.#isNaming = true;
-      await anchoring.readTopic(READ_TOPIC_MS, signal);
       anchoring.start();
     }
     return waits.length === 0;

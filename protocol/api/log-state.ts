@@ -66,6 +66,20 @@ export const LogStateShape = Closed({
   vouched: Type.Record(Type.String(), OrdinalShape),
   /** Decided batches that are held and not derived, each at the end of its chain; `code` says why. */
   underived: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, code: Type.String() })),
+  /**
+   * Decided batches that are not held here, each the next of its chain: `since` is the ledger time of the decision, `without`
+   * says who was asked since this node's start and does not hold it, `unasked` who was not. Where nobody holds it but in a
+   * backup, the chain waits; that it is lost for good nobody can know.
+   */
+  lacking: Type.Array(
+    Closed({
+      node: NodeIdShape,
+      batch: OrdinalShape,
+      since: TimestampShape,
+      without: Type.Array(NodeIdShape),
+      unasked: Type.Array(NodeIdShape),
+    }),
+  ),
   /** Nodes whose chain cannot go on: the ledger decided a batch that nobody can derive. */
   closed: Type.Array(NodeIdShape),
   /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
@@ -107,6 +121,7 @@ export const LOG_STATE_EXAMPLE = {
   needsRoster: null,
   vouched: { eu: 411, us: 395 },
   underived: [],
+  lacking: [],
   closed: [],
   checkpoints: [{ node: 'us', keyId: EXAMPLE_HASH, size: 1203, behind: 1 }],
   falseCheckpoints: [],

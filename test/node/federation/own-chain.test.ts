@@ -10,7 +10,7 @@ import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
-import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { CHAIN_TABLES, fastFederation, MemberRooms, rowsOf, silent, storeBatch, temporaryHome } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
