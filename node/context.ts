@@ -44,7 +44,7 @@ import { dropTree } from './log/reread.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
-import { onSealed, sealLast } from './sealed-batches.ts';
+import { haltSigning, onSealed } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
@@ -213,11 +213,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           startTable.put(['taken-back'], batch.envelope.batch),
         ],
       },
-      onHalt: (reason) => {
-        intake.halt(reason === 'closed' ? 'closed' : 'halted');
-        if (reason === 'removed') sealLast({ intake, sealer, follower, start, log });
-        else sealer.halt();
-      },
+      outbox: anchoring,
+      onHalt: (reason) => haltSigning({ intake, sealer, follower, start, log }, reason),
     }),
   );
   const names = await OwnNames.open(store, self);
@@ -252,7 +249,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         });
       },
       onCounted: () => confirmationWatch.noteCounted(),
-      onContradicted: () => federation.noteEnd('contradicted'),
+      onContradicted: () => federation.noteContradicted(),
       random,
     }),
   );
@@ -297,7 +294,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onVouched: () => follower.noteVouched(),
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteEnd('closed');
+        if (node === self) federation.noteOwnOutdone();
         else federation.noteOutdone(node);
       },
     }),
@@ -315,7 +312,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       resigning: {
-        isRevoked: (keyId) => isRevoked(federationLog.state, self, keyId),
+        standing() {
+          const { state } = federationLog;
+          return { decided: knownNode(state, self)?.last?.batch ?? 0, isRevoked: (keyId) => isRevoked(state, self, keyId) };
+        },
         withdraw: (from) => anchoring.withdraw(from),
         resume: () => anchoring.resume(),
         onSigned(batches) {

@@ -164,7 +164,7 @@ export class NodeStart {
     return waits.length === 0;
   }
 
-  async #factsOf({ answered, shown }: OwnChainEvidence): Promise<StartFacts> {
+  async #factsOf({ answered, held, shown }: OwnChainEvidence): Promise<StartFacts> {
     const { self, store, marks, names, follower, isAlone } = this.#options;
     const { state } = follower.federationLog;
     const head = await readHead(store, self);
@@ -178,7 +178,7 @@ export class NodeStart {
       majority: state.majority,
       answered,
       limitAt: this.#limitAt,
-      held: head?.envelope.batch ?? 0,
+      held,
       known: Math.max(shown, names.last(state)),
       provisional: await this.#provisional(),
       other: this.#other(head),

@@ -100,6 +100,7 @@ export class MemberRooms implements AsyncDisposable {
       askRosters: async () => ({ rosters: [], named: [] }),
       starts,
       besidesOwn: NO_ROWS,
+      outbox: { withdraw: async () => {}, resume: () => {} },
       onHalt: () => {},
       onTold: () => {},
       isMember: () => true,

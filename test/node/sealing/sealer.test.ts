@@ -1,19 +1,15 @@
-import { join } from 'node:path';
-import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
 import { bodyTable, groupOperations } from '../../../node/records/record-tables.ts';
-import { readBatchOf, readBatchPath, readHead } from '../../../node/sealing/batch-tables.ts';
-import { Sealer } from '../../../node/sealing/sealer.ts';
-import { Store } from '../../../node/store/store.ts';
+import { readBatchOf, readBatchPath } from '../../../node/sealing/batch-tables.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
+import { hashText, writeSha256 } from '../../../protocol/hash.ts';
 import { type AttestationRecord, makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
@@ -225,43 +221,5 @@ async function requireProofs(room: SealingRoom, first: number, last: number): Pr
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
-
-test('what a revoked key signed is not signed anew before the start is over', async () => {
-  await using directory = await temporaryDirectory();
-  {
-    await using room = await SealingRoom.open(directory.path);
-    await room.record(2);
-    await room.sealer.seal();
-  }
-  await using store = await Store.open(join(directory.path, 'store'));
-  const other = nativeSigner(new Uint8Array(32).fill(2));
-  const anew: Sha256Hash[] = [];
-  await using sealer = await Sealer.open({
-    node: NODE,
-    store,
-    signer: () => other,
-    now: Date.now,
-    intervalMs: 3_600_000,
-    named: 0,
-    chainStart: async () => timestampOf(0),
-    decisionOf: async () => undefined,
-    publicKeyOf: (keyId) => [signer, other].find((key) => key.keyId === keyId)?.publicKey,
-    besides: () => [],
-    resigning: {
-      isRevoked: (keyId) => keyId === signer.keyId,
-      withdraw: async () => {},
-      resume: () => {},
-      onSigned: (batches) => anew.push(...batches.map(({ envelope }) => envelope.keyId)),
-    },
-    onSealed: () => {},
-    onRefused: () => {},
-    log: pino({ level: 'silent' }),
-  });
-  await sealer.signAnew();
-  assert.equal([anew, (await readHead(store, NODE))?.envelope.keyId], [[], signer.keyId]);
-  sealer.start();
-  await sealer.signAnew();
-  assert.equal([anew, (await readHead(store, NODE))?.envelope.keyId], [[other.keyId], other.keyId]);
-});
 
 test.run();
