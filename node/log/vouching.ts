@@ -9,6 +9,7 @@ import { knownNode } from '../../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
+import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -195,7 +196,7 @@ export class Vouching implements AsyncDisposable {
     const { store } = this.#options;
     const { node } = decided;
     const context: ChainContext = {
-      suite: nativeSuite,
+      suite: checkedSuite,
       history: storedHistory(store, node),
       publicKeyOf: await this.#keys.upTo(node, index),
       rest: async () => {

@@ -1,6 +1,5 @@
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { LinkedRecord } from '../../protocol/evidence/linked-record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
@@ -9,10 +8,11 @@ import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vaul
 import { disclosureOf } from './bundles.ts';
 import type { BundleJudge } from './bundle-judge.ts';
 import type { Evidence } from './evidence.ts';
-import type { LinkedEvidence } from './linked-evidence.ts';
+import type { LinkedReader } from './linked-evidence.ts';
 import type { LogKnowledge } from './log-knowledge.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
+import { SharedWork } from '../shared-work.ts';
 
 /** Salt and payload of a record wherever it lives, or why they cannot be had. */
 export type PayloadAnswer = OpenedPayload | Exclude<PayloadState, 'damaged' | 'disclosed'>;
@@ -21,7 +21,7 @@ export interface VerifierOptions {
   /** Evidence that this node holds, or that it can ask the record's own node for. */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Evidence that this node holds about the records linked to one. */
-  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
+  readonly linked: Pick<LinkedReader, 'note' | 'read'>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** Whether the ledger took a transaction of this node that names the record's batch. */
   readonly anchored: (evidence: Evidence) => Promise<boolean>;
@@ -42,6 +42,7 @@ export interface VerifiedRecord {
 /** Verifies records from the stored bytes, and bundles that anyone brings, by the one verdict and this node's own log. */
 export class Verifier {
   readonly #options: VerifierOptions;
+  readonly #underWay = new SharedWork<VerifiedRecord | undefined>();
 
   constructor(options: VerifierOptions) {
     this.#options = options;
@@ -49,21 +50,28 @@ export class Verifier {
 
   /**
    * Verdict on a record of any node; undefined where no node at hand knows it. Throws `EvidenceDamagedError` where the
-   * stored evidence cannot even be read.
+   * stored evidence cannot even be read. Who asks for one record at the same time shares one verdict, which is on what there
+   * was after all of them had asked.
    */
-  async verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
+  verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
+    return this.#underWay.do(id, () => this.#verify(id));
+  }
+
+  async #verify(id: RecordId): Promise<VerifiedRecord | undefined> {
     const { anchored, records, now } = this.#options;
     const evidence = await this.#options.evidence(id);
     if (evidence === undefined) return undefined;
     const [payload, taken, found] = await Promise.all([
       this.#payloadOf(evidence),
       anchored(evidence),
-      this.#options.linked(evidence.record),
+      this.#options.linked.read(evidence.record),
     ]);
     const linked = [...found.evidence, ...found.incidents];
     const verdict = await records.judge(evidence, { ...payload, anchored: taken, linked, at: timestampOf(now()) });
-    const judged = linked.map(({ record }, i): LinkedRecord => {
-      return { record, holds: verdict.linked[i]?.holds === true };
+    const judged = linked.map((each, i): LinkedRecord => {
+      const holds = verdict.linked[i]?.holds === true;
+      this.#options.linked.note(each, holds);
+      return { record: each.record, holds };
     });
     return { verdict, evidence, links: recordLinks(evidence.record, judged, found.truncated) };
   }

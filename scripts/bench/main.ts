@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catchUp } from './federation/catch-up.ts';
 import { latency } from './federation/latency.ts';
+import { linked } from './federation/linked.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
@@ -25,6 +26,7 @@ const PARTS: readonly Part[] = [
   sealing,
   catchUp,
   verification,
+  linked,
   latency,
   storage,
   payments,

@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
 import { bodyTable, groupOperations } from '../../../node/records/record-tables.ts';
-import { readBatchOf, readBatchPath, readHead } from '../../../node/sealing/batch-tables.ts';
+import { readBatchOf, readHead, tileTable } from '../../../node/sealing/batch-tables.ts';
+import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
 import { Store } from '../../../node/store/store.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
@@ -208,12 +209,17 @@ async function signedGroup(seq: number, change: Partial<AttestationRecord>): Pro
 
 /** Fails unless the path that the store gives for each of these records leads from its text to the batch's root. */
 async function requireProofs(room: SealingRoom, first: number, last: number): Promise<void> {
+  const trees = new ProofTrees();
   let seq = first;
   for await (const { head } of readRecordTexts(room.store, NODE, first, last - first + 1)) {
     const batch = await readBatchOf(room.store, NODE, seq);
     if (batch === undefined) throw new Error(`record ${seq} is not sealed`);
     const { envelope } = batch;
-    const path = await readBatchPath(room.store, envelope, seq);
+    const path = await trees.batchPath(envelope, seq, async (level, index) => {
+      const tile = await tileTable.get(room.store, NODE, envelope.batch, level, index);
+      if (tile === undefined) throw new Error(`tile ${level}/${index} is missing`);
+      return tile;
+    });
     const leaf = recordLeaf(nativeSuite, head);
     const root = rootFromPath(nativeSuite, leaf, seq - envelope.first, envelope.size, path);
     assert.is(root && writeSha256(root), envelope.root, `record ${seq}`);
