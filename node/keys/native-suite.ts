@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
+import { LRUCache } from 'lru-cache';
 import { type Hashable, utf8 } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, type Signer, type Suite } from '../../protocol/suite/suite.ts';
@@ -22,7 +23,7 @@ const verifyOffThread: (
   key: { readonly key: KeyObject; readonly context: Uint8Array },
   signature: Uint8Array,
 ) => Promise<boolean> = promisify(verify);
-const keyCache = new Map<string, KeyObject>();
+const keyCache = new LRUCache<string, KeyObject>({ max: MAX_CACHED_KEYS });
 
 /** The node's suite: OpenSSL through `node:crypto`. Gives the same answers as the portable one, about ten times faster. */
 export const nativeSuite: Suite = {
@@ -88,7 +89,6 @@ function importPublicKey(raw: Uint8Array): KeyObject {
   let key = keyCache.get(name);
   if (key === undefined) {
     key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, raw]), format: 'der', type: 'spki' });
-    if (keyCache.size >= MAX_CACHED_KEYS) keyCache.clear();
     keyCache.set(name, key);
   }
   return key;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Hash } from 'viem';
 import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
 import type {
@@ -24,7 +25,7 @@ const MOST_REMEMBERED = 10_000;
 export class FacilitatorProcessor implements PaymentProcessor {
   readonly #parts: ProcessorParts;
   /** Nonce → transaction that is said to have settled it: a chain need not be searched for what is known. */
-  readonly #settled = new Map<string, Hash>();
+  readonly #settled = new LRUCache<string, Hash>({ max: MOST_REMEMBERED });
 
   constructor(parts: ProcessorParts) {
     this.#parts = parts;
@@ -64,8 +65,6 @@ export class FacilitatorProcessor implements PaymentProcessor {
   }
 
   #remember({ authorization: { nonce } }: SignedAuthorization, transaction: Hash): void {
-    const [oldest] = this.#settled.keys();
-    if (this.#settled.size >= MOST_REMEMBERED && oldest !== undefined) this.#settled.delete(oldest);
     this.#settled.set(nonce, transaction);
   }
 }
