@@ -12,6 +12,8 @@ import type { LinkedReader } from './linked-evidence.ts';
 import type { LogKnowledge } from './log-knowledge.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
+import { CLASS_BOUNDS } from '../limits/route-weights.ts';
+import { Semaphore } from '../semaphore.ts';
 import { SharedWork } from '../shared-work.ts';
 
 /** Salt and payload of a record wherever it lives, or why they cannot be had. */
@@ -43,6 +45,7 @@ export interface VerifiedRecord {
 export class Verifier {
   readonly #options: VerifierOptions;
   readonly #underWay = new SharedWork<VerifiedRecord | undefined>();
+  readonly #places = new Semaphore(CLASS_BOUNDS.verdict);
 
   constructor(options: VerifierOptions) {
     this.#options = options;
@@ -51,7 +54,7 @@ export class Verifier {
   /**
    * Verdict on a record of any node; undefined where no node at hand knows it. Throws `EvidenceDamagedError` where the
    * stored evidence cannot even be read. Who asks for one record at the same time shares one verdict, which is on what there
-   * was after all of them had asked.
+   * was after all of them had asked. Rejects with `BusyError` where too many verdicts wait.
    */
   verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
     return this.#underWay.do(id, () => this.#verify(id));
@@ -61,11 +64,10 @@ export class Verifier {
     const { anchored, records, now } = this.#options;
     const evidence = await this.#options.evidence(id);
     if (evidence === undefined) return undefined;
-    const [payload, taken, found] = await Promise.all([
-      this.#payloadOf(evidence),
-      anchored(evidence),
-      this.#options.linked.read(evidence.record),
-    ]);
+    const [payload, taken] = await Promise.all([this.#payloadOf(evidence), anchored(evidence)]);
+    // Who waits for another node holds no place.
+    using _place = await this.#places.enter();
+    const found = await this.#options.linked.read(evidence.record);
     const linked = [...found.evidence, ...found.incidents];
     const verdict = await records.judge(evidence, { ...payload, anchored: taken, linked, at: timestampOf(now()) });
     const judged = linked.map((each, i): LinkedRecord => {

@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupTable } from '../../../node/records/record-tables.ts';
+import { CLASS_BOUNDS } from '../../../node/limits/route-weights.ts';
+import { BusyError } from '../../../node/semaphore.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
 import type { Ledger } from '../../trust/ledger.ts';
@@ -71,6 +73,24 @@ testWith('identical questions at the same time are one verdict', { overrides: 2,
   const many = await Promise.all(Array.from({ length: 200 }, () => started.verifier.verifyRecord(store.subject)));
   assert.is(started.reads() - before, 2 * ofOne);
   assert.is(new Set(many).size, 1);
+});
+
+testWith('of many questions at once some are refused at once, and those that wait are answered', { overrides: 1, incidents: 0, groupSize: 300 }, async (store) => {
+  const { verifier } = startVerifier(store);
+  const ids = store.batches.flatMap(({ records }) => records.map(({ id }) => id));
+  const { places, waiting } = CLASS_BOUNDS.verdict;
+  const outcomes = await Promise.all(
+    ids.map((id) =>
+      verifier.verifyRecord(id).then(
+        (found) => found?.verdict.word,
+        (error: unknown) => (error instanceof BusyError ? 'busy' : String(error)),
+      ),
+    ),
+  );
+  const counted = Map.groupBy(outcomes, (outcome) => outcome);
+  assert.equal(new Set(counted.keys()), new Set(['verified', 'busy']));
+  assert.ok((counted.get('verified')?.length ?? 0) >= places + waiting);
+  assert.is((await verifier.verifyRecord(store.subject))?.verdict.word, 'verified');
 });
 
 testWith('a revocation fells what was remembered as holding, of the linked ones and of the record', { overrides: 3, incidents: 1 }, async (store) => {
