@@ -20,6 +20,11 @@ export class SharedWork<Result> {
     return this.#rounds.size;
   }
 
+  /** Whether one of this name is under way: who asks now shares one with others. */
+  has(name: string): boolean {
+    return this.#rounds.has(name);
+  }
+
   do(name: string, work: () => Promise<Result>): Promise<Result> {
     const round = this.#rounds.get(name);
     if (round === undefined) return this.#begin(name, work);

@@ -13,8 +13,11 @@ import type { LogKnowledge } from './log-knowledge.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
 import { CLASS_BOUNDS } from '../limits/route-weights.ts';
-import { Semaphore } from '../semaphore.ts';
+import { BusyError, Semaphore } from '../semaphore.ts';
 import { SharedWork } from '../shared-work.ts';
+
+/** Records that are asked about at the same time, those that are being read of or asked for at other nodes included. */
+const MOST_UNDER_WAY = CLASS_BOUNDS.verdict.places + CLASS_BOUNDS.verdict.waiting;
 
 /** Salt and payload of a record wherever it lives, or why they cannot be had. */
 export type PayloadAnswer = OpenedPayload | Exclude<PayloadState, 'damaged' | 'disclosed'>;
@@ -57,6 +60,8 @@ export class Verifier {
    * was after all of them had asked. Rejects with `BusyError` where too many verdicts wait.
    */
   verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
+    const isOneMore = !this.#underWay.has(id);
+    if (isOneMore && this.#underWay.size >= MOST_UNDER_WAY) return Promise.reject(new BusyError('too many verdicts wait'));
     return this.#underWay.do(id, () => this.#verify(id));
   }
 
