@@ -67,6 +67,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
       self: config.id,
       peers: () => transport.peers(),
       catchingUp: () => federation.catchingUp,
+      toldHeads: (node) => federation.toldHeads(node),
       faults: () => federation.faults.all(),
     }),
     ...publicRecordRoutes(context),

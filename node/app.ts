@@ -13,16 +13,18 @@ import { listenForMetrics } from './metrics/metrics-listener.ts';
 import { listenForOperator } from './operator/operator-listener.ts';
 import { RESTORATIONS_PATH } from './operator/backup-routes.ts';
 import { operatorRoutes } from './operator/operator-routes.ts';
+import { ROSTERS_PATH } from './operator/roster-routes.ts';
 import { REVOKE_PATH, SIGNING_KEYS_PATH } from './operator/signing-key-routes.ts';
+import { sealLast } from './sealed-batches.ts';
 import { settlementHeadDraft } from './payments/settlement-head-draft.ts';
 import { settlementAttestedTable, settlementDayTable } from './payments/settlement-tables.ts';
 import { startingGate, startingOperatorGate, startingPaidGate } from './start/starting-gate.ts';
 
 /**
- * What an operator may ask while the node may not sign: what became of a restored copy, and to revoke a key. It may be the
- * stolen key that the node waits for.
+ * What an operator may ask while the node may not sign: what became of a restored copy, to name the next roster, and to
+ * revoke a key. It may be a stolen key, or a member that is gone for good, that the node waits for.
  */
-const OPEN_AT_START = [RESTORATIONS_PATH, SIGNING_KEYS_PATH, REVOKE_PATH];
+const OPEN_AT_START = [RESTORATIONS_PATH, ROSTERS_PATH, SIGNING_KEYS_PATH, REVOKE_PATH];
 
 /** A running node. */
 export interface NodeApp extends AsyncDisposable {
@@ -66,7 +68,9 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   settlementHeads.start();
   payments.gate = await openPaidGate(context);
   start.end();
-  log.info({ port: http.port, node: config.id }, 'the node accepts records');
+  if (federation.halted === null) log.info({ port: http.port, node: config.id }, 'the node accepts records');
+  else log.warn({ port: http.port, node: config.id, reason: federation.halted }, 'the node records nothing');
+  if (federation.halted === 'removed') sealLast(context);
   const running = starting.move();
   return { httpPort: http.port, metricsPort: metrics.port, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -18,7 +18,9 @@ import { Equivocations } from './federation/equivocations.ts';
 import { Federation } from './federation/federation.ts';
 import { FederationKeys } from './federation/federation-keys.ts';
 import { openGivenRosters } from './federation/given-rosters.ts';
+import { Leaving } from './federation/leaving.ts';
 import { FEDERATION_LIMITS } from './federation/limits.ts';
+import { firstMembers } from './federation/own-membership.ts';
 import { RosterVotes } from './federation/roster-votes.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { createTransport } from './federation/transport/transport.ts';
@@ -33,6 +35,7 @@ import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
 import { mayNameOwn, standingOf } from './log/batch-naming.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
+import { sealingKeysOf } from './log/chain-tables.ts';
 import { chainStart } from './log/chain-start.ts';
 import { decidedBatch, decidedBy } from './log/decided-batches.ts';
 import { FederationLog } from './log/federation-log.ts';
@@ -129,16 +132,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const self = config.id;
   const signing = openSigningKey(config, own, keys);
 
-  const members = keys.rosters.current.members;
+  const ledger = rosterLedger(config, keys.rosters.lastWith(self) ?? keys.rosters.current);
   const chains = await Chains.open(store, keys.rosters.nodes);
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
   const confirmations = new Confirmations();
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
-  const room = opening.use(
-    await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }),
-  );
+  const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
   const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
   const governance = openGovernanceRooms({
     store,
@@ -149,11 +150,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log,
     askRecord: async (id) => (await verification.evidence(id))?.record,
   });
-  const counters: readonly RecordCounter[] = [
-    people.usage,
-    ...governance.counters,
-    await EvidenceTally.open(store, self),
-  ];
+  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters, await EvidenceTally.open(store, self)];
   const ledgerless = { store, keys, chains, now, log };
 
   const anchoring = opening.use(
@@ -161,7 +158,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...ledgerless,
       node: self,
       federation: keys.rosters.genesis,
-      config: rosterLedger(config, keys.rosters.current),
+      config: ledger,
       naming: {
         standingOf: (node, batch, message) => standingOf(federationLog, node, batch, message),
         mayName(message) {
@@ -187,7 +184,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     seed: own.peerSeed,
     listen: config.peerListen,
     digest: keys.rosters.digest,
-    members,
+    members: firstMembers(keys.rosters, self),
     receive: (_topic, data, from) => federation.receive(data, from),
     onFault: (node, fault) => federation.faults.note(nodeId(node), fault),
     log: log.child({ room: 'transport' }),
@@ -204,6 +201,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
       starts: { answer: (node) => starts.answer(node), noteFromOrigin: (node, batches) => starts.noteFromOrigin(node, batches) },
       isMember: (node) => federationLog.state.members[node] !== undefined,
+      leaving: () => leaving.members(),
+      isReleased: () => follower.removal?.isReleased === true,
+      mayCome: (node, batch) => rescue.mayCome(node, batch),
       onReplicated: () => anchoring.noteChange(),
       onReplaced: (node) => rescue.forget(node),
       random,
@@ -219,7 +219,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       },
       onHalt: (reason) => {
         intake.halt(reason === 'closed' ? 'closed' : 'halted');
-        if (reason === 'removed') sealLast(sealer, log);
+        if (reason === 'removed') sealLast({ intake, sealer, follower, start, log });
         else sealer.halt();
       },
     }),
@@ -230,14 +230,15 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...rooms,
       self,
       ...signing.terms(now),
-      config: rosterLedger(config, keys.rosters.current),
+      config: ledger,
       federationLog,
       transport,
       faults: federation.faults,
       findRoster: (hash) => federation.findRoster(hash),
       clock: now,
       vouched: () => vouching.vouched(),
-      sealed: () => chains.head(self).batch,
+      sealed: () => ({ batch: chains.head(self).batch, unsealed: sealer.waiting }),
+      onReleased: () => federation.noteReleased(),
       besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
         const onRevoked = (node: NodeId) => federation.noteOutdone(node);
@@ -258,6 +259,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       random,
     }),
   );
+  const leaving = new Leaving({ ...rooms, ...overrides.leaving, federationLog, book: keys.book, checkpoints: follower.book });
   const starts = await StartAnswers.open({ store, chains, book: follower.book }, keys.rosters.nodes);
   const rosterVotes = new RosterVotes({
     self,
@@ -273,6 +275,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       self,
       votes: rosterVotes,
       federationLog,
+      sealingKeys: (node) => sealingKeysOf(store, node),
+      witnessingKeys: (node) => follower.book.of(node).map(({ checkpoint }) => checkpoint.keyId),
       ensure: (statement, terms) => anchoring.ensureStatement(statement, timestampOf(now()), terms),
     }),
   );
@@ -283,6 +287,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federationLog,
       readingState: () => follower.readingState(),
       mayRescue: (node, batch) => starts.mayRescue(node, batch),
+      removalTime: (node) => leaving.removalTime(node),
       ensure: (batch) => anchoring.ensureRescue(batch),
       ...overrides.rescue,
     }),
@@ -383,7 +388,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
   );
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
-  const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, random }));
+  const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, ledger, random }));
   metrics.watch({
     records: () => intake.recorded,
     queueDepth: () => intake.queued,
@@ -398,6 +403,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log: () => logState(follower, vouching),
     topic: () => topicState(follower),
     contradicted: () => follower.contradictedBy.length > 0,
+    removal: () => follower.removal,
   });
   const opened = opening.move();
   return {

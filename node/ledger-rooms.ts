@@ -1,5 +1,5 @@
+import type { AnchoringConfig } from './anchoring/config.ts';
 import { MirrorClient } from './anchoring/mirror-client.ts';
-import { rosterLedger } from './anchoring/roster-ledger.ts';
 import { Auditor, type AuditorOptions } from './auditing/auditor.ts';
 import type { NodeConfig } from './config/config.ts';
 import { FactBook } from './facts/fact-book.ts';
@@ -12,13 +12,14 @@ export interface LedgerRooms extends AsyncDisposable {
 }
 
 interface LedgerRoomsOptions extends Omit<AuditorOptions, 'mirror' | 'members' | 'self'> {
-  readonly config: Pick<NodeConfig, 'id' | 'ledger' | 'production'>;
+  readonly config: Pick<NodeConfig, 'id'>;
+  readonly ledger: AnchoringConfig;
 }
 
 /** Asks nobody anything yet. */
 export function openLedgerRooms(options: LedgerRoomsOptions): LedgerRooms {
-  const { config, keys, now, log } = options;
-  const { network, topicId, mirrors } = rosterLedger(config, keys.rosters.current);
+  const { config, ledger, keys, now, log } = options;
+  const { network, topicId, mirrors } = ledger;
   const mirror = new MirrorClient(mirrors);
   const facts = new FactBook({ network, catalogue: factCatalogue(topicId), mirror, now, log });
   const auditor = new Auditor({

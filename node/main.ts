@@ -16,7 +16,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 // A node that a supervisor started goes with it, however the supervisor went.
 process.once('disconnect', () => stop.abort());
 
-const { values: flags } = parseArgs({ options: { 'reread-ledger': { type: 'boolean', default: false } } });
+/** Shown where the command line says something else. */
+const USAGE = 'usage: npm run node [-- --reread-ledger]';
+
+const flags = readFlags();
 const config = readConfig();
 const log = pino({ level: config.logLevel, base: { node: config.id } });
 try {
@@ -29,7 +32,7 @@ try {
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
   log.info('the node is stopping');
 } catch (error) {
-  if (error instanceof StoreError && error.code === 'format') {
+  if (error instanceof StoreError && error.code !== 'write-failed') {
     log.fatal(`${config.home}: ${error.message}`);
     process.exitCode = 1;
   } else if (!stop.signal.aborted) throw error;
@@ -37,6 +40,16 @@ try {
 }
 // The ledger SDK keeps a timer for some seconds; everything of ours is closed.
 process.exit();
+
+/** An unknown flag is said in one line, and starts nothing. */
+function readFlags(): { readonly 'reread-ledger': boolean } {
+  try {
+    return parseArgs({ options: { 'reread-ledger': { type: 'boolean', default: false } } }).values;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${USAGE}\n`);
+    process.exit(2);
+  }
+}
 
 /** What the operator set wrongly is said in one line. */
 function readConfig(): NodeConfig {

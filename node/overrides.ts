@@ -1,3 +1,4 @@
+import type { LeavingOptions } from './federation/leaving.ts';
 import type { RescueOptions } from './log/rescue.ts';
 import type { PaymentMeans } from './payment-rooms.ts';
 import type { CommitGate } from './store/commit.ts';
@@ -19,4 +20,6 @@ export interface Overrides {
   readonly monotonic?: () => number;
   /** When batches of other nodes are named. */
   readonly rescue?: Partial<Pick<RescueOptions, 'afterMs' | 'mayRescue'>>;
+  /** How long former members are let in. */
+  readonly leaving?: Pick<LeavingOptions, 'leaveMs'>;
 }

@@ -11,7 +11,7 @@ import { openNodeStore } from './store/format.ts';
  */
 export async function rereadLedger(config: NodeConfig, log: Logger): Promise<void> {
   const { signer } = await openSecrets(config, log);
-  await using store = await openNodeStore(join(config.home, 'store'));
+  await using store = await openNodeStore(join(config.home, 'store'), { createIfMissing: false });
   await beginReread(store, signer.keyId);
   log.warn({ keyId: signer.keyId }, 'the ledger is read anew, and another key will sign');
 }

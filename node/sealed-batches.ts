@@ -3,14 +3,34 @@ import type { Anchoring } from './anchoring/anchoring.ts';
 import type { Federation } from './federation/federation.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { StoredBatch } from './sealing/batch-tables.ts';
+import type { LogFollower } from './log/log-follower.ts';
 import type { Sealer } from './sealing/sealer.ts';
 
-/** Seals what a removed member recorded, and nothing after it: that is still to be decided, and the others name it. */
-export function sealLast(sealer: Sealer, log: Logger): void {
-  sealer
-    .seal()
+export interface LastRecords {
+  readonly intake: AsyncDisposable;
+  readonly sealer: Sealer;
+  readonly follower: Pick<LogFollower, 'noteSealed'>;
+  /** Before its start is over a node does not know how far its chain goes: it calls this again then. */
+  readonly start: { readonly pending: boolean };
+  readonly log: Logger;
+}
+
+/**
+ * Seals what a removed member recorded, what is being written among it, and nothing after it: that is still to be decided,
+ * and the others name it. Call once nothing more is let in.
+ */
+export function sealLast({ intake, sealer, follower, start, log }: LastRecords): void {
+  if (start.pending) return;
+  const sealing = async () => {
+    await intake[Symbol.asyncDispose]();
+    await sealer.seal();
+  };
+  sealing()
     .catch((error: unknown) => log.error({ err: error }, 'the last records were not sealed'))
-    .finally(() => sealer.halt());
+    .finally(() => {
+      sealer.halt();
+      follower.noteSealed();
+    });
 }
 
 /** An own batch is on the disk: ledger and members are told of it. */

@@ -19,6 +19,7 @@ import { type Evidence, type EvidenceSources, readEvidence } from './verificatio
 import { LogKnowledge } from './verification/log-knowledge.ts';
 import { ProofTrees } from './verification/proof-trees.ts';
 import { Misdeeds } from './verification/misdeeds.ts';
+import { ReceiptsNotKept } from './verification/receipts-not-kept.ts';
 import { RecordJudge } from './verification/record-judge.ts';
 import { type LinkedEvidence, LinkedReader } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
@@ -36,6 +37,8 @@ export interface VerificationRooms extends AsyncDisposable {
   readonly knowledge: LogKnowledge;
   /** What members did against the protocol. */
   readonly misdeeds: Misdeeds;
+  /** Receipts that the decided batch does not keep. */
+  readonly receiptsNotKept: ReceiptsNotKept;
 }
 
 interface VerificationRoomsOptions {
@@ -87,7 +90,8 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const links = new LinkedReader({ sources, log });
   const anchored = view.isAnchored.bind(view);
   const bundles = new BundleJudge();
-  const verifier = new Verifier({ evidence, linked: links, payload, anchored, records, knowledge, now, bundles });
+  const receipts = new ReceiptsNotKept({ store, trees: sources.trees, federationLog, checkpointBook, keys, knowledge, log });
+  const verifier = new Verifier({ evidence, linked: links, payload, anchored, records, knowledge, now, bundles, receipts, log });
   return {
     verifier,
     view,
@@ -96,6 +100,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
     payload,
     knowledge,
     misdeeds: new Misdeeds({ federationLog, checkpointBook, keys, knowledge }),
+    receiptsNotKept: receipts,
     [Symbol.asyncDispose]: () => bundles[Symbol.asyncDispose](),
   };
 }

@@ -26,6 +26,7 @@ import {
 import { backOff } from './pace.ts';
 import type { Admission, SpendGuard } from './spend-guard.ts';
 import type { TopicReader } from './topic-reader.ts';
+import { leastNamedFirst, type NamedForOther } from './others-limits.ts';
 import { Wake } from './wake.ts';
 
 export interface AnchorerOptions {
@@ -37,7 +38,7 @@ export interface AnchorerOptions {
   readonly reader: TopicReader;
   readonly guard: SpendGuard;
   /** Of what is named for other nodes: their batches, and revocations of their keys. */
-  readonly othersGuard: SpendGuard;
+  readonly othersGuards: Readonly<Record<NamedForOther, SpendGuard>>;
   readonly naming: Naming;
   readonly now: () => number;
   /** In [0, 1), for the jitter of the back-off. */
@@ -68,8 +69,9 @@ const MAX_HOLD_MS = 60_000;
  * decide nothing.
  * Nothing is ever dropped: a dead ledger, at boot or later, only makes the outbox longer.
  *
- * Ownership: the outbox rows belong to their trips from when the loop takes them until `withdraw`; `#taken` and
- * `#takenStatements` are moved by the loop alone, and by `withdraw`.
+ * Ownership: the outbox rows belong to their trips from when the loop takes them until they end, or `withdraw`; `#taken` is
+ * moved by the loop alone, and by `withdraw`. What the loop has read may be out of date by then: no row departs that was
+ * withdrawn, or whose trip ended, since the reading began.
  */
 export class Anchorer implements AsyncDisposable {
   readonly #options: AnchorerOptions;
@@ -81,10 +83,12 @@ export class Anchorer implements AsyncDisposable {
   #taken = 0;
   /** Own batches from this one on are not taken. */
   #withdrawnFrom = Number.POSITIVE_INFINITY;
+  #withdrawals = 0;
   readonly #takenRescues = new Set<string>();
-  /** By when they were queued, and never given back: a row that was read as open may have been closed meanwhile. */
+  /** Hashes of those that are carried. */
   readonly #takenStatements = new Set<string>();
-  #carriedStatements = 0;
+  /** Names of rescues and statements whose trips have ended since the loop began to read the outbox. */
+  readonly #ended = new Set<string>();
   #carriesBatches = false;
   #loop: Promise<void> | undefined;
   #held = false;
@@ -138,6 +142,7 @@ export class Anchorer implements AsyncDisposable {
   /** Lets go of the rows of own batches from a number on: they are replaced. Nothing of them is sent until `resume`. */
   async withdraw(from: number): Promise<void> {
     this.#withdrawnFrom = from;
+    this.#withdrawals++;
     const ended = [...this.#trips].filter(([{ batch }]) => batch !== null && batch >= from);
     for (const [, { ending }] of ended) ending.abort();
     await Promise.all(ended.map(([, { run }]) => run));
@@ -199,42 +204,50 @@ export class Anchorer implements AsyncDisposable {
     await this.#takeRescues();
     const batches = [...this.#trips.keys()].filter(({ batch }) => batch !== null);
     if (batches.length >= MAX_IN_FLIGHT || batches.some((trip) => !trip.isNamed)) return;
+    const withdrawals = this.#withdrawals;
     const [row] = await readOpenRows(this.#options.store, this.#taken, 1);
-    // It may have been withdrawn while it was read.
-    if (row === undefined || row.batch >= this.#withdrawnFrom) return;
+    // It may have been withdrawn while it was read, and replaced by now.
+    if (row === undefined || this.#withdrawals > withdrawals || row.batch >= this.#withdrawnFrom) return;
     this.#taken = row.batch;
     this.#depart(row);
   }
 
+  /** Those of nodes that least was named for come first: nobody's batches keep those of another waiting. */
   async #takeRescues(): Promise<void> {
-    for (const row of await readOpenRescues(this.#options.store)) {
+    this.#ended.clear();
+    const { store, now } = this.#options;
+    const rows = await readOpenRescues(store);
+    const nodes = await leastNamedFirst(store, 'rescue', rows.map(({ rescued }) => rescued), now());
+    for (const row of nodes.flatMap((node) => rows.filter(({ rescued }) => rescued === node))) {
       if (this.#takenRescues.size >= MAX_RESCUES_IN_FLIGHT) return;
-      if (!this.#takenRescues.has(rescueKey(row))) this.#depart(row);
+      this.#departOnce(row, rescueKey(row), this.#takenRescues);
     }
   }
 
   async #takeStatements(): Promise<void> {
+    this.#ended.clear();
     for (const row of await readOpenStatements(this.#options.store)) {
-      if (this.#carriedStatements >= MAX_STATEMENTS_IN_FLIGHT) return;
-      const name = `${row.statement} ${row.history[0]?.at}`;
-      if (this.#takenStatements.has(name)) continue;
-      this.#takenStatements.add(name);
-      this.#depart(row);
+      if (this.#takenStatements.size >= MAX_STATEMENTS_IN_FLIGHT) return;
+      this.#departOnce(row, row.statement, this.#takenStatements);
     }
   }
 
-  #depart(row: OutboxRow): void {
+  #departOnce(row: OutboxRow, name: string, taken: Set<string>): void {
+    if (taken.has(name) || this.#ended.has(name)) return;
+    taken.add(name);
+    this.#depart(row, () => {
+      taken.delete(name);
+      this.#ended.add(name);
+    });
+  }
+
+  #depart(row: OutboxRow, onEnd: () => void = () => {}): void {
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#ending.signal, ending.signal]);
     const trip = new AnchorTrip(this.#port(signal), row);
-    const rescue = isRescueRow(row) ? rescueKey(row) : null;
-    const isStatement = !isBatchRow(row) && rescue === null;
-    if (isStatement) this.#carriedStatements++;
-    if (rescue !== null) this.#takenRescues.add(rescue);
     const run = this.#travel(trip, row, signal).finally(() => {
       this.#trips.delete(trip);
-      if (isStatement) this.#carriedStatements--;
-      if (rescue !== null) this.#takenRescues.delete(rescue);
+      onEnd();
       // Those after it may have waited for this one.
       this.noteChange();
     });
@@ -315,10 +328,10 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #guardOf(row: OutboxRow): SpendGuard {
-    const { node, guard, othersGuard } = this.#options;
-    if (isRescueRow(row)) return othersGuard;
+    const { node, guard, othersGuards } = this.#options;
+    if (isRescueRow(row)) return othersGuards.rescue;
     const named = parseLedgerMessage(row.message);
-    return named.type === 'revocation' && named.node !== node ? othersGuard : guard;
+    return named.type === 'revocation' && named.node !== node ? othersGuards.revocation : guard;
   }
 
   #noteHold(admission: Admission): void {

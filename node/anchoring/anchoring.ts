@@ -19,7 +19,7 @@ import { HederaClient } from './hedera-client.ts';
 import type { LedgerClient, TransactionId } from './ledger-client.ts';
 import { MirrorClient } from './mirror-client.ts';
 import type { Naming } from './naming.ts';
-import { mayNameForOther, namedForOther, OTHERS_SPEND_LIMITS, OTHERS_SPEND_ROW } from './others-limits.ts';
+import { mayNameForOther, type NamedForOther, namedForOther, OTHERS_SPEND } from './others-limits.ts';
 import {
   type BatchRow,
   outboxEntry,
@@ -66,6 +66,8 @@ export interface NamingTerms {
   readonly since: Timestamp | null;
   /** What was named after that is named again no sooner. In milliseconds. */
   readonly everyMs: number;
+  /** Names of the day for another node that it leaves for what matters more. Default: none. */
+  readonly leaves?: number;
 }
 
 /** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
@@ -119,7 +121,11 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
   const ledger = options.ledger ?? new HederaClient(config);
   const guard = await SpendGuard.open(store, config.spend);
   const { feeTinybars } = guard.limits;
-  const othersGuard = await SpendGuard.open(store, { ...OTHERS_SPEND_LIMITS, feeTinybars }, OTHERS_SPEND_ROW);
+  const guardOf = (kind: NamedForOther) => {
+    const { limits, row } = OTHERS_SPEND[kind];
+    return SpendGuard.open(store, { ...limits, feeTinybars }, row);
+  };
+  const othersGuards = { rescue: await guardOf('rescue'), revocation: await guardOf('revocation') };
   const reader: TopicReader = await openReader(options, mirror, {
     onAnchor: (anchors) => anchorer.noteAnchors(anchors),
     onStatement(statements) {
@@ -127,7 +133,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       options.onStatement?.(statements);
     },
   });
-  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard, othersGuard });
+  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard, othersGuards });
   const lanes = new Lanes();
   const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
   const statementEntry: Anchoring['statementEntry'] = (named, at) => {
@@ -153,7 +159,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
     },
     statementEntry,
-    ensureStatement(statement, at, { since, everyMs }) {
+    ensureStatement(statement, at, { since, everyMs, leaves }) {
       const message = messageOf(statement);
       return lanes.exclusive(message.statement, async () => {
         const isUnderWay = (await statementOutboxTable.get(store, message.statement)) !== undefined;
@@ -163,7 +169,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
         const counts = isRecent && (since === null || named >= since);
         if (isUnderWay || counts) return;
         const isOfOther = message.type === 'revocation' && message.node !== options.node;
-        if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now))) return;
+        if (isOfOther && !(await mayNameForOther(store, 'revocation', message.node, now, leaves))) return;
         const counted = isOfOther ? [await namedForOther(store, 'revocation', message.node, now)] : [];
         await store.write([
           statementOutboxClosedTable.del(message.statement),

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Rows } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import type { SpendLimits } from './spend-guard.ts';
 
@@ -13,13 +13,20 @@ export type NamedForOther = 'rescue' | 'revocation';
 /** Names a day for one other node, so that no node can make the others pay for more (TRUST §2). */
 const PER_DAY: Readonly<Record<NamedForOther, number>> = { rescue: 64, revocation: 8 };
 
-/** The row of the spend guard that counts what is named for others, apart from this node's own. */
-export const OTHERS_SPEND_ROW = 'others';
-/** Of all other nodes together: what sixteen of them may need in a day, within four hours. */
-export const OTHERS_SPEND_LIMITS: Partial<SpendLimits> = {
-  transactionsPerHour: 256,
-  transactionsPerDay: 1_024,
-  tinybarsPerDay: 3_000_000_000,
+/**
+ * What is named for others is counted apart from this node's own, and revocations apart from rescues: nodes that leave their
+ * batches to others must not keep a stolen key's revocation waiting. Of all other nodes together: the rescues that sixteen
+ * of them may need in a day, within four hours.
+ */
+export const OTHERS_SPEND: Readonly<Record<NamedForOther, { readonly row: string; readonly limits: Partial<SpendLimits> }>> = {
+  rescue: {
+    row: 'others',
+    limits: { transactionsPerHour: 256, transactionsPerDay: 1_024, tinybarsPerDay: 3_000_000_000 },
+  },
+  revocation: {
+    row: 'others-revocations',
+    limits: { transactionsPerHour: 64, transactionsPerDay: 256, tinybarsPerDay: 750_000_000 },
+  },
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -34,14 +41,23 @@ export const namedForOtherTable = new Table(
   jsonCodec((value: unknown): value is CountRow => compiled.Check(value)),
 );
 
-/** Whether one name more for that node is within the day's limit, at a time in epoch milliseconds. */
-export async function mayNameForOther(store: Store, kind: NamedForOther, node: NodeId, now: number): Promise<boolean> {
-  return (await countAt(store, kind, node, now)).names < PER_DAY[kind];
+/**
+ * Whether one name more for that node is within the day's limit, at a time in epoch milliseconds, and leaves so many of them
+ * for what matters more.
+ */
+export async function mayNameForOther(
+  store: Rows,
+  kind: NamedForOther,
+  node: NodeId,
+  now: number,
+  leaves = 0,
+): Promise<boolean> {
+  return (await countAt(store, kind, node, now)).names < PER_DAY[kind] - leaves;
 }
 
 /** Row that counts one name more, for the write that brings it into the outbox. One caller a node at a time. */
 export async function namedForOther(
-  store: Store,
+  store: Rows,
   kind: NamedForOther,
   node: NodeId,
   now: number,
@@ -51,8 +67,21 @@ export async function namedForOther(
 }
 
 /** A clock that goes back stays in the later day. */
-async function countAt(store: Store, kind: NamedForOther, node: NodeId, now: number): Promise<CountRow> {
+async function countAt(store: Rows, kind: NamedForOther, node: NodeId, now: number): Promise<CountRow> {
   const today = Math.floor(now / DAY_MS);
   const row = await namedForOtherTable.get(store, kind, node);
   return row === undefined || row.day < today ? { day: today, names: 0 } : row;
+}
+
+/** The nodes in the order in which they are served, those first that least was named for on that day. */
+export async function leastNamedFirst(
+  store: Rows,
+  kind: NamedForOther,
+  nodes: readonly NodeId[],
+  now: number,
+): Promise<readonly NodeId[]> {
+  const counted = await Promise.all(
+    [...new Set(nodes)].map(async (node) => ({ node, names: (await countAt(store, kind, node, now)).names })),
+  );
+  return counted.toSorted((a, b) => a.names - b.names || (a.node < b.node ? -1 : 1)).map(({ node }) => node);
 }

@@ -31,7 +31,8 @@ import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
 import { Replacement } from './replacement.ts';
 import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
-import type { Transport, Verdict } from './transport/contract.ts';
+import type { Transport, TransportMember, Verdict } from './transport/contract.ts';
+import { TransportError } from './transport/errors.ts';
 
 export interface FederationOptions {
   readonly self: NodeId;
@@ -46,8 +47,12 @@ export interface FederationOptions {
   readonly transport: Transport;
   readonly askRosters: AskRosters;
   readonly now: () => number;
-  /** How long a member that a roster drops stays connected, in milliseconds. */
-  readonly leaveMs?: number;
+  /** Former members that are let in still: of each, what it says of itself is heard. Default: none. */
+  readonly leaving?: () => Promise<readonly TransportMember[]>;
+  /** Whether this node was removed, and is done. Default: no. */
+  readonly isReleased?: () => boolean;
+  /** Whether batches of a node up to this one may still be decided: one that was removed makes no more. Default: yes. */
+  readonly mayCome?: (node: NodeId, batch: number) => boolean;
   /** How long members have to come before they are asked at their public addresses, in milliseconds. */
   readonly rosterPatienceMs?: number;
   readonly log: Logger;
@@ -101,7 +106,7 @@ export class Federation implements AsyncDisposable {
     const { faults } = this;
     const onLead = (node: NodeId, peer: NodeId, batch: number) => {
       if (node === self) this.#ownChain.noteClaim(peer, batch);
-      else this.#catchUp.lead(node, peer, batch);
+      else if (options.mayCome?.(node, options.chains.head(node).batch + 1) !== false) this.#catchUp.lead(node, peer, batch);
     };
     const onUnknownKey = (peer: NodeId) => this.#heads.exchange(peer);
     this.#gossip = new Gossip({
@@ -172,6 +177,11 @@ export class Federation implements AsyncDisposable {
     return this.#catchUp.active;
   }
 
+  /** How far each member that was asked since the start said last that it holds a node's chain. */
+  toldHeads(node: NodeId): ReadonlyMap<NodeId, number> {
+    return this.#heads.told(node);
+  }
+
   async start(): Promise<void> {
     const { transport, keys } = this.#options;
     const heads = this.#heads;
@@ -193,6 +203,7 @@ export class Federation implements AsyncDisposable {
     );
     this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
     await this.#options.equivocations.reconsider();
+    await this.#rosters.start();
     await transport.start();
     this.#inquiry.note();
     heads.start();
@@ -260,6 +271,11 @@ export class Federation implements AsyncDisposable {
     }
   }
 
+  /** This node was removed and is done, or what one that leaves recorded is: who is let in is looked at again. */
+  noteReleased(): void {
+    this.#rosters.look();
+  }
+
   /** Tells the federation of a new key certificate or revocation of this node. */
   announceKey(type: 'certificate' | 'revocation', signed: SignedStatement): Promise<void> {
     return this.#publish({ type, signed });
@@ -296,6 +312,10 @@ export class Federation implements AsyncDisposable {
   }
 
   async *#servePages(request: PageRequest, peer: NodeId): AsyncGenerator<Uint8Array> {
+    const isOfAnother = 'node' in request && request.node !== peer && request.want !== 'keys';
+    if (isOfAnother && !this.#options.keys.isMember(peer)) {
+      throw new TransportError('refused', `${peer} is no member: it is served its own chain alone`);
+    }
     yield* this.#pages.serve(request);
     if (request.want === 'chain' && request.node === this.#options.self) this.holdings.noteServed(peer, request.batch);
   }
@@ -311,9 +331,15 @@ export class Federation implements AsyncDisposable {
 
   /** Batches of one chain are whole and checked. */
   async #onBatches(node: NodeId, batches: readonly StoredBatch[], peer: NodeId): Promise<void> {
-    if (peer === node) await this.#options.starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
+    const { starts, onHeld, log } = this.#options;
+    try {
+      if (peer === node) await starts?.noteFromOrigin(node, batches.map(({ envelope }) => envelope.batch));
+    } catch (error) {
+      // It is held all the same; only a rescue of it, after a start of its node, has one witness less.
+      log.error({ err: error, node }, 'what a node gave of its own chain was not noted');
+    }
     this.holdings.noteStored(node);
-    this.#options.onHeld?.(node);
+    onHeld?.(node);
     for (const { signed } of batches) await this.#gossip.watch(signed);
   }
 

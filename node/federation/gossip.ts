@@ -1,7 +1,10 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { keyCertificateStatement } from '../../protocol/keys/certificate.ts';
+import { checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
+import { revocationStatement } from '../../protocol/log/revocation.ts';
+import { type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
 import type { TopicPoint } from '../topic/topic-point.ts';
 import type { Store } from '../store/store.ts';
@@ -94,6 +97,8 @@ export class Gossip {
 
   async #take(message: GossipMessage, from: NodeId): Promise<Verdict> {
     if (message.type === 'told') return this.#takeTold(message, from);
+    // Who leaves is heard of itself alone.
+    if (!this.#options.keys.isMember(from) && nodeOf(message) !== from) return 'ignore';
     await this.#takeSigned(message, from);
     return 'accept';
   }
@@ -132,5 +137,30 @@ export class Gossip {
       case 'checkpoint':
         await this.#options.onCheckpoint(message.signed);
     }
+  }
+}
+
+/** The node that a statement is of; null for a proof, which is of another. */
+function nodeOf(message: Exclude<GossipMessage, Told>): NodeId | null {
+  switch (message.type) {
+    case 'envelope':
+      return parsed(() => envelopeStatement.parse(message.signed.statement).node);
+    case 'checkpoint':
+      return parsed(() => checkpointStatement.parse(message.signed.text).node);
+    case 'certificate':
+      return parsed(() => keyCertificateStatement.parse(message.signed.statement).node);
+    case 'revocation':
+      return parsed(() => revocationStatement.parse(message.signed.statement).node);
+    case 'equivocation':
+      return null;
+  }
+}
+
+function parsed(read: () => NodeId): NodeId | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StatementError) return null;
+    throw error;
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
+import { backOff } from '../anchoring/pace.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -33,6 +34,8 @@ export interface HeadExchangeOptions {
   readonly faults: PeerFaults;
   readonly transport: Pick<Transport, 'request' | 'peers'>;
   readonly lanes: Lanes<NodeId>;
+  /** In [0, 1), for the jitter of back-offs. */
+  readonly random: () => number;
   readonly log: Logger;
   /** A peer says that it holds a chain up to a batch. */
   readonly onLead: (node: NodeId, peer: NodeId, batch: number) => void;
@@ -50,6 +53,10 @@ export class HeadExchange implements AsyncDisposable {
   readonly #running = new Map<NodeId, Promise<void>>();
   /** Peers to exchange with once more: they were called for in the middle of an exchange. */
   readonly #again = new Set<NodeId>();
+  /** By peer, exchanges in a row that failed, whole or in part, and the timer of the next. */
+  readonly #retries = new Map<NodeId, { readonly failures: number; readonly timer: NodeJS.Timeout }>();
+  /** Peer → node → how far the peer said last that it holds that chain. */
+  readonly #told = new Map<NodeId, ReadonlyMap<NodeId, number>>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: HeadExchangeOptions) {
@@ -79,14 +86,22 @@ export class HeadExchange implements AsyncDisposable {
     }
     const run = this.#exchange(peer)
       .catch((error: unknown) => {
-        this.#options.faults.noteError(peer, error);
-        this.#options.log.debug({ err: error, peer }, 'no head exchange');
+        this.#noteError(peer, error);
+        return false;
       })
-      .finally(() => {
+      .then((isWhole) => {
         this.#running.delete(peer);
-        if (this.#again.delete(peer)) this.exchange(peer);
+        const isCalledFor = this.#again.delete(peer);
+        if (isWhole) this.#endRetry(peer);
+        else this.#retry(peer);
+        if (isCalledFor) this.exchange(peer);
       });
     this.#running.set(peer, run);
+  }
+
+  /** How far each peer that was asked since the start said last that it holds a node's chain. */
+  told(node: NodeId): ReadonlyMap<NodeId, number> {
+    return new Map([...this.#told].map(([peer, heads]) => [peer, heads.get(node) ?? 0]));
   }
 
   /** What this node answers a peer that asks. */
@@ -107,16 +122,68 @@ export class HeadExchange implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     this.#closing.abort();
+    for (const peer of this.#retries.keys()) this.#endRetry(peer);
     await Promise.allSettled(this.#running.values());
   }
 
-  async #exchange(peer: NodeId): Promise<void> {
-    const theirs = await this.#ask(peer);
+  /** After a pause, of which each peer has one: what was exchanged meanwhile is not asked for again. */
+  #retry(peer: NodeId): void {
+    if (this.#closing.signal.aborted) return;
+    const failures = (this.#retries.get(peer)?.failures ?? 0) + 1;
+    this.#endRetry(peer);
+    const retry = () => {
+      const isThere = this.#options.transport.peers().some(({ node, connected }) => node === peer && connected);
+      // Whoever is away is met when it comes back.
+      if (isThere) this.exchange(peer);
+      else this.#retries.delete(peer);
+    };
+    const timer = setTimeout(retry, backOff(failures, this.#options.random())).unref();
+    this.#retries.set(peer, { failures, timer });
+  }
+
+  #endRetry(peer: NodeId): void {
+    clearTimeout(this.#retries.get(peer)?.timer);
+    this.#retries.delete(peer);
+  }
+
+  /** Resolves to whether all that the peer named was compared and pulled: what fails keeps nothing else from it. */
+  async #exchange(peer: NodeId): Promise<boolean> {
     const { keys, equivocations, onExchanged } = this.#options;
-    for (const { node, hash } of theirs.keys) if (this.#lacksKeys(node, hash)) await this.#pullKeys(peer, node);
-    if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) await this.#pullProofs(peer);
-    for (const head of theirs.heads) if (keys.rosters.member(head.node) !== undefined) await this.#compare(peer, head);
-    onExchanged(peer);
+    const theirs = this.#heard(peer, await this.#ask(peer));
+    this.#told.set(peer, new Map(theirs.heads.map(({ node, batch }) => [node, batch])));
+    let isWhole = true;
+    const attempt = async (part: () => Promise<void>): Promise<void> => {
+      try {
+        await part();
+      } catch (error) {
+        if (this.#closing.signal.aborted) throw error;
+        isWhole = false;
+        this.#noteError(peer, error);
+      }
+    };
+    for (const { node, hash } of theirs.keys) {
+      if (this.#lacksKeys(node, hash)) await attempt(() => this.#pullKeys(peer, node));
+    }
+    if (theirs.equivocations.some(({ node, batch }) => equivocations.wants(node, batch))) {
+      await attempt(() => this.#pullProofs(peer));
+    }
+    for (const head of theirs.heads) {
+      if (keys.rosters.member(head.node) !== undefined) await attempt(() => this.#compare(peer, head));
+    }
+    if (isWhole) onExchanged(peer);
+    return isWhole;
+  }
+
+  #noteError(peer: NodeId, error: unknown): void {
+    this.#options.faults.noteError(peer, error);
+    this.#options.log.debug({ err: error, peer }, 'what a peer holds was not exchanged whole');
+  }
+
+  /** What is listened to: of one that leaves, what concerns itself. */
+  #heard(peer: NodeId, theirs: Status): Status {
+    if (this.#options.keys.isMember(peer)) return theirs;
+    const isOwn = ({ node }: { readonly node: NodeId }) => node === peer;
+    return { heads: theirs.heads.filter(isOwn), keys: theirs.keys.filter(isOwn), equivocations: [] };
   }
 
   async #compare(peer: NodeId, { node, batch, envelope }: Status['heads'][number]): Promise<void> {

@@ -47,7 +47,10 @@ export interface OwnChainOptions {
   /** Takes one of this node's own checkpoints. Throws `PeerStatementError` where it does not hold. */
   readonly onCheckpoint: (signed: SignedCheckpoint) => Promise<unknown>;
   readonly log: Logger;
-  /** The node must sign nothing more. Called again where `closed` takes the place of another reason. */
+  /**
+   * The node must sign nothing more; one that was `removed` seals what it recorded. Called again where `closed` takes the
+   * place of another reason, or any of that one.
+   */
   readonly onHalt: (reason: HaltReason) => void;
 }
 
@@ -119,12 +122,13 @@ export class OwnChain {
 
   /**
    * Asks every member how far it holds this node's chain, and takes back what only others hold; resolves to the number of
-   * such batches once nothing that was shown is lacking and `suffices`, or the node is halted. Rejects when the signal ends.
+   * such batches once nothing that was shown is lacking and `suffices`, or the node is halted for good. Rejects when the
+   * signal ends. One that was removed asks like any other: it has still to seal what it recorded.
    */
   async recover(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
     const { self, chains, catchUp } = this.#options;
     const before = chains.head(self).batch;
-    while (this.#halted === null) {
+    while (!this.#mayNotSign) {
       signal.throwIfAborted();
       this.#askAll(signal);
       await this.#prove();
@@ -137,6 +141,10 @@ export class OwnChain {
     this.#recovering = false;
     await catchUp.abandon(self);
     return chains.head(self).batch - before;
+  }
+
+  get #mayNotSign(): boolean {
+    return this.#halted !== null && this.#halted !== 'removed';
   }
 
   #askAll(signal: AbortSignal): void {
@@ -174,7 +182,7 @@ export class OwnChain {
     log.warn({ held, shown: this.#shown }, 'others hold batches of this node that its store lacks; taking them back');
     for (const [peer, batch] of this.#claims) catchUp.lead(self, peer, batch);
     await catchUp.settled(self);
-    if (chains.head(self).batch > held || this.#halted !== null) return;
+    if (chains.head(self).batch > held || this.#mayNotSign) return;
     await new Wake().wait(RETRY_MS, signal);
     for (const peer of this.#claims.keys()) catchUp.forgive(peer, self);
     // It is shown again: what nobody brings may be what the log cannot decide by now.
@@ -237,16 +245,25 @@ export class OwnChain {
   async #judgeLate(peer: NodeId): Promise<void> {
     const { self, chains } = this.#options;
     const next = chains.head(self).batch + 1;
-    if (this.#halted !== null || !(await this.#isShown(peer, next))) return;
+    if (this.#mayNotSign || !(await this.#isShown(peer, next))) return;
     if (next > chains.head(self).batch) this.#halt('behind');
   }
 
   #halt(reason: HaltReason): void {
-    // A fork that nothing can mend any more closes the chain.
-    if (this.#halted !== null && (reason !== 'closed' || this.#halted === 'closed')) return;
+    if (this.#halted !== null && weightOf(reason) <= weightOf(this.#halted)) return;
     this.#halted = reason;
     this.#wake.ring();
-    this.#options.log.fatal({ reason }, 'this node signs nothing more');
+    this.#options.log.fatal({ reason }, reason === 'removed' ? 'this node records nothing more' : 'this node signs nothing more');
     this.#options.onHalt(reason);
   }
+}
+
+/**
+ * A fork that nothing can mend any more closes the chain; and a log that most members contradict is no word on any chain:
+ * once it is read anew, what is so shows again. One that is removed seals its last records, and may be halted for good yet.
+ */
+function weightOf(reason: HaltReason): number {
+  if (reason === 'contradicted') return 3;
+  if (reason === 'closed') return 2;
+  return reason === 'removed' ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from '../../protocol/bytes.ts';
-import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
+import { type NodeId, nodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { parseJson } from '../../protocol/json/parse.ts';
 import { SALT_BYTES } from '../../protocol/payload/commitment.ts';
@@ -36,15 +36,16 @@ export interface RecordExchangeOptions {
 
 /**
  * Questions about single records, put to the node that made them: the evidence of a record too young to have been sent
- * round, and a payload, which crosses the border in memory only, for one check. Answers that do not hold count as none.
+ * round, and a payload, which crosses the border in memory only, for one check. Answers that do not hold count as none; who
+ * is no member any more gets none.
  */
 export class RecordExchange {
   readonly #options: RecordExchangeOptions;
 
   constructor(options: RecordExchangeOptions) {
     this.#options = options;
-    options.transport.serve('record', (request) => this.#serveRecord(request));
-    options.transport.serve('payload', (request) => this.#servePayload(request));
+    options.transport.serve('record', (request, from) => this.#serveRecord(request, nodeId(from)));
+    options.transport.serve('payload', (request, from) => this.#servePayload(request, nodeId(from)));
   }
 
   /** Evidence of another node's record, from that node; undefined where it is not reached or does not know it. */
@@ -110,16 +111,18 @@ export class RecordExchange {
     }
   }
 
-  async *#serveRecord(request: Uint8Array): AsyncGenerator<Uint8Array> {
+  async *#serveRecord(request: Uint8Array, from: NodeId): AsyncGenerator<Uint8Array> {
     const { self, keys, evidence } = this.#options;
     const { id } = recordRequest.decode(request);
-    const found = nodeOfRecord(id) === self ? await evidence(id) : undefined;
+    const found = nodeOfRecord(id) === self && keys.isMember(from) ? await evidence(id) : undefined;
     yield found === undefined ? new Uint8Array(0) : utf8(JSON.stringify(youngBundle({ keys }, found)));
   }
 
-  async *#servePayload(request: Uint8Array): AsyncGenerator<Uint8Array> {
+  async *#servePayload(request: Uint8Array, from: NodeId): AsyncGenerator<Uint8Array> {
+    const { self, keys, payload: payloadOf } = this.#options;
     const { id } = recordRequest.decode(request);
-    const payload = nodeOfRecord(id) === this.#options.self ? await this.#options.payload(id) : 'unknown';
+    const isAnswered = nodeOfRecord(id) === self && keys.isMember(from);
+    const payload = isAnswered ? await payloadOf(id) : 'unknown';
     yield typeof payload === 'string'
       ? payloadAnswer.encode({ state: payload })
       : payloadAnswer.encode({ state: 'available', salt: encodeBase64url(payload.salt), text: payload.text });

@@ -1,21 +1,21 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Roster } from '../../protocol/log/roster.ts';
+import { hasMember, type Roster } from '../../protocol/log/roster.ts';
 import type { RosterBook } from './roster-book.ts';
 import type { Transport, TransportMember } from './transport/contract.ts';
 
-/**
- * How long a member that leaves stays connected: it has to read its removal on the ledger with the others' word, and they
- * have to get what it recorded last. In milliseconds.
- */
-const LEAVE_MS = 10_000;
+/** How often it is looked whether one that leaves is done. In milliseconds. */
+const LOOK_MS = 5_000;
 
 export interface RosterChangesOptions {
   readonly self: NodeId;
   readonly book: RosterBook;
   readonly transport: Pick<Transport, 'setMembers'>;
   readonly log: Logger;
-  readonly leaveMs?: number;
+  /** Former members that are let in still. Default: none. */
+  readonly leaving?: () => Promise<readonly TransportMember[]>;
+  /** Whether this node was removed, and is done. Default: no. */
+  readonly isReleased?: () => boolean;
   /** A member may be new, and have everything still to learn. */
   readonly exchangeAll: () => void;
   /** The roster does not name this node any more. */
@@ -23,8 +23,9 @@ export interface RosterChangesOptions {
 }
 
 /**
- * Applies the newest roster while the node runs: who is not named is hung up and kept out, who is new is dialled and
- * caught up with, who moved is dialled elsewhere from the next dial on.
+ * Applies the newest roster while the node runs: who is not named is hung up and kept out once it is done, who is new is
+ * dialled and caught up with, who moved is dialled elsewhere from the next dial on. A node that was removed hangs up once it
+ * is released.
  *
  * Ownership: `#allowed` is what the transport was told last.
  */
@@ -32,7 +33,7 @@ export class RosterChanges implements AsyncDisposable {
   readonly #options: RosterChangesOptions;
   readonly #stop: () => void;
   #closed = false;
-  #leaving: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #applying: Promise<void> = Promise.resolve();
   #allowed: readonly TransportMember[];
   #isContradictionTold = false;
@@ -43,45 +44,66 @@ export class RosterChanges implements AsyncDisposable {
     this.#tellContradiction();
     this.#stop = options.book.onRoster((roster) => {
       this.#tellContradiction();
-      this.#schedule(roster.version, () => this.#apply(roster));
+      this.#schedule(() => this.#apply(roster));
     });
+  }
+
+  /** Lets in whom the rosters and those that leave make it. Resolves once the transport knows. Call before it starts. */
+  async start(): Promise<void> {
+    const { self, book, onRemoved } = this.#options;
+    if (!hasMember(book.chain.current, self)) onRemoved();
+    this.look();
+    this.#timer = setInterval(() => this.look(), LOOK_MS);
+    this.#timer.unref();
+    await this.#applying;
+  }
+
+  /** One that leaves may be done. */
+  look(): void {
+    this.#schedule(() => this.#admit());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#stop();
-    clearTimeout(this.#leaving);
+    clearInterval(this.#timer);
     await this.#applying;
   }
 
   /** Rosters are applied one after the other: the last word that the transport hears is of the last one. */
-  #schedule(version: number, apply: () => Promise<void>): void {
+  #schedule(apply: () => Promise<void>): void {
     this.#applying = this.#applying.then(async () => {
       try {
         if (!this.#closed) await apply();
       } catch (error) {
-        if (!this.#closed) this.#options.log.error({ err: error, version }, 'a roster could not be applied');
+        if (!this.#closed) this.#options.log.error({ err: error }, 'a roster could not be applied');
       }
     });
   }
 
   async #apply({ version, members }: Roster): Promise<void> {
-    const { self, log, exchangeAll, onRemoved, leaveMs = LEAVE_MS } = this.#options;
+    const { self, log, exchangeAll, onRemoved } = this.#options;
     const names = members.map(({ node }) => node);
     log.info({ version, members: names }, 'a new roster is in force');
-    const isRemoved = !names.includes(self);
-    if (isRemoved) onRemoved();
-    const leaving = this.#allowed.filter((known) => !members.some((member) => isSame(member, known)));
-    await this.#allow([...members, ...leaving.filter((known) => !members.some((member) => collides(member, known)))]);
+    if (!names.includes(self)) onRemoved();
+    await this.#admit();
     exchangeAll();
-    clearTimeout(this.#leaving);
-    if (leaving.length === 0) return;
-    this.#leaving = setTimeout(() => this.#schedule(version, () => this.#allow(isRemoved ? [] : members)), leaveMs);
   }
 
-  async #allow(members: readonly TransportMember[]): Promise<void> {
-    await this.#options.transport.setMembers(members);
+  async #admit(): Promise<void> {
+    const { transport } = this.#options;
+    const members = await this.#admitted();
+    if (isSame(members, this.#allowed)) return;
+    await transport.setMembers(members);
     this.#allowed = members;
+  }
+
+  async #admitted(): Promise<readonly TransportMember[]> {
+    const { self, book, leaving, isReleased } = this.#options;
+    const { current } = book.chain;
+    if (!hasMember(current, self)) return isReleased?.() === true ? [] : current.members;
+    const former = (await leaving?.()) ?? [];
+    return [...current.members, ...former.filter((known) => !current.members.some((member) => collides(member, known)))];
   }
 
   #tellContradiction(): void {
@@ -92,8 +114,9 @@ export class RosterChanges implements AsyncDisposable {
   }
 }
 
-function isSame(a: TransportMember, b: TransportMember): boolean {
-  return a.node === b.node && a.peerId === b.peerId;
+function isSame(a: readonly TransportMember[], b: readonly TransportMember[]): boolean {
+  const place = ({ node, peerId, multiaddrs }: TransportMember) => `${node} ${peerId} ${multiaddrs.join(' ')}`;
+  return a.length === b.length && a.every((member, at) => place(member) === place(b[at] ?? member));
 }
 
 function collides(a: TransportMember, b: TransportMember): boolean {

@@ -1,19 +1,15 @@
 import { type Checkpoint, checkpointStatement, type SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
-import {
-  checkpointTable,
-  falseCheckpointTable,
-  KEYS_OF_A_MEMBER,
-  replacedCheckpointTable,
-} from '../log/checkpoint-book.ts';
+import { checkpointTable, KEYS_OF_A_MEMBER, replacedCheckpointTable } from '../log/checkpoint-book.ts';
+import { FALSE_KEYS_OF_A_MEMBER, FALSE_OF_A_KEY, falseCheckpointTable } from '../log/false-checkpoints.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import type { LogWalk } from './log-walk.ts';
 import { readRows } from './rows.ts';
 
 /** Checkpoints of one member that are kept as evidence against it. */
-const FALSE_OF_A_MEMBER = 1;
+const FALSE_OF_A_MEMBER = FALSE_KEYS_OF_A_MEMBER * FALSE_OF_A_KEY;
 
 type CheckpointTable = typeof checkpointTable;
 
@@ -38,7 +34,8 @@ export async function checkpointSizes({ store }: Check): Promise<ReadonlySet<num
  * decision that replaced it.
  */
 export async function checkCheckpoints(check: Check, state: DecisionState | undefined, walk: LogWalk): Promise<void> {
-  await checkTable(check, checkpointTable, KEYS_OF_A_MEMBER, (key, checkpoint) => {
+  const countedKey = ({ node, keyId }: Checkpoint) => checkpointTable.key(node, keyId);
+  await checkTable(check, checkpointTable, KEYS_OF_A_MEMBER, countedKey, (key, checkpoint) => {
     check.report.count('checkpoints');
     const root = walk.rootAt(checkpoint.size);
     if (root === undefined) problem(check, checkpointTable, key, `covers ${checkpoint.size} decisions, which are not here`);
@@ -47,7 +44,8 @@ export async function checkCheckpoints(check: Check, state: DecisionState | unde
     }
     checkFederation(check, checkpointTable, key, checkpoint, state);
   });
-  await checkTable(check, falseCheckpointTable, FALSE_OF_A_MEMBER, (key, checkpoint) => {
+  const falseKey = ({ node, keyId, size }: Checkpoint) => falseCheckpointTable.key(node, keyId, size);
+  await checkTable(check, falseCheckpointTable, FALSE_OF_A_MEMBER, falseKey, (key, checkpoint) => {
     check.report.count('falseCheckpoints');
     const root = walk.rootAt(checkpoint.size);
     if (root === undefined) {
@@ -90,6 +88,7 @@ async function checkTable(
   check: Check,
   table: CheckpointTable,
   most: number,
+  keyOf: (checkpoint: Checkpoint) => string,
   judge: (key: string, checkpoint: Checkpoint) => void,
 ): Promise<void> {
   let node: string | undefined;
@@ -100,7 +99,7 @@ async function checkTable(
     if (count > most) problem(check, table, key, `is one more than the ${most} that are kept of a member`);
     const checkpoint = value && open(check, table, key, value);
     if (checkpoint === undefined) continue;
-    if (key !== table.key(checkpoint.node, checkpoint.keyId)) {
+    if (key !== keyOf(checkpoint)) {
       problem(check, table, key, `holds a checkpoint of ${checkpoint.node} by ${checkpoint.keyId}`);
     }
     judge(key, checkpoint);

@@ -6,7 +6,8 @@ import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { checkpointTable, falseCheckpointTable, replacedCheckpointTable } from '../log/checkpoint-book.ts';
+import { checkpointTable, replacedCheckpointTable } from '../log/checkpoint-book.ts';
+import { falseCheckpointTable } from '../log/false-checkpoints.ts';
 import {
   DECISION_STATE_ROW,
   decidedBatchTable,

@@ -3,7 +3,7 @@ import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
 import { isTransactionId } from '../anchoring/ledger-client.ts';
 import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
-import { OTHERS_SPEND_ROW } from '../anchoring/others-limits.ts';
+import { OTHERS_SPEND } from '../anchoring/others-limits.ts';
 import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
@@ -15,7 +15,9 @@ import { RowCursor } from './row-cursor.ts';
 import { readRows } from './rows.ts';
 
 /** What is paid for: own names, those for others, and questions to consensus nodes. */
-const SPENT: ReadonlySet<string> = new Set([SPEND_ROW, OTHERS_SPEND_ROW, QUERY_SPEND_ROW].map((row) => spendTable.key(row)));
+const SPENT: ReadonlySet<string> = new Set(
+  [SPEND_ROW, ...Object.values(OTHERS_SPEND).map(({ row }) => row), QUERY_SPEND_ROW].map((row) => spendTable.key(row)),
+);
 
 /** Every own batch has one outbox row, open or closed, in a state that its lifecycle allows; a closed one a decision. */
 export const outboxCheck: TableCheck = {

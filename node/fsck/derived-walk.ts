@@ -3,9 +3,9 @@ import type { SourceHead } from '../../protocol/chain/sources.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
+import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
-import { chainSourceTable, chainStateTable, ownVouchedTable, sourcePart } from '../log/chain-tables.ts';
+import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable, sourcePart } from '../log/chain-tables.ts';
 import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
@@ -114,10 +114,30 @@ export const ownVouchedCheck: TableCheck = {
   },
 };
 
+/** Keys by which derived batches are signed: each is the one that the decision of that batch names. */
+export const sealingKeyCheck: TableCheck = {
+  tables: [sealingKeyTable],
+  async run(check) {
+    const { report, store } = check;
+    for await (const { key, parts: [node = '', keyId = ''], value } of readRows(check, sealingKeyTable)) {
+      if (value === undefined) continue;
+      const index = await decidedBatchTable.get(store, node, value).catch(() => undefined);
+      const entry = index === undefined ? undefined : await logEntryTable.get(store, index).catch(() => undefined);
+      if (entry === undefined || batchNamedBy(entry)?.keyId !== keyId) {
+        report.problem(sealingKeyTable.name, key, `batch ${value} was not decided by this key`);
+      }
+    }
+  },
+};
+
 function envelopeOf(entry: string): string | null {
+  return batchNamedBy(entry)?.envelope ?? null;
+}
+
+function batchNamedBy(entry: string): BatchMessage | null {
   try {
     const named = parseLedgerMessage(decisionText.parse(entry).message);
-    return named.type === 'batch' ? named.envelope : null;
+    return named.type === 'batch' ? named : null;
   } catch {
     return null;
   }

@@ -35,6 +35,7 @@ const NO_COUNTS = {
   rivals: 0,
   checkpoints: 0,
   falseCheckpoints: 0,
+  receiptsNotKept: 0,
   replacedCheckpoints: 0,
   outboxOpen: 0,
   outboxConfirmed: 0,

@@ -5,8 +5,9 @@ import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import type { TableCheck } from './check.ts';
-import { ownVouchedCheck } from './derived-walk.ts';
+import { ownVouchedCheck, sealingKeyCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
+import { receiptCheck } from './check-receipts.ts';
 import { formatCheck } from './check-format.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
@@ -32,10 +33,12 @@ import { distinctParts } from './rows.ts';
 export const TABLE_CHECKS: readonly TableCheck[] = [
   chainCheck,
   equivocationCheck,
+  receiptCheck,
   anchorCheck,
   logCheck,
   rivalCheck,
   ownVouchedCheck,
+  sealingKeyCheck,
   outboxCheck,
   rescueCheck,
   statementAnchorCheck,

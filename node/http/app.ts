@@ -62,8 +62,6 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     if (open) allowPages(context, route);
     const { params } = context;
     const call = { context, params, query: new URLSearchParams(context.search), counted: nothing };
-    // No cache knows that answers differ by `x-api-key`, or by payment.
-    if (route.access !== 'free') context.set('Cache-Control', 'no-store');
     const answered = await answerOf(options, route, call);
     if (isPublic(route)) await sendPublic(context, answered, compressor);
     else sendPlain(context, answered);
@@ -91,6 +89,8 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
   const requestId = requestIdOf(context);
   context.set('X-Request-Id', requestId);
   context.set('X-Content-Type-Options', 'nosniff');
+  // Answers differ by key and by payment, which no cache knows, and change: a route says where one may be kept.
+  context.set('Cache-Control', 'no-store');
   try {
     await next();
   } catch (thrown) {

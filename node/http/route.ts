@@ -99,6 +99,7 @@ export interface Call {
 /** Status 200 unless it says otherwise. */
 export interface Answer {
   readonly status?: number;
+  /** `Cache-Control` is `no-store` unless it is among them. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `bodyHash` of a body that the route keeps. Default: computed where it is needed. */
   readonly bodyHash?: string;

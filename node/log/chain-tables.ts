@@ -6,6 +6,7 @@ import type { MovedSource, SourceName } from '../../protocol/chain/sources.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';
+import type { Rows } from '../store/store.ts';
 import { jsonCodec, numberCodec, Table } from '../store/table.ts';
 
 const SourceRowShape = Closed({ sourceSeq: OrdinalShape, leaf: Sha256Shape });
@@ -28,6 +29,9 @@ export const chainSourceTable = new Table(
   jsonCodec((value: unknown): value is SourceRow => compiledSource.Check(value)),
 );
 
+/** (node, key id) → the last batch that was derived here and is signed by that key, of other nodes' chains. */
+export const sealingKeyTable = new Table('sealing-key', numberCodec);
+
 /** (this node) → its last batch up to which the log decided those that it holds. */
 export const ownVouchedTable = new Table('own-vouched', numberCodec);
 
@@ -44,4 +48,11 @@ export function derivedOperations(state: ChainState, sources: readonly MovedSour
 function sourceOperation(node: NodeId, source: MovedSource): Operation {
   const { sourceSeq, leaf } = source.head;
   return chainSourceTable.put([node, sourcePart(source)], { sourceSeq, leaf });
+}
+
+/** Keys by which derived batches of a node are signed, each with its last one. */
+export async function sealingKeysOf(store: Rows, node: NodeId): Promise<ReadonlyMap<string, number>> {
+  const keys = new Map<string, number>();
+  for await (const [[keyId = ''], batch] of sealingKeyTable.under(store, [node])) keys.set(keyId, batch);
+  return keys;
 }

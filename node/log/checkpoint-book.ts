@@ -1,26 +1,16 @@
-import { Compile } from 'typebox/compile';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
-import {
-  type Checkpoint,
-  checkpointStatement,
-  type SignedCheckpoint,
-  SignedCheckpointShape,
-} from '../../protocol/log/checkpoint.ts';
+import type { Checkpoint, SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import { hasMember } from '../../protocol/log/roster.ts';
 import { Lanes } from '../lanes.ts';
 import type { Rows } from '../store/store.ts';
-import { jsonCodec, Table } from '../store/table.ts';
+import { Table } from '../store/table.ts';
+import { FalseCheckpoints } from './false-checkpoints.ts';
+import { checkpointCodec, type KnownCheckpoint, readCheckpoint } from './known-checkpoint.ts';
 import type { LogRoster } from './log-rosters.ts';
-
-const compiled = Compile(SignedCheckpointShape);
-const checkpointCodec = jsonCodec((value: unknown): value is SignedCheckpoint => compiled.Check(value));
 
 /** (node, key id) → the member's newest checkpoint by that key that agrees with this node's own tree. */
 export const checkpointTable = new Table('checkpoint', checkpointCodec);
-/** (node, key id) → a checkpoint of the member that this node's own tree contradicts: evidence, kept for good. */
-export const falseCheckpointTable = new Table('false-checkpoint', checkpointCodec);
-
 /**
  * (version, node) → a checkpoint of a member of the roster of that version that covers the decision which replaced it: with
  * it a bundle can be made for ever that whoever pinned that roster believes.
@@ -47,11 +37,6 @@ export interface Signatories {
 
 const UNCHANGED: Signatories = { rosters: () => [], stands: () => true };
 
-export interface KnownCheckpoint {
-  readonly checkpoint: Checkpoint;
-  readonly signed: SignedCheckpoint;
-}
-
 /**
  * What became of a checkpoint. `ahead`: this node's tree is not as large yet; it is judged once it is. `known`: another one
  * by the same key says as much, or more. `false`: the own tree of that size has another root.
@@ -70,19 +55,21 @@ export class CheckpointBook {
   readonly #counted = new Map<NodeId, readonly KnownCheckpoint[]>();
   /** By member, then by the version of the roster that was replaced. */
   readonly #replaced = new Map<NodeId, ReadonlyMap<number, KnownCheckpoint>>();
-  readonly #false = new Map<NodeId, KnownCheckpoint>();
+  readonly #false: FalseCheckpoints;
   /** By member: the one of the largest tree that is beyond this node's own. A later one takes its place. */
   readonly #ahead = new Map<NodeId, KnownCheckpoint>();
   readonly #lanes = new Lanes<NodeId>();
 
-  private constructor(store: Rows, tree: OwnTree, signatories: Signatories) {
+  private constructor(store: Rows, tree: OwnTree, signatories: Signatories, contradicted: FalseCheckpoints) {
     this.#store = store;
     this.#tree = tree;
     this.#signatories = signatories;
+    this.#false = contradicted;
   }
 
   static async open(store: Rows, tree: OwnTree, signatories: Signatories = UNCHANGED): Promise<CheckpointBook> {
-    const book = new CheckpointBook(store, tree, signatories);
+    const contradicted = await FalseCheckpoints.open(store, ({ checkpoint }) => signatories.stands(checkpoint));
+    const book = new CheckpointBook(store, tree, signatories, contradicted);
     for await (const [, signed] of checkpointTable.under(store, [])) {
       const known = readCheckpoint(signed);
       const { node } = known.checkpoint;
@@ -90,10 +77,6 @@ export class CheckpointBook {
     }
     for await (const [[version = ''], signed] of replacedCheckpointTable.under(store, [])) {
       book.#noteReplaced([Number(version)], readCheckpoint(signed));
-    }
-    for await (const [, signed] of falseCheckpointTable.under(store, [])) {
-      const known = readCheckpoint(signed);
-      if (book.#isBetter(known, book.#false.get(known.checkpoint.node))) book.#false.set(known.checkpoint.node, known);
     }
     return book;
   }
@@ -130,21 +113,26 @@ export class CheckpointBook {
     return shown.map(({ signed }) => signed);
   }
 
-  /** The last that a member is known to have signed, by any key, whether this node's tree has reached them or not. */
+  /**
+   * The last that a member is known to have signed, by any key, whether this node's tree has reached them or not; without
+   * those that a revocation in force took along, which count for nobody. One that a fooled member signed of a log that is
+   * far longer than the true one must not keep it from signing for as long.
+   */
   signedBy(node: NodeId): readonly Checkpoint[] {
     const waiting = this.#ahead.get(node);
-    return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ checkpoint }) => checkpoint);
+    const all = [...this.of(node), ...(waiting === undefined ? [] : [waiting])];
+    return all.flatMap(({ checkpoint }) => (this.#signatories.stands(checkpoint) ? [checkpoint] : []));
   }
 
-  /** The same, as the member itself is to be shown them. */
+  /** The same with all that a revocation took along, as the member itself is to be shown them. */
   signedTextsOf(node: NodeId): readonly SignedCheckpoint[] {
     const waiting = this.#ahead.get(node);
     return [...this.of(node), ...(waiting === undefined ? [] : [waiting])].map(({ signed }) => signed);
   }
 
-  /** Checkpoints that this node's own tree contradicts, one a member. */
+  /** Checkpoints that this node's own tree contradicts and no revocation took along, at most two a member. */
   get contradicted(): readonly KnownCheckpoint[] {
-    return [...this.#false.values()];
+    return this.#false.all();
   }
 
   /** Judges a checkpoint whose signature holds, and keeps it where it counts or is evidence. */
@@ -181,10 +169,7 @@ export class CheckpointBook {
       return 'ahead';
     }
     if ((await this.#tree.rootAt(size)) !== root) {
-      if (this.#isBetter(known, this.#false.get(node))) {
-        await this.#store.write([falseCheckpointTable.put([node, keyId], known.signed)]);
-        this.#false.set(node, known);
-      }
+      await this.#false.keep(this.#store, known);
       return 'false';
     }
     const others = held.filter(({ checkpoint }) => checkpoint.keyId !== keyId);
@@ -244,11 +229,6 @@ export class CheckpointBook {
     const entries = versions.map((version) => [version, known] as const);
     this.#replaced.set(node, new Map([...(this.#replaced.get(node) ?? []), ...entries]));
   }
-}
-
-/** Reads a checkpoint, and checks no signature. Throws `StatementError`. */
-export function readCheckpoint(signed: SignedCheckpoint): KnownCheckpoint {
-  return { checkpoint: checkpointStatement.parse(signed.text), signed };
 }
 
 /** Whether a checkpoint covers more than another of its member: a larger tree, or more batches in one as large. */

@@ -7,7 +7,8 @@ import type { Signer } from '../../protocol/suite/suite.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
-import { type CheckpointBook, type CheckpointOutcome, type KnownCheckpoint, type OwnTree } from './checkpoint-book.ts';
+import type { CheckpointBook, CheckpointOutcome, OwnTree } from './checkpoint-book.ts';
+import type { KnownCheckpoint } from './known-checkpoint.ts';
 import { nextCheckpoint } from './next-checkpoint.ts';
 
 /** Least time between two checkpoints of one member. In milliseconds. */
@@ -45,6 +46,8 @@ export interface CheckpointsOptions {
   readonly isContradicted?: () => boolean;
   /** Place of the decision by which this node ceased to be a member: it signs one checkpoint that covers it. Null for none. */
   readonly removedAt?: () => number | null;
+  /** Whether a removed node still seals what it recorded: that one says that nothing more comes. */
+  readonly isSealing?: () => boolean;
   readonly log: Logger;
 }
 
@@ -166,7 +169,8 @@ export class Checkpoints implements AsyncDisposable {
     // Whoever stole a key may have signed for a tree that never was.
     const isOwn = (said: Checkpoint) => keys.directory.revocation(self, said.keyId)?.revocation.reason !== 'compromised';
     const before = book.signedBy(self).filter(isOwn);
-    if (removedAt !== null && before.some(({ size }) => size > removedAt)) return;
+    const isSealing = removedAt !== null && this.#options.isSealing?.() === true;
+    if (isSealing || (removedAt !== null && before.some(({ size }) => size > removedAt))) return;
     const checkpoint = await nextCheckpoint({ self, federation, keyId, tree, vouched: vouched(), before });
     if (checkpoint === null) return;
     const { statement: text, signature } = await signStatement(checkpointStatement, checkpoint, signer);

@@ -1,6 +1,7 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { majorityOf, type Roster } from '../../protocol/log/roster.ts';
-import type { CheckpointBook, KnownCheckpoint } from './checkpoint-book.ts';
+import type { CheckpointBook } from './checkpoint-book.ts';
+import type { KnownCheckpoint } from './known-checkpoint.ts';
 
 export interface Contradictions {
   /** Null for a reader from outside. */
@@ -24,5 +25,17 @@ export function contradictingMajority({ self, book, roster, stands }: Contradict
     const agreed = book.newest(node)?.checkpoint.size ?? 0;
     return node !== self && names.has(node) && agreed < size && stands(known);
   });
-  return speaking.length >= majorityOf(roster) ? speaking.map(({ checkpoint }) => checkpoint.node) : [];
+  const nodes = [...new Set(speaking.map(({ checkpoint }) => checkpoint.node))];
+  return nodes.length >= majorityOf(roster) ? nodes : [];
+}
+
+/**
+ * The checkpoints that are shown as false. None while most members contradict the own tree: it may be this node that was
+ * fooled, and then those that it contradicts are the true ones.
+ */
+export function shownFalse(
+  book: Pick<CheckpointBook, 'contradicted'>,
+  contradictedBy: readonly NodeId[],
+): readonly KnownCheckpoint[] {
+  return contradictedBy.length > 0 ? [] : book.contradicted;
 }

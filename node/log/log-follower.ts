@@ -18,13 +18,14 @@ import { mirrorSources } from '../topic/message-source.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
-import { CheckpointBook, type KnownCheckpoint } from './checkpoint-book.ts';
+import { CheckpointBook } from './checkpoint-book.ts';
+import type { KnownCheckpoint } from './known-checkpoint.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { checkpointStands } from './checkpoint-standing.ts';
 import { contradictingMajority } from './contradiction.ts';
 import type { Advance, FederationLog, LoggedDecision } from './federation-log.ts';
 import { logRosters } from './log-rosters.ts';
-import { isReleased, removalOf } from './removal.ts';
+import { isReleased, type Removal, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
 import { Receipts } from './receipts.ts';
@@ -45,8 +46,10 @@ export interface LogFollowerOptions {
   readonly faults: PeerFaults;
   /** Of each node, the last batch up to which this member has derived everything. */
   readonly vouched: () => ReadonlyMap<NodeId, number>;
-  /** This node's last batch that it sealed; 0 for none. */
-  readonly sealed: () => number;
+  /** This node's last batch that it sealed, 0 for none, and how many of its records are in no batch. */
+  readonly sealed: () => { readonly batch: number; readonly unsealed: number };
+  /** Told once where this node was removed, and is done. Must not throw. */
+  readonly onReleased?: () => void;
   /** Rows that land beside what the log makes of final messages. */
   readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
@@ -125,7 +128,8 @@ export class LogFollower implements AsyncDisposable {
       publish: (signed) => this.#exchange.publish(signed),
       onFalse: () => this.#judgeOwnTree(),
       isContradicted: () => this.#contradictedBy.length > 0,
-      removedAt: () => removalOf(logRosters(federationLog.state, keys.book.inForce), options.self),
+      removedAt: () => this.#removedAt(),
+      isSealing: () => options.sealed().unsealed > 0,
       onCounted: (known) => {
         options.onCounted?.(known);
         this.#judgeRelease();
@@ -158,6 +162,7 @@ export class LogFollower implements AsyncDisposable {
 
   start(): void {
     this.#judgeOwnTree();
+    this.#judgeRelease();
     this.#reading.start();
     this.#exchange.start();
   }
@@ -171,6 +176,12 @@ export class LogFollower implements AsyncDisposable {
   noteTransaction(id: TransactionId): void {
     this.#receipts.expect(id);
     this.#reading.poke();
+  }
+
+  /** This node was removed, and has sealed what it recorded: its last checkpoint may say so. */
+  noteSealed(): void {
+    this.#checkpoints.noteGrowth();
+    this.#judgeRelease();
   }
 
   /** More is vouched for. */
@@ -218,6 +229,18 @@ export class LogFollower implements AsyncDisposable {
     return this.#contradictedBy;
   }
 
+  /** Where this node stands that is no member any more, by its own log; null for a member. Released once, it stays so. */
+  get removal(): Removal | null {
+    const { self, keys, sealed } = this.#options;
+    const removedAt = this.#removedAt();
+    if (removedAt === null) return null;
+    const decided = knownNode(this.federationLog.state, self)?.last?.batch ?? 0;
+    const { current: roster } = keys.book.inForce;
+    const { batch, unsealed } = sealed();
+    const release = { self, removedAt, book: this.book, roster, sealed: batch, decided, unsealed };
+    return { index: removedAt, isReleased: this.#isReleased || isReleased(release) };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
     await this.#receipts[Symbol.asyncDispose]();
@@ -259,16 +282,21 @@ export class LogFollower implements AsyncDisposable {
     onContradicted?.(by);
   }
 
-  /** A removed member learns that it may be stopped. */
+  /** A removed member learns that it is done. */
   #judgeRelease(): void {
-    const { self, keys, sealed, log } = this.#options;
-    const { state } = this.federationLog;
-    const removedAt = removalOf(logRosters(state, keys.book.inForce), self);
-    if (removedAt === null || this.#isReleased) return;
-    const decided = knownNode(state, self)?.last?.batch ?? 0;
-    const { current: roster } = keys.book.inForce;
-    this.#isReleased = isReleased({ self, removedAt, book: this.book, roster, sealed: sealed(), decided });
-    if (this.#isReleased) log.warn({ removedAt }, 'all that this node recorded is decided and vouched for: it may be stopped');
+    const { log, onReleased } = this.#options;
+    const removal = this.removal;
+    if (this.#isReleased || removal?.isReleased !== true) return;
+    this.#isReleased = true;
+    log.warn({ removedAt: removal.index }, 'this node was removed, and all that it recorded is decided and vouched for: it may be stopped');
+    onReleased?.();
+  }
+
+  #removedAt(): number | null {
+    const { self, keys } = this.#options;
+    // One that it was given after those in force may name it again.
+    if (keys.isMember(self)) return null;
+    return removalOf(logRosters(this.federationLog.state, keys.book.inForce), self);
   }
 
   /** Each is told once: what the store may refuse comes before that, or is done again. */
@@ -282,6 +310,7 @@ export class LogFollower implements AsyncDisposable {
     }
     if (!this.#reconsiders) return;
     await this.#checkpoints.reconsider();
+    this.#judgeRelease();
     this.#reconsiders = false;
     this.#checkpoints.noteGrowth();
   }

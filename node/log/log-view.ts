@@ -4,8 +4,9 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
+import { shownFalse } from './contradiction.ts';
 import type { FederationLog } from './federation-log.ts';
-import type { Vouching } from './vouching.ts';
+import type { LackedBatch, Vouching } from './vouching.ts';
 
 /** What is asked of those that build the log. */
 export interface LogSources {
@@ -18,18 +19,27 @@ export interface LogSources {
   readonly contradictedBy: readonly NodeId[];
 }
 
-export type VouchingView = Pick<Vouching, 'closed' | 'underived' | 'vouched'>;
+export type VouchingView = Pick<Vouching, 'closed' | 'lacking' | 'underived' | 'vouched'>;
+
+/** The other members of the roster in force, and how far each that was asked said that it holds a node's chain. */
+export interface AskedMembers {
+  readonly others: readonly NodeId[];
+  readonly toldHeads: (node: NodeId) => ReadonlyMap<NodeId, number>;
+}
+
+const NOBODY: AskedMembers = { others: [], toldHeads: () => new Map() };
 
 /** What `/v1/health` says of the log: who is contradicted by what is known here, and what is waited for. */
 export function logHealth(sources: LogSources): LogHealth {
   const { federationLog, book } = sources;
   const reading = sources.readingState();
+  const accused = shownFalse(book, sources.contradictedBy).map(({ checkpoint }) => checkpoint.node);
   return {
     size: federationLog.size,
     root: federationLog.root,
     waitingFor: waitingFor(sources, reading),
     contradictions: contradictions(reading),
-    falseCheckpoints: book.contradicted.map(({ checkpoint }) => checkpoint.node).toSorted(),
+    falseCheckpoints: [...new Set(accused)].toSorted(),
     contradictedBy: [...sources.contradictedBy],
   };
 }
@@ -57,7 +67,11 @@ export function topicState(sources: LogSources): TopicState {
 }
 
 /** What `/v1/federation` says of the log, and of who signed its head. */
-export function logState({ federationLog, book, needsRoster }: LogSources, vouching: VouchingView): LogState {
+export function logState(
+  { federationLog, book, needsRoster, contradictedBy }: LogSources,
+  vouching: VouchingView,
+  asked: AskedMembers = NOBODY,
+): LogState {
   const { size, root } = federationLog;
   return {
     size,
@@ -65,6 +79,7 @@ export function logState({ federationLog, book, needsRoster }: LogSources, vouch
     needsRoster,
     vouched: Object.fromEntries(vouching.vouched()),
     underived: vouching.underived.map(({ node, batch, code }) => ({ node, batch, code })),
+    lacking: vouching.lacking.map((lacked) => lackedAnswer(lacked, asked)),
     closed: [...vouching.closed],
     checkpoints: book.all().map(({ checkpoint: { node, keyId, size: covered } }) => ({
       node,
@@ -72,13 +87,19 @@ export function logState({ federationLog, book, needsRoster }: LogSources, vouch
       size: covered,
       behind: size - covered,
     })),
-    falseCheckpoints: book.contradicted.map(({ checkpoint }) => ({
+    falseCheckpoints: shownFalse(book, contradictedBy).map(({ checkpoint }) => ({
       node: checkpoint.node,
       keyId: checkpoint.keyId,
       size: checkpoint.size,
       root: checkpoint.root,
     })),
   };
+}
+
+function lackedAnswer({ node, batch, since }: LackedBatch, { others, toldHeads }: AskedMembers): LogState['lacking'][number] {
+  const told = toldHeads(node);
+  const without = others.filter((member) => (told.get(member) ?? batch) < batch);
+  return { node, batch, since, without, unasked: others.filter((member) => !told.has(member)) };
 }
 
 function waitingFor({ needsRoster }: LogSources, reading: TopicReadingState): LogHealth['waitingFor'] {

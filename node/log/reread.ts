@@ -13,8 +13,9 @@ import { ownNameTable } from '../start/start-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows, Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import { chainSourceTable, chainStateTable, ownVouchedTable } from './chain-tables.ts';
-import { checkpointTable, falseCheckpointTable, replacedCheckpointTable } from './checkpoint-book.ts';
+import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
+import { checkpointTable, replacedCheckpointTable } from './checkpoint-book.ts';
+import { falseCheckpointTable } from './false-checkpoints.ts';
 import type { LogFollower } from './log-follower.ts';
 import { rivalNameTable } from './rival-name.ts';
 import { decidedBatchTable, decisionStateTable, logEntryTable, logTileTable } from './log-tables.ts';
@@ -52,7 +53,7 @@ const READ_TABLES = [
   ownNameTable,
 ];
 /** What was derived of chains by it; of the own chain it stays, for that is what this node sealed. */
-const DERIVED_TABLES = [chainStateTable, chainSourceTable];
+const DERIVED_TABLES = [chainStateTable, chainSourceTable, sealingKeyTable];
 /** Rows of one write. */
 const ROWS_AT_ONCE = 1_000;
 

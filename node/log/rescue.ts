@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
+import { FROM_TOLERANCE_MS } from '../../protocol/chain/chain-state.ts';
 import { type DecisionState, isRevoked, knownNode, nextBatch } from '../../protocol/log/decision-state.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import type { Chains } from '../federation/chains.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
@@ -18,6 +20,8 @@ const LOOK_MS = 15_000;
 const MOST_LOOKS = 2;
 /** Undecided batches of one node whose time is counted. */
 const MAX_WATCHED = 64;
+/** Batches of a removed node that are taken, and may be named, beyond those that were held when its removal was decided. */
+export const MAX_LAST_BATCHES = 64;
 
 /** (removed node) → its last batch that was held here when its removal was decided. */
 export const heldAtRemovalTable = new Table('held-at-removal', numberCodec);
@@ -28,6 +32,8 @@ export interface RescueOptions {
   readonly chains: Pick<Chains, 'head'>;
   readonly federationLog: Pick<FederationLog, 'state'>;
   readonly readingState: () => TopicReadingState;
+  /** Ledger time of the decision that removed a node; null for a member. */
+  readonly removalTime: (node: NodeId) => Promise<Timestamp | null>;
   /** Whether this member, which may have answered a start of that node, may name that batch of it. */
   readonly mayRescue: (node: NodeId, batch: number) => boolean;
   /** Has the batch named by this node, unless it is under way. */
@@ -47,6 +53,8 @@ export interface RescueOptions {
  */
 export class Rescue implements AsyncDisposable {
   readonly #options: RescueOptions;
+  /** Removed node → its last batch that was held here when its removal was decided. */
+  readonly #heldAtRemoval = new Map<NodeId, number>();
   /** Node → batch → milliseconds that it was undecided while the ledger answered. */
   readonly #waited = new Map<NodeId, Map<number, number>>();
   #lookedAt: number;
@@ -71,12 +79,14 @@ export class Rescue implements AsyncDisposable {
     this.#timer ??= setInterval(() => this.#lookSoon(), this.#intervalMs);
   }
 
-  /** A roster came into force: of nodes that it removes, what is held now may be rescued, and nothing that comes later. */
+  /** A roster came into force: of nodes that it removes, what is held now may be rescued, and of what comes later the last. */
   async noteRoster(): Promise<void> {
     const { store, chains, federationLog } = this.#options;
     const { members, past } = federationLog.state;
     const rows = new Map<string, number>();
     for await (const [[node = ''], batch] of heldAtRemovalTable.under(store, [])) rows.set(node, batch);
+    this.#heldAtRemoval.clear();
+    for (const [node, batch] of rows) this.#heldAtRemoval.set(nodeId(node), batch);
     const removed = nodesOf(past).filter((node) => !rows.has(node));
     const returned = nodesOf(members).filter((node) => rows.has(node));
     if (removed.length + returned.length === 0) return;
@@ -84,6 +94,14 @@ export class Rescue implements AsyncDisposable {
       ...removed.map((node) => heldAtRemovalTable.put([node], chains.head(node).batch)),
       ...returned.map((node) => heldAtRemovalTable.del(node)),
     ]);
+    for (const node of removed) this.#heldAtRemoval.set(node, chains.head(node).batch);
+    for (const node of returned) this.#heldAtRemoval.delete(nodeId(node));
+  }
+
+  /** Whether a batch may still be decided, as far as its number goes: a removed node brings its last ones, and no more. */
+  mayCome(node: NodeId, batch: number): boolean {
+    const held = this.#heldAtRemoval.get(node);
+    return held === undefined || batch <= held + MAX_LAST_BATCHES;
   }
 
   /** The held chain of a node was replaced: what came before counts no more. */
@@ -147,17 +165,23 @@ export class Rescue implements AsyncDisposable {
 
   async #name(state: DecisionState, node: NodeId, batch: number): Promise<void> {
     const { self, store, mayRescue, ensure, log } = this.#options;
-    if (state.members[self] === undefined || !mayRescue(node, batch) || !(await this.#wasHeld(state, node, batch))) return;
+    if (state.members[self] === undefined || !mayRescue(node, batch)) return;
     const held = await readBatch(store, node, batch);
     if (held === undefined || !follows(state, held) || isNamed(state, self, held)) return;
+    if (!(await this.#wasRecordedInTime(held))) return;
     log.warn({ node, batch }, 'a batch of another node stays undecided; naming it for that node');
     await ensure(held);
   }
 
-  /** Of a removed node nothing counts that came after its removal. */
-  async #wasHeld(state: DecisionState, node: NodeId, batch: number): Promise<boolean> {
-    if (state.members[node] !== undefined) return true;
-    return batch <= ((await heldAtRemovalTable.get(this.#options.store, node)) ?? 0);
+  /**
+   * Of a removed node counts what was held at its removal, and of what it brings later a few batches that began before: by
+   * signed bytes and the ledger's time, so that members come to the same.
+   */
+  async #wasRecordedInTime({ envelope: { node, batch, from } }: StoredBatch): Promise<boolean> {
+    if (batch <= (this.#heldAtRemoval.get(node) ?? 0)) return true;
+    const removed = await this.#options.removalTime(node);
+    if (removed === null) return true;
+    return this.mayCome(node, batch) && Date.parse(from) <= Date.parse(removed) + FROM_TOLERANCE_MS;
   }
 }
 

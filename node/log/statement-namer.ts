@@ -1,20 +1,18 @@
 import type { Logger } from 'pino';
 import type { NamingTerms } from '../anchoring/anchoring.ts';
-import { hashText } from '../../protocol/hash.ts';
+import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
 import { mayRevoke } from '../../protocol/log/in-force.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
-import { revocationStatement } from '../../protocol/log/revocation.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { RosterVotes } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
+import { revocationsToName, type RevocationToName } from './revocations-to-name.ts';
 
-/** Undecided revocations of one other node that this member names at once. */
-const MAX_REVOCATIONS = 8;
 /** How often it is looked whether a name is missing. In milliseconds. */
 const LOOK_MS = 5_000;
 /** What decided nothing is named again this often while it matters. In milliseconds. */
@@ -26,6 +24,10 @@ export interface StatementNamerOptions {
   readonly keys: FederationKeys;
   readonly votes: Pick<RosterVotes, 'next'>;
   readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
+  /** Keys by which decided batches of a node are signed, as far as they are derived here, each with its last batch. */
+  readonly sealingKeys: (node: NodeId) => Promise<ReadonlyMap<string, number>>;
+  /** Keys by which the newest checkpoints of a node are signed. */
+  readonly witnessingKeys: (node: NodeId) => readonly Sha256Hash[];
   /** Has a message that names the statement sent to the ledger, unless its name is under way or counts still. */
   readonly ensure: (statement: NamedStatement, terms: NamingTerms) => Promise<void>;
   readonly log: Logger;
@@ -33,8 +35,8 @@ export interface StatementNamerOptions {
 }
 
 /**
- * Names on the ledger what this member wants in force: of the next rosters the one that its operator signed last, and every
- * revocation that it holds (TRUST §2). Names fall when a roster comes into force: what still matters is named again at once.
+ * Names on the ledger what this member wants in force: of the next rosters the one that its operator signed last, and the
+ * revocations that it holds, as far as they say anything (TRUST §2). Names fall when a roster comes into force: what still matters is named again at once.
  * What decided nothing otherwise is named again after a while.
  */
 export class StatementNamer implements AsyncDisposable {
@@ -79,10 +81,13 @@ export class StatementNamer implements AsyncDisposable {
     const { state } = federationLog;
     if (state.members[self] === undefined) return;
     await this.#nameRoster(state);
-    const revocations = this.#revocations(state);
+    const revocations = await this.#revocations(state);
     if (revocations.length === 0) return;
     const since = await this.#lastChange(state);
-    for (const text of revocations) await ensure({ type: 'revocation', text }, { since, everyMs: NAME_REVOCATION_AGAIN_MS });
+    for (const { known, leaves } of revocations) {
+      const statement: NamedStatement = { type: 'revocation', text: known.signed.statement };
+      await ensure(statement, { since, everyMs: NAME_REVOCATION_AGAIN_MS, leaves });
+    }
   }
 
   async #nameRoster(state: DecisionState): Promise<void> {
@@ -94,19 +99,20 @@ export class StatementNamer implements AsyncDisposable {
     await ensure({ type: 'roster', text }, { since: vote.at, everyMs: NAME_ROSTER_AGAIN_MS });
   }
 
-  #revocations(state: DecisionState): readonly string[] {
-    const { self, keys } = this.#options;
-    const counts = new Map<NodeId, number>();
-    const named = state.open[self]?.revocations ?? [];
-    return keys.statements().revocations.flatMap(({ statement: text }): string[] => {
-      const { node, keyId } = revocationStatement.parse(text);
-      const hash = hashText(nativeSuite, text);
-      if (!mayRevoke(state, { node, keyId, statement: hash })) return [];
-      if (named.some(({ statement }) => statement === hash)) return [];
-      const count = counts.get(node) ?? 0;
-      counts.set(node, count + 1);
-      return node === self || count < MAX_REVOCATIONS ? [text] : [];
-    });
+  async #revocations(state: DecisionState): Promise<readonly RevocationToName[]> {
+    const { self, keys, sealingKeys, witnessingKeys } = this.#options;
+    const toName: RevocationToName[] = [];
+    for (const node of keys.rosters.nodes) {
+      const revocations = keys.directory.revocationsOf(node);
+      if (revocations.every(({ revocation: { keyId }, hash: statement }) => !mayRevoke(state, { node, keyId, statement }))) continue;
+      const known = {
+        isCertified: (keyId: Sha256Hash) => keys.directory.get(node, keyId) !== undefined,
+        sealing: await sealingKeys(node),
+        witnessing: new Set(witnessingKeys(node)),
+      };
+      toName.push(...revocationsToName(state, self, revocations, known));
+    }
+    return toName;
   }
 
   /** When the roster in force was decided, with which all open names fell; null for the genesis. */

@@ -7,6 +7,7 @@ import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
+import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { checkedSuite } from '../keys/checked-suite.ts';
@@ -16,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';
 import { ChainKeys } from './chain-keys.ts';
 import { chainStart } from './chain-start.ts';
-import { chainStateTable, derivedOperations, ownVouchedTable } from './chain-tables.ts';
+import { chainStateTable, derivedOperations, ownVouchedTable, sealingKeyTable } from './chain-tables.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 import { storedGroups, storedHistory } from './stored-chain.ts';
 
@@ -29,6 +30,14 @@ export interface UnderivedBatch {
   /** The batch after the last one that was derived: it was decided, and is held. */
   readonly batch: number;
   readonly code: RefusalCode;
+}
+
+/** A batch that was decided and is not held here. */
+export interface LackedBatch {
+  readonly node: NodeId;
+  readonly batch: number;
+  /** Ledger time of its decision. */
+  readonly since: Timestamp;
 }
 
 export interface VouchingOptions {
@@ -66,6 +75,7 @@ export class Vouching implements AsyncDisposable {
   readonly #keys: ChainKeys;
   readonly #states: Map<NodeId, ChainState>;
   readonly #underived = new Map<NodeId, UnderivedBatch>();
+  readonly #lacking = new Map<NodeId, LackedBatch>();
   readonly #due = new Set<NodeId>();
   readonly #slices = new Slices();
   #own: number;
@@ -107,6 +117,14 @@ export class Vouching implements AsyncDisposable {
   /** Chains that stand still at a batch that is decided and held. */
   get underived(): readonly UnderivedBatch[] {
     return [...this.#underived.values()];
+  }
+
+  /**
+   * Chains that wait for a batch that was decided: any member or backup may still bring it, so that none of them is `closed`
+   * for it.
+   */
+  get lacking(): readonly LackedBatch[] {
+    return [...this.#lacking.values()];
   }
 
   /** Nodes whose chain cannot go on: no copy of the batch that was decided would do, and of the own one there is no other. */
@@ -181,7 +199,7 @@ export class Vouching implements AsyncDisposable {
     const { federationLog, store } = this.#options;
     if (batch > (knownNode(federationLog.state, node)?.last?.batch ?? 0)) return undefined;
     const signed = await envelopeTable.get(store, node, batch);
-    if (signed === undefined) return undefined;
+    if (signed === undefined && this.#lacking.get(node)?.batch === batch) return undefined;
     const decision = await federationLog.decisionOf(node, batch);
     const named = decision && parseLedgerMessage(decision.message);
     if (decision === undefined || named?.type !== 'batch') {
@@ -189,6 +207,11 @@ export class Vouching implements AsyncDisposable {
     }
     const { envelope, keyId } = named;
     const { consensusTimestamp, index } = decision;
+    if (signed === undefined) {
+      this.#lacking.set(node, { node, batch, since: timestampOfConsensus(consensusTimestamp) });
+      return undefined;
+    }
+    this.#lacking.delete(node);
     return { decided: { node, batch, envelope, keyId, consensusTimestamp }, index, signed };
   }
 
@@ -207,7 +230,7 @@ export class Vouching implements AsyncDisposable {
     const deriver = BatchDeriver.open(context, before, decided, signed);
     for await (const group of storedGroups(store, deriver.envelope)) await deriver.takeGroup(group);
     const { state, sources } = deriver.finish();
-    await store.write(derivedOperations(state, sources));
+    await store.write([...derivedOperations(state, sources), sealingKeyTable.put([node, decided.keyId], decided.batch)]);
     this.#states.set(node, state);
   }
 

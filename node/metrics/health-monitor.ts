@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { Federation } from '../federation/federation.ts';
+import type { LogFollower } from '../log/log-follower.ts';
 import type { MemberClocks } from '../log/member-clocks.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Intake } from '../intake/intake.ts';
@@ -16,14 +17,17 @@ export interface Health {
    * `closed`: its chain cannot go on, for good. `contradicted`: most members have another log than its own.
    * `halted`: peers hold another history of this node's chain, and it signs nothing more. `recovering`: it has
    * started and does not know yet how far its chain goes. `clock-off`: most members' clocks differ from its own.
+   * `removed`: no roster in force names it any more; it records nothing.
    * `refused`: its own records make no batch that a member would derive, and it signs nothing more.
    */
-  readonly signer: 'ok' | 'clock-off' | 'closed' | 'contradicted' | 'failing' | 'halted' | 'recovering' | 'refused';
+  readonly signer: 'ok' | 'clock-off' | 'closed' | 'contradicted' | 'failing' | 'halted' | 'recovering' | 'refused' | 'removed';
   readonly ledger: 'ok' | 'delayed' | 'unreachable';
   /** Records waiting for their group. */
   readonly queueDepth: number;
   /** What a node that is `recovering` waits for. */
   readonly waits: readonly StartWait[];
+  /** Of a node that was removed: whether it is done, and may be stopped. Null for a member. */
+  readonly removed: { readonly released: boolean } | null;
 }
 
 interface HealthSources {
@@ -32,7 +36,7 @@ interface HealthSources {
   readonly anchoring: Pick<Anchoring, 'state'>;
   readonly federation: Pick<Federation, 'halted'>;
   readonly sealer: Pick<Sealer, 'refusal'>;
-  readonly follower: { readonly clocks: Pick<MemberClocks, 'isOff'> };
+  readonly follower: Pick<LogFollower, 'removal'> & { readonly clocks: Pick<MemberClocks, 'isOff'> };
   readonly start: Pick<NodeStart, 'pending' | 'waits'>;
   readonly room: Pick<StorageGuard, 'check'>;
   readonly log: Logger;
@@ -64,13 +68,16 @@ export class HealthMonitor implements AsyncDisposable {
   }
 
   get health(): Health {
-    const { intake, store, room, start } = this.#context;
+    const { intake, store, room, start, follower, federation } = this.#context;
+    const { removal } = follower;
+    const isRemoved = removal !== null || federation.halted === 'removed';
     return {
       storage: store.failing ? 'failing' : room.check(),
       signer: this.#signer(),
       ledger: this.#ledger,
       queueDepth: intake.queued,
       waits: start.pending ? start.waits : [],
+      removed: isRemoved ? { released: removal?.isReleased === true } : null,
     };
   }
 
@@ -78,7 +85,7 @@ export class HealthMonitor implements AsyncDisposable {
     const { intake, federation, sealer, follower, start } = this.#context;
     if (sealer.refusal !== null) return 'refused';
     const { halted } = federation;
-    if (halted === 'closed' || halted === 'contradicted') return halted;
+    if (halted === 'closed' || halted === 'contradicted' || halted === 'removed') return halted;
     if (halted !== null) return 'halted';
     if (start.pending) return 'recovering';
     if (intake.signerFailing) return 'failing';

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { LogState, TopicState } from '../../protocol/api/log-state.ts';
+import type { Removal } from '../log/removal.ts';
 
 /** Read when metrics are scraped. */
 export interface LogMetricSources {
@@ -7,10 +8,12 @@ export interface LogMetricSources {
   readonly topic: () => TopicState;
   /** Whether most members contradict this node's own tree. */
   readonly contradicted: () => boolean;
+  /** Where this node stands, if it was removed. */
+  readonly removal: () => Removal | null;
 }
 
 /** Gauges of the ledger's topic and of the federation's log. */
-export function watchLog(registry: Registry, { log, topic, contradicted }: LogMetricSources): void {
+export function watchLog(registry: Registry, { log, topic, contradicted, removal }: LogMetricSources): void {
   const gauge = (name: string, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({ name, help, registers: [registry], collect: () => made.set(read()) });
   };
@@ -48,7 +51,12 @@ export function watchLog(registry: Registry, { log, topic, contradicted }: LogMe
   gauge('meridian_contradicted', '1 while most members have another log than this node, which signs nothing.', () => {
     return contradicted() ? 1 : 0;
   });
+  gauge('meridian_removed', '1 while this node is removed and has still to be decided or vouched for, 2 once it may be stopped.', () => {
+    const removed = removal();
+    if (removed === null) return 0;
+    return removed.isReleased ? 2 : 1;
+  });
   gauge('meridian_false_checkpoints', "Members whose checkpoint this node's own tree contradicts.", () => {
-    return log().falseCheckpoints.length;
+    return new Set(log().falseCheckpoints.map(({ node }) => node)).size;
   });
 }

@@ -5,8 +5,9 @@ import { neededWitnesses } from '../../protocol/log/roster.ts';
 import { signatureHolds, StatementError } from '../../protocol/statement/statement.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { type CheckpointBook, type KnownCheckpoint, readCheckpoint } from '../log/checkpoint-book.ts';
-import { contradictingMajority } from '../log/contradiction.ts';
+import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import { type KnownCheckpoint, readCheckpoint } from '../log/known-checkpoint.ts';
+import { contradictingMajority, shownFalse } from '../log/contradiction.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import type { Alerts } from './alerts.ts';
 import type { KeptLog } from './kept-log.ts';
@@ -46,11 +47,6 @@ export class CheckpointWatch {
     this.#options = options;
     this.#since = new Map(Object.entries(ahead));
     this.#retractions = new Map(retractions.map((retraction) => [retraction.node, retraction]));
-  }
-
-  /** Those that contradict the own tree, or a member's own earlier word. */
-  get contradicted(): readonly KnownCheckpoint[] {
-    return this.#options.book.contradicted;
   }
 
   state(): { ahead: Record<string, number>; retractions: Retraction[] } {
@@ -96,15 +92,15 @@ export class CheckpointWatch {
   /** Says which members contradict, lag behind, or are ahead of the ledger as it was read. */
   async see(patienceMs: number): Promise<void> {
     const { alerts, book, statements, now } = this.#options;
-    for (const { checkpoint } of book.contradicted) {
-      const { node, size, root } = checkpoint;
-      alerts.see('checkpoint-false', node, `signed ${root} for ${size} decisions, which have another root`, now());
-    }
     const { roster } = statements;
     const { members } = roster;
     const stands = ({ checkpoint }: KnownCheckpoint): boolean => statements.stands(checkpoint);
     const against = contradictingMajority({ self: null, book, roster, stands });
     if (against.length > 0) alerts.see('log-contradicted', 'log', `by ${against.join(', ')}`, now());
+    for (const { checkpoint } of shownFalse(book, against)) {
+      const { node, size, root } = checkpoint;
+      alerts.see('checkpoint-false', node, `signed ${root} for ${size} decisions, which have another root`, now());
+    }
     for (const { node, earlier, later } of this.#retractions.values()) {
       const [before, after] = [readCheckpoint(earlier).checkpoint, readCheckpoint(later).checkpoint];
       alerts.see('vouched-less', node, `less at ${after.size} decisions than at ${before.size}`, now());

@@ -24,6 +24,8 @@ export interface RosterRouteRooms {
   readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
 }
 
+/** The federation's rosters, and the vote on the next. Answered while a start waits: for a member that is gone for good. */
+export const ROSTERS_PATH = '/rosters';
 /** The longest roster, whose quotes are escaped. */
 const MAX_BYTES = 2 * MAX_ROSTER_CHARACTERS;
 
@@ -32,8 +34,8 @@ const validateName = validator(NameRosterShape);
 /** The federation's rosters as an operator reads them, and has their node sign and name the next. */
 export function rosterRoutes(rooms: RosterRouteRooms): readonly OperatorRoute[] {
   return [
-    operatorRoute('GET', '/rosters', () => rostersAnswer(rooms)),
-    operatorRoute('POST', '/rosters', async (context) => {
+    operatorRoute('GET', ROSTERS_PATH, () => rostersAnswer(rooms)),
+    operatorRoute('POST', ROSTERS_PATH, async (context) => {
       const { statement } = validateName(await bodyOf(context));
       const hash = await refusable(() => rooms.votes.sign(statement));
       return { node: rooms.self, version: rosterStatement.parse(statement).version, hash };

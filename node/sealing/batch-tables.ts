@@ -1,5 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Tile } from '../../protocol/merkle/tiles.ts';
+import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { statementCodec } from '../store/statement-codec.ts';
@@ -43,4 +44,13 @@ export async function readBatchOf(store: Reads, node: NodeId, seq: number): Prom
   const row = await batchFirstTable.last(store, [node], seq);
   const batch = row && (await readBatch(store, node, row[1]));
   return batch && seq < batch.envelope.first + batch.envelope.size ? batch : undefined;
+}
+
+/** Leaf of a record in its batch. Throws `RangeError` where the store misses it. */
+export async function readBatchLeaf(store: Reads, { node, batch, first }: Envelope, seq: number): Promise<Uint8Array> {
+  const at = seq - first;
+  const tile = await tileTable.get(store, node, batch, 0, Math.floor(at / TILE_WIDTH));
+  const leaf = tile && splitHashes(tile)[at % TILE_WIDTH];
+  if (leaf === undefined) throw new RangeError(`leaf ${seq} of batch ${node}/${batch} is missing`);
+  return leaf;
 }

@@ -34,7 +34,7 @@ export interface NodeStartOptions {
   readonly store: Store;
   readonly marks: StartMarks;
   readonly names: OwnNames;
-  readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd'>;
+  readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd' | 'removal'>;
   readonly federation: Pick<Federation, 'halted' | 'pokeOwnChain' | 'recoverOwnChain'>;
   readonly anchoring: Pick<Anchoring, 'readTopic' | 'start' | 'startStatements'>;
   readonly namer: Pick<StatementNamer, 'start'>;
@@ -95,7 +95,9 @@ export class NodeStart {
    * the node was halted. Rejects when the signal ends.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { self, store, federation, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } = this.#options;
+    const { self, store, federation, follower, anchoring, namer, intake, sealer, ownKeys, marks, isUnread } = this.#options;
+    // One that was removed and is done signs nothing, and nobody answers it.
+    if (follower.removal?.isReleased === true) return;
     this.#heldAtStart = (await readHead(store, self))?.envelope.batch ?? 0;
     anchoring.startStatements();
     const over = new AbortController();
@@ -111,7 +113,7 @@ export class NodeStart {
       over.abort();
       await reading?.catch(() => undefined);
     }
-    if (federation.halted === null) {
+    if (federation.halted === null || federation.halted === 'removed') {
       await this.#settle();
       await marks.noteSigning();
     }

@@ -173,7 +173,12 @@ export class Agreement {
   /** These messages, which `nextFinal` gave, are processed: the position moves past them. */
   advance(messages: readonly FinalMessage[]): void {
     this.#final.advance(messages);
-    for (const trail of this.#trails.values()) trail.advance(this.position);
+    for (const [source, trail] of this.#trails) {
+      // What it told otherwise is forgotten below, and must not be forgiven with that.
+      const other = messages.find(({ sequence, runningHash }) => (trail.hashAt(sequence) ?? runningHash) !== runningHash);
+      if (other !== undefined) this.#contradict(source, 'final', other.sequence);
+      trail.advance(this.position);
+    }
   }
 
   #restart(trail: Trail): void {
@@ -263,8 +268,10 @@ export class Agreement {
   #compareWith(agreed: Line): void {
     for (const [source, trail] of this.#trails) {
       const at = contradictionOf(agreed, trail);
+      // Where its trail begins is what is final, and no word of its own.
+      const hasSpoken = trail.head.sequence > trail.base.sequence;
       if (at !== null) this.#contradict(source, 'agreed', at);
-      else this.#contradictions.clear(source, Math.min(agreed.upTo, compareTrails(agreed.trail, trail).equal));
+      else if (hasSpoken) this.#contradictions.clear(source, Math.min(agreed.upTo, compareTrails(agreed.trail, trail).equal));
     }
     for (const { sequence, runningHash } of this.#consensus) {
       const known = sequence <= agreed.upTo ? agreed.trail.hashAt(sequence) : undefined;

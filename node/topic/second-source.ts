@@ -9,6 +9,7 @@ export interface SecondSourcePort {
   readonly agreement: Agreement;
   /** Sequence number and running hash of the topic, by consensus nodes. Costs a fee. Throws where it has no answer. */
   readonly topicInfo: (signal: AbortSignal) => Promise<TopicPoint>;
+  /** Epoch milliseconds, for what is shown: every wait goes by the monotonic clock. */
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Logger;
@@ -28,15 +29,16 @@ const LOOK_MS = 30_000;
 export class SecondSource {
   readonly #port: SecondSourcePort;
   readonly #wake = new Wake();
-  /** When the mirrors reached further than is agreed on, by sequence number. */
-  #seen: { readonly sequence: number; readonly at: number }[] = [];
+  /** When the mirrors reached further than is agreed on, by sequence number: for what is shown, and by the monotonic clock. */
+  #seen: { readonly sequence: number; readonly at: number; readonly since: number }[] = [];
+  /** By the monotonic clock. */
   #endWantedAt: number | null = null;
   #agreed = 0;
   #fruitless = 0;
   #failures = 0;
-  /** After an answer that did not help. */
+  /** After an answer that did not help, by the monotonic clock. */
   #restsUntil = 0;
-  /** After a failure. */
+  /** After a failure, by the monotonic clock. */
   #failedUntil = 0;
   #failure: string | null = null;
   #lastAnswerAt: number | null = null;
@@ -75,12 +77,14 @@ export class SecondSource {
     this.#agreed = agreed;
     const read = agreement.highestRead();
     this.#seen = this.#seen.filter(({ sequence }) => sequence > agreed && sequence <= read);
-    if (read > (this.#seen.at(-1)?.sequence ?? agreed)) this.#seen.push({ sequence: read, at: now() });
+    if (read > (this.#seen.at(-1)?.sequence ?? agreed)) {
+      this.#seen.push({ sequence: read, at: now(), since: performance.now() });
+    }
     if (this.#seen.length > MAX_SEEN) this.#seen.splice(1, 1);
     this.#wake.ring();
   }
 
-  /** The end of the topic is to be asked for, at an epoch time in milliseconds. */
+  /** The end of the topic is to be asked for, at a time of the monotonic clock in milliseconds. */
   wantEnd(at: number): void {
     this.#endWantedAt = at;
     this.#wake.ring();
@@ -88,30 +92,30 @@ export class SecondSource {
 
   /** Until the signal ends. */
   async run(): Promise<void> {
-    const { signal, now } = this.#port;
+    const { signal } = this.#port;
     while (!signal.aborted) {
-      const pause = this.#dueAt() - now();
+      const pause = this.#dueAt() - performance.now();
       if (pause > 0) await this.#wake.wait(Math.min(pause, LOOK_MS), signal);
       else await this.#ask();
     }
   }
 
   #dueAt(): number {
-    const since = this.waitingSince;
-    const waited = since === null ? Infinity : since + this.#port.waitMs;
+    const since = this.#seen[0]?.since;
+    const waited = since === undefined ? Infinity : since + this.#port.waitMs;
     return Math.max(this.#failedUntil, Math.min(Math.max(waited, this.#restsUntil), this.#endWantedAt ?? Infinity));
   }
 
   async #ask(): Promise<void> {
     const { agreement, topicInfo, signal, now, random, waitMs, onAnswer } = this.#port;
-    const askedAt = now();
+    const askedAt = performance.now();
     let point: TopicPoint;
     try {
       point = await topicInfo(signal);
     } catch (error) {
       if (signal.aborted) return;
       this.#noteFailure(error);
-      this.#failedUntil = now() + backOff(++this.#failures, random());
+      this.#failedUntil = performance.now() + backOff(++this.#failures, random());
       return;
     }
     this.#failures = 0;
@@ -120,7 +124,7 @@ export class SecondSource {
     this.#end = { askedAt, sequence: point.sequence };
     if (this.#endWantedAt !== null && this.#endWantedAt <= askedAt) this.#endWantedAt = null;
     // Before `onAnswer`: where the answer helps, there is no rest.
-    this.#restsUntil = now() + Math.min(MAX_PAUSE_MS, waitMs * 2 ** Math.min(this.#fruitless++, 16));
+    this.#restsUntil = performance.now() + Math.min(MAX_PAUSE_MS, waitMs * 2 ** Math.min(this.#fruitless++, 16));
     agreement.noteConsensus(point);
     onAnswer();
   }

@@ -10,6 +10,7 @@ import type { MessageSource } from './message-source.ts';
 export interface SourceReaderPort {
   readonly agreement: Agreement;
   readonly source: MessageSource;
+  /** Epoch milliseconds, for what is shown. */
   readonly now: () => number;
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
@@ -25,7 +26,7 @@ export interface SourceReaderPort {
 
 /** Where a source says that the topic ends. */
 export interface TopicEnd {
-  /** Epoch milliseconds at which it was asked. */
+  /** When it was asked, by the monotonic clock. In milliseconds. */
   readonly askedAt: number;
   readonly sequence: number;
 }
@@ -92,7 +93,7 @@ export class SourceReader {
     const after = agreement.nextRead(this.name);
     this.#isPaused = after === null;
     if (after === null) return 'paused';
-    const askedAt = now();
+    const askedAt = performance.now();
     let page: readonly TopicMessage[];
     let taken: number;
     try {

@@ -29,6 +29,7 @@ export interface TopicReadingOptions {
   readonly onFinal: (messages: readonly FinalMessage[]) => Promise<void>;
   /** What this node tells has changed: to be told to every member, in this order. Must not throw. */
   readonly onAgreed?: (point: TopicPoint) => void;
+  /** Epoch milliseconds, for what is shown: no wait goes by them. */
   readonly now: () => number;
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
@@ -46,7 +47,7 @@ const FAST_FOR_MS = 5_000;
 
 /** Somebody waits until the topic was processed to an end of it. */
 interface EndWaiter {
-  /** Epoch milliseconds: answers to earlier questions say nothing. */
+  /** Of the monotonic clock: answers to earlier questions say nothing. */
   readonly since: number;
   /** By source that nobody contradicts, where its answers since then ended first. */
   readonly told: Map<string, number>;
@@ -70,6 +71,7 @@ export class TopicReading implements AsyncDisposable {
   readonly #deliverable = new Wake();
   readonly #endWaiters = new Set<EndWaiter>();
   #loops: readonly Promise<void>[] | undefined;
+  /** Of the monotonic clock. */
   #fastUntil = 0;
   #told: TopicPoint;
 
@@ -88,7 +90,7 @@ export class TopicReading implements AsyncDisposable {
     const { signal } = this.#ending;
     const onAnswer = (): void => this.#noteChange();
     const intervalMs = options.intervalMs ?? READ_INTERVAL_MS;
-    const isFast = (): boolean => now() < this.#fastUntil;
+    const isFast = (): boolean => performance.now() < this.#fastUntil;
     const common = { agreement, now, random, log, signal, onAnswer };
     this.#readers = sources.map((source) => new SourceReader({ ...common, source, intervalMs, isFast }));
     const waitMs = options.secondSourceMs ?? SECOND_SOURCE_MS;
@@ -102,7 +104,7 @@ export class TopicReading implements AsyncDisposable {
 
   /** A message is awaited: every mirror is read now, and often for a while. */
   poke(): void {
-    this.#fastUntil = this.#options.now() + FAST_FOR_MS;
+    this.#fastUntil = performance.now() + FAST_FOR_MS;
     for (const reader of this.#readers) reader.wake();
   }
 
@@ -131,10 +133,11 @@ export class TopicReading implements AsyncDisposable {
 
   /**
    * Resolves once the topic was processed to what was its end at the call or soon after, by two sources' first answers to
-   * questions from then on: what is written meanwhile is not waited for. Rejects when the signal ends.
+   * questions from then on: what is written meanwhile is not waited for. A clock that is set meanwhile changes nothing.
+   * Rejects when the signal ends.
    */
   async readToEnd(signal: AbortSignal): Promise<void> {
-    const since = this.#options.now();
+    const since = performance.now();
     const waitMs = this.#options.secondSourceMs ?? SECOND_SOURCE_MS;
     // Where two mirrors can answer, consensus nodes are asked only when they do not.
     this.#second?.wantEnd(this.#readers.length < 2 ? since : since + waitMs);

@@ -1,8 +1,7 @@
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import type { JudgingTerms } from './judge-bundle.ts';
+import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 import { JudgingThread } from './judging-thread.ts';
-import type { LogQuestions } from './log-knowledge.ts';
 
 /** A usual bundle has about 60,000. In characters. */
 const SHORT_CHARACTERS = 256 << 10;
@@ -18,7 +17,7 @@ export class BundleJudge implements AsyncDisposable {
   readonly #long = new JudgingThread();
 
   /** What a bundle asks a node's log about. Throws what `JudgingThread.questions` throws. */
-  questions(text: string, limits: ParseOptions): Promise<LogQuestions> {
+  questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
     return this.#threadFor(text).questions(text, limits);
   }
 

@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
-import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 
 /** What so many members have to say by their checkpoints. */
 export interface Need {

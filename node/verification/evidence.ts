@@ -1,5 +1,6 @@
 import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts';
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
@@ -103,13 +104,22 @@ export async function decisionNaming(
   return envelopeNamedBy(decision) === hashText(nativeSuite, signed.statement) ? decision : null;
 }
 
+/** Path of a record to the root of its batch. Throws `RangeError` where the store misses a tile, or part of one. */
+export function readBatchPath(
+  { store, trees }: Pick<EvidenceSources, 'store' | 'trees'>,
+  envelope: Envelope,
+  seq: number,
+): Promise<Uint8Array[]> {
+  const { node, batch } = envelope;
+  return trees.batchPath(envelope, seq, (level, index) => readTile(store, node, batch, level, index));
+}
+
 async function batchProof(
-  { store, trees }: EvidenceSources,
+  sources: EvidenceSources,
   { seq }: AttestationRecord,
   { envelope, signed }: StoredBatch,
 ): Promise<NonNullable<RecordProof['batch']>> {
-  const { node, batch } = envelope;
-  const path = await trees.batchPath(envelope, seq, (level, index) => readTile(store, node, batch, level, index));
+  const path = await readBatchPath(sources, envelope, seq);
   return { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) };
 }
 

@@ -2,7 +2,7 @@ import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import { majorityOf, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
 import type { Bundle, DecisionProof, RosterEntry } from '../../protocol/verdict/bundle.ts';
-import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { chooseCheckpoints, isMet, type Need } from './checkpoint-choice.ts';
 import { placeDecision } from './decision-paths.ts';
 import type { LogKnowledge, LogSources, RevocationInForce, RosterInForce } from './log-knowledge.ts';

@@ -7,9 +7,11 @@ import { StatementError } from '../../protocol/statement/statement.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
-import { BundleError, parseBundle } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
+import { type GivenReceipt, givenReceipt } from './given-receipt.ts';
 import { isUnclear, type LogAnswers, type LogQuestions, logViewOf } from './log-knowledge.ts';
 import { keysSigning } from './signing-keys.ts';
 
@@ -21,15 +23,22 @@ export interface JudgingTerms {
   readonly limits: ParseOptions;
 }
 
+/** What a bundle asks a node's log about, and the receipt that it shows. */
+export interface BundleQuestions extends LogQuestions {
+  /** Null where the record cannot be read. */
+  readonly receipt: GivenReceipt | null;
+}
+
 const EARLIER_FORMAT = 'meridian-bundle/1';
 const REPLACED = 'is of release 0.1 and is read no more: fetch the bundle of its record anew from a node';
 
 /**
- * What a bundle that anyone brings asks a node's log about. Throws `JsonError` where it is no JSON, `BundleError` where
+ * What a bundle that anyone brings asks a node's log about. Throws `JsonError` where it is no JSON, `FileError` where
  * it is malformed.
  */
-export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
-  const { decision, batch, checkpoints, revocations, rosters, linked = [] } = readBundle(text, limits);
+export function questionsOf(suite: Suite, text: string, limits: ParseOptions): BundleQuestions {
+  const bundle = readBundle(text, limits);
+  const { decision, batch, checkpoints, revocations, rosters, linked = [] } = bundle;
   const proofs = [{ decision, batch }, ...linked];
   const decisions = [...proofs, ...revocations, ...rosters].flatMap((each) => each.decision ?? []);
   const envelopes = proofs.flatMap((proof) => (proof.batch === null ? [] : [proof.batch.envelope]));
@@ -37,6 +46,7 @@ export function questionsOf(text: string, limits: ParseOptions): LogQuestions {
     places: unique(decisions.flatMap((each) => read(() => decisionText.parse(each.text).index))),
     sizes: unique(checkpoints.flatMap((each) => read(() => checkpointStatement.parse(each.text).size))),
     batches: unique(envelopes).flatMap((envelope) => read(() => envelopeStatement.parse(envelope))),
+    receipt: givenReceipt(suite, bundle),
   };
 }
 
@@ -56,7 +66,7 @@ export function judgeBundle(suite: Suite, text: string, { log, at, limits }: Jud
 function readBundle(text: string, limits: ParseOptions): Bundle {
   const value = parseJson(text, limits);
   if (!isJsonObject(value)) throw new JsonError('syntax', 'it is no object');
-  if (value.format === EARLIER_FORMAT) throw new BundleError('malformed', '/format', REPLACED);
+  if (value.format === EARLIER_FORMAT) throw new FileError('malformed', '/format', REPLACED);
   return parseBundle(value);
 }
 

@@ -1,11 +1,10 @@
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import { JsonError, type JsonErrorCode } from '../../protocol/json/value.ts';
-import { BundleError } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
-import type { JudgingTerms } from './judge-bundle.ts';
 import { BusyError } from '../semaphore.ts';
 import { WorkerError, WorkerPool } from '../worker-pool.ts';
-import type { LogQuestions } from './log-knowledge.ts';
+import type { BundleQuestions, JudgingTerms } from './judge-bundle.ts';
 
 /** What the thread is told, one at a time: to read what a bundle asks about, or to judge it. */
 export type JudgingOrder =
@@ -14,11 +13,11 @@ export type JudgingOrder =
 
 /** What it says to each order. */
 export type JudgingWord =
-  | { readonly questions: LogQuestions }
+  | { readonly questions: BundleQuestions }
   | { readonly judged: Verdict }
   | {
       readonly malformed: {
-        readonly code: BundleError['code'];
+        readonly code: FileError['code'];
         readonly pointer: string;
         readonly message: string;
       };
@@ -58,14 +57,14 @@ export class JudgingThread implements AsyncDisposable {
     });
   }
 
-  /** What a bundle asks a node's log about. Throws `JsonError`, `BundleError` or `JudgingError`. */
-  async questions(text: string, limits: ParseOptions): Promise<LogQuestions> {
+  /** What a bundle asks a node's log about. Throws `JsonError`, `FileError` or `JudgingError`. */
+  async questions(text: string, limits: ParseOptions): Promise<BundleQuestions> {
     const word = await this.#do({ text, limits });
     if ('questions' in word) return word.questions;
     throw new JudgingError('the thread answered something else');
   }
 
-  /** Throws `JsonError`, `BundleError` or `JudgingError`. */
+  /** Throws `JsonError`, `FileError` or `JudgingError`. */
   async judge(text: string, terms: JudgingTerms): Promise<Verdict> {
     const word = await this.#do({ text, terms });
     if ('judged' in word) return word.judged;
@@ -83,7 +82,7 @@ export class JudgingThread implements AsyncDisposable {
     });
     if ('malformed' in word) {
       const { code, pointer, message } = word.malformed;
-      throw new BundleError(code, pointer, message);
+      throw new FileError(code, pointer, message);
     }
     if ('notJson' in word) throw new JsonError(word.notJson.code, word.notJson.message);
     return word;

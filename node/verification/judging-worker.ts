@@ -1,7 +1,7 @@
 // A thread that judges bundles, one after the other. What it throws ends it, and fails the bundle under work.
 import { parentPort } from 'node:worker_threads';
 import { JsonError } from '../../protocol/json/value.ts';
-import { BundleError } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { cachingSuite } from '../keys/caching-suite.ts';
 import { judgeBundle, questionsOf } from './judge-bundle.ts';
@@ -13,10 +13,10 @@ parentPort?.on('message', (order: JudgingOrder) => parentPort?.postMessage(wordO
 
 function wordOn(order: JudgingOrder): JudgingWord {
   try {
-    if ('limits' in order) return { questions: questionsOf(order.text, order.limits) };
+    if ('limits' in order) return { questions: questionsOf(suite, order.text, order.limits) };
     return { judged: judgeBundle(suite, order.text, order.terms) };
   } catch (error) {
-    if (error instanceof BundleError) {
+    if (error instanceof FileError) {
       const { code, pointer, message } = error;
       return { malformed: { code, pointer, message } };
     }

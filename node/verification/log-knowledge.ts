@@ -6,7 +6,8 @@ import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
-import type { CheckpointBook, KnownCheckpoint } from '../log/checkpoint-book.ts';
+import type { CheckpointBook } from '../log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
 import type { NodeKey } from './signing-keys.ts';
 

@@ -11,7 +11,7 @@ import { type MisdeedProof, PROOF_FORMAT } from '../../protocol/proof/misdeed.ts
 import type { ProofWord } from '../../protocol/proof/proof-word.ts';
 import type { Equivocation } from '../federation/equivocations.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { KnownCheckpoint } from '../log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import type { LedgerName } from '../log/rival-name.ts';
 import type { Need } from './checkpoint-choice.ts';

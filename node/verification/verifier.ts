@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { LinkedRecord } from '../../protocol/evidence/linked-record.ts';
@@ -8,8 +9,10 @@ import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vaul
 import { disclosureOf } from './bundles.ts';
 import type { BundleJudge } from './bundle-judge.ts';
 import type { Evidence } from './evidence.ts';
+import type { GivenReceipt } from './given-receipt.ts';
 import type { LinkedReader } from './linked-evidence.ts';
 import type { LogKnowledge } from './log-knowledge.ts';
+import type { ReceiptsNotKept } from './receipts-not-kept.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
 import { CLASS_BOUNDS } from '../limits/route-weights.ts';
@@ -35,6 +38,9 @@ export interface VerifierOptions {
   readonly now: () => number;
   /** Judges the bundles that anyone brings. */
   readonly bundles: Pick<BundleJudge, 'judge' | 'questions'>;
+  /** Told of the receipts of bundles that are not verified. */
+  readonly receipts: Pick<ReceiptsNotKept, 'note'>;
+  readonly log: Logger;
 }
 
 /** The verdict on a record of which this node has evidence. */
@@ -89,8 +95,22 @@ export class Verifier {
    */
   async verifyBundle(text: string, limits: ParseOptions): Promise<Verdict> {
     const { now, bundles, knowledge } = this.#options;
-    const log = await knowledge.ask(await bundles.questions(text, limits));
-    return bundles.judge(text, { log, at: timestampOf(now()), limits });
+    const { receipt, ...questions } = await bundles.questions(text, limits);
+    const log = await knowledge.ask(questions);
+    const verdict = await bundles.judge(text, { log, at: timestampOf(now()), limits });
+    // What is verified is in the decided batch.
+    if (receipt !== null && !verdict.verified) await this.#note(receipt);
+    return verdict;
+  }
+
+  /** The verdict is what was asked for: it is given whatever becomes of the receipt. */
+  async #note(receipt: GivenReceipt): Promise<void> {
+    try {
+      await this.#options.receipts.note(receipt);
+    } catch (error) {
+      const { node, seq } = receipt;
+      this.#options.log.error({ err: error, node, seq }, 'a receipt could not be compared with the decided batch');
+    }
   }
 
   async #payloadOf(evidence: Evidence): Promise<Pick<Judging, 'disclosure' | 'payload'>> {

@@ -53,21 +53,30 @@ export const EquivocationsAnswerShape = Closed({
   success: Type.Literal(true),
   /** In order of nodes and numbers. */
   equivocations: Type.Array(EquivocationShape, { maxItems: EQUIVOCATIONS_PAGE }),
-  /** On the first page: checkpoints that the tree of this node contradicts, one of a member. */
+  /**
+   * On the first page: checkpoints that the tree of this node contradicts, at most two of a member; none while most members
+   * contradict that tree.
+   */
   falseCheckpoints: Type.Array(SignedCheckpointShape),
+  /** On the first page: records in whose place the decided batch holds another, though their node gave a receipt for them. */
+  receiptsNotKept: Type.Array(Closed({ node: NodeIdShape, seq: OrdinalShape })),
   nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
 });
 export type EquivocationsAnswer = Static<typeof EquivocationsAnswerShape>;
 
 /** Proofs of one page at most: each carries what the federation says of itself. */
 export const MISDEED_PROOFS_PAGE = 4;
+/** False checkpoints of one member that are shown: the earliest, and that of the largest tree. */
+const FALSE_SHOWN = 2;
+/** Receipts of one node that are kept as evidence: one proves what many would. */
+export const RECEIPTS_OF_A_NODE = 4;
 
 /** `GET /v1/equivocations/:node`. */
 export const MisdeedProofsAnswerShape = Closed({
   success: Type.Literal(true),
   node: NodeIdShape,
   /** Each is a file by itself. */
-  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + 1 }),
+  proofs: Type.Array(MisdeedProofShape, { maxItems: MISDEED_PROOFS_PAGE + FALSE_SHOWN + RECEIPTS_OF_A_NODE }),
   nextCursor: OrNull(Type.String({ maxLength: MAX_CURSOR })),
 });
 export type MisdeedProofsAnswer = Static<typeof MisdeedProofsAnswerShape>;
@@ -100,6 +109,7 @@ export const EQUIVOCATIONS_EXAMPLE = {
     },
   ],
   falseCheckpoints: [],
+  receiptsNotKept: [{ node: 'eu', seq: 5120 }],
   nextCursor: null,
 };
 

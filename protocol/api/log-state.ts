@@ -25,7 +25,7 @@ export const LogHealthShape = Closed({
   root: Sha256Shape,
   waitingFor: WaitingForShape,
   contradictions: Type.Array(ContradictionShape),
-  /** Members whose checkpoint this node's own tree contradicts. */
+  /** Members whose checkpoint this node's own tree contradicts; none while most contradict that tree. */
   falseCheckpoints: Type.Array(NodeIdShape),
   /** Most members, where they say otherwise than this node's own tree: it was fooled, and signs nothing more. */
   contradictedBy: Type.Array(NodeIdShape),
@@ -66,11 +66,25 @@ export const LogStateShape = Closed({
   vouched: Type.Record(Type.String(), OrdinalShape),
   /** Decided batches that are held and not derived, each at the end of its chain; `code` says why. */
   underived: Type.Array(Closed({ node: NodeIdShape, batch: OrdinalShape, code: Type.String() })),
+  /**
+   * Decided batches that are not held here, each the next of its chain: `since` is the ledger time of the decision, `without`
+   * says who was asked since this node's start and does not hold it, `unasked` who was not. Where nobody holds it but in a
+   * backup, the chain waits; that it is lost for good nobody can know.
+   */
+  lacking: Type.Array(
+    Closed({
+      node: NodeIdShape,
+      batch: OrdinalShape,
+      since: TimestampShape,
+      without: Type.Array(NodeIdShape),
+      unasked: Type.Array(NodeIdShape),
+    }),
+  ),
   /** Nodes whose chain cannot go on: the ledger decided a batch that nobody can derive. */
   closed: Type.Array(NodeIdShape),
   /** Newest checkpoint of each member that this node's own tree agrees with; `behind`: decisions that it does not cover. */
   checkpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, behind: CountShape })),
-  /** Checkpoints that this node's own tree contradicts: evidence against their members. */
+  /** Checkpoints that this node's own tree contradicts: evidence against their members. None while most contradict it. */
   falseCheckpoints: Type.Array(Closed({ node: NodeIdShape, keyId: Sha256Shape, size: OrdinalShape, root: Sha256Shape })),
 });
 export type LogState = Static<typeof LogStateShape>;
@@ -107,6 +121,7 @@ export const LOG_STATE_EXAMPLE = {
   needsRoster: null,
   vouched: { eu: 411, us: 395 },
   underived: [],
+  lacking: [],
   closed: [],
   checkpoints: [{ node: 'us', keyId: EXAMPLE_HASH, size: 1203, behind: 1 }],
   falseCheckpoints: [],

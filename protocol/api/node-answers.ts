@@ -30,12 +30,14 @@ export const HealthAnswerShape = Closed({
   version: Type.String(),
   checks: Closed({
     storage: Type.Enum(['ok', 'failing', 'warn', 'full']),
-    signer: Type.Enum(['ok', 'clock-off', 'closed', 'contradicted', 'failing', 'halted', 'recovering', 'refused']),
+    signer: Type.Enum(['ok', 'clock-off', 'closed', 'contradicted', 'failing', 'halted', 'recovering', 'refused', 'removed']),
     ledger: Type.Enum(['ok', 'delayed', 'unreachable']),
     queueDepth: CountShape,
   }),
   /** What a node whose signer is `recovering` waits for. */
   waits: Type.Array(StartWaitShape),
+  /** Of a node that was removed: whether all that it recorded is decided and vouched for, so that it may be stopped. */
+  removed: OrNull(Closed({ released: Type.Boolean() })),
   log: LogHealthShape,
 });
 
@@ -47,6 +49,7 @@ export const HEALTH_EXAMPLE = {
   version: '0.1.0',
   checks: { storage: 'ok', signer: 'ok', ledger: 'ok', queueDepth: 0 },
   waits: [],
+  removed: null,
   log: LOG_HEALTH_EXAMPLE,
 };
 

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { catchUp } from './federation/catch-up.ts';
 import { latency } from './federation/latency.ts';
 import { linked } from './federation/linked.ts';
+import { start } from './federation/start.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
 import { http } from './http/http.ts';
@@ -29,6 +30,7 @@ const PARTS: readonly Part[] = [
   linked,
   latency,
   storage,
+  start,
   payments,
   waiting,
   lists,

@@ -2,11 +2,12 @@ import { parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonValue } from '../../protocol/json/value.ts';
 import { judgeProof, type ProofVerdict } from '../../protocol/proof/judge-proof.ts';
 import { PROOF_FORMAT } from '../../protocol/proof/misdeed.ts';
-import { parseProof, ProofError } from '../../protocol/proof/parse-proof.ts';
+import { parseProof } from '../../protocol/proof/parse-proof.ts';
 import type { Suite } from '../../protocol/suite/suite.ts';
 import { type Bundle, BUNDLE_FORMAT, BUNDLE_MAX_DEPTH } from '../../protocol/verdict/bundle.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
-import { BundleError, parseBundle } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import type { ExitCode } from '../../protocol/verdict/word.ts';
@@ -73,7 +74,7 @@ function formatOf(value: JsonValue): JsonValue | undefined {
 
 /** Whether the file is at fault, and not this program. */
 function isOfFile(error: unknown): error is Error {
-  const isRefusal = [BundleError, ProofError, JsonError, UnreadableFileError].some((refusal) => error instanceof refusal);
+  const isRefusal = [FileError, JsonError, UnreadableFileError].some((refusal) => error instanceof refusal);
   if (isRefusal) return true;
   return error instanceof Error && 'syscall' in error;
 }

@@ -6,7 +6,8 @@ import { createInterface } from 'node:readline';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { isSha256Hash } from '../../protocol/hash.ts';
 import { JsonError } from '../../protocol/json/value.ts';
-import { BundleError, parseBundleText } from '../../protocol/verdict/parse.ts';
+import { FileError } from '../../protocol/verdict/file-reader.ts';
+import { parseBundleText } from '../../protocol/verdict/parse.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { answersOfPage } from '../browser/page.ts';
 import { browserOnPath, bundleVerifier, verifierApart } from '../browser/verifier-bundle.ts';
@@ -33,7 +34,7 @@ function libraryAnswer(text: string, pin: string): Answer {
     const { problems, linked, ...verdict } = verifyBundle(nativeSuite, parseBundleText(text), { pin });
     return answerOf(verdict, problems, linked);
   } catch (error) {
-    if (error instanceof BundleError || error instanceof JsonError) return UNREADABLE;
+    if (error instanceof FileError || error instanceof JsonError) return UNREADABLE;
     throw error;
   }
 }

@@ -1,5 +1,9 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { copyStore } from '../../node/backup/copy-store.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { nodeId } from '../../protocol/ids.ts';
@@ -9,6 +13,7 @@ import { parseBundle } from '../../protocol/verdict/parse.ts';
 import type { Word } from '../../protocol/verdict/word.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 import { until } from '../fixtures/until.ts';
+import { waitsOf } from '../node/start/starting.ts';
 import { ScriptedMirror } from '../node/topic/scripted-mirror.ts';
 import { chain, headOf } from '../node/topic/topic-chain.ts';
 import { TopicWriter } from '../node/topic/topic-writer.ts';
@@ -101,6 +106,37 @@ test('the spam of a stranger and of a member on the open topic decides nothing, 
   await areVerified(network, ids);
   const logs = FIVE.map((node) => network.node(node).context.federationLog);
   for (const { size, state } of logs) assert.equal([size, state.rosters.length, state.revoked], [3, 1, {}]);
+});
+
+test('a snapshot restored while the ledger is away signs nothing, then goes on where its chain ended, and no verdict turns', async () => {
+  await using network = await TestNetwork.start({ nodes: FIVE, ledger: 'local' });
+  const faults = network.ledger.local?.ledger.faults;
+  const eu = network.node('eu');
+  const folder = await mkdtemp(join(tmpdir(), 'meridian-snapshot-'));
+  const ids = await recorded(network, 'eu', 1);
+  await areVerified(network, ids);
+  await copyStore(eu.context.store, join(folder, 'store'), nodeId('eu'), Date.now, new AbortController().signal);
+  ids.push(...(await recorded(network, 'eu', 2)));
+  await areVerified(network, ids);
+  await eu.stop();
+  await rm(join(eu.config.home, 'store'), { recursive: true });
+  await rename(join(folder, 'store'), join(eu.config.home, 'store'));
+  faults?.set({ unavailable: 1, mirrorDown: true });
+  const starting = eu.start();
+  starting.catch(() => undefined);
+  await until('it to wait for the ledger', async () => (await waitsOf(eu)).includes('ledger'), PATIENCE_MS);
+  const { status } = await eu.post('/v1/attest', { sourceId: 'restored', data: { input: 1 } });
+  assert.is(status, 503);
+  assert.is((await network.node('us').get(`/v1/verify/${ids.at(-1)}`)).body.verified, true);
+  faults?.set({ unavailable: 0, mirrorDown: false });
+  await starting;
+  ids.push(...(await recorded(network, 'eu', 1)));
+  await areVerified(network, ids);
+  for (const name of FIVE) {
+    const { chains, equivocations } = network.node(name).context;
+    assert.equal([chains.head(nodeId('eu')).batch, equivocations.all()], [3, []], name);
+  }
+  await rm(folder, { recursive: true });
 });
 
 /** Names that look right: of batches that are not there, of a roster and of a revocation that nobody made. */

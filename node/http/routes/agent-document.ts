@@ -54,7 +54,7 @@ export function agentRoute({ agents, baseUrl }: AgentRouteRooms): KeyRoute {
         deactivatedAt: agent.deactivatedAt,
         attestationId: agent.registration.id,
       };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

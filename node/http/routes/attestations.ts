@@ -84,7 +84,7 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
         listedFrom: listedFrom === null ? null : timestampOf(listedFrom),
         nextCursor: next === null ? null : writeCursor([next.source, next.sourceSeq]),
       };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

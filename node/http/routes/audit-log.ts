@@ -69,7 +69,7 @@ export function auditLogRoute(store: Store): KeyRoute {
       const last = entries.at(-1);
       const nextCursor = hasMore && last !== undefined ? writeCursor([order, last.seq]) : null;
       const body: AuditLogAnswer = { success: true, account, entries, nextCursor };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }
@@ -108,7 +108,7 @@ export function auditExportRoute(store: Store): KeyRoute {
         const body = Readable.from(pieces).once('close', release);
         const disposition = `attachment; filename="audit-log-${account}.${asked}"`;
         const headers = { 'Content-Type': CONTENT_TYPES[asked], 'Content-Disposition': disposition };
-        return { body, headers: { ...headers, 'Cache-Control': 'no-store' } };
+        return { body, headers };
       } catch (error) {
         release();
         throw error;

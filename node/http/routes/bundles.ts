@@ -12,7 +12,7 @@ import { JsonError } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { BUNDLE_MAX_DEPTH, BundleShape } from '../../../protocol/verdict/bundle.ts';
-import { BundleError } from '../../../protocol/verdict/parse.ts';
+import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { proofWindowEndsAt } from '../../attestation/proof-window.ts';
@@ -163,7 +163,7 @@ async function judge(verifier: Pick<Verifier, 'verifyBundle'>, text: string): Pr
         cause: error,
       });
     }
-    if (!(error instanceof BundleError)) throw error;
+    if (!(error instanceof FileError)) throw error;
     const place = error.pointer || 'its root';
     throw new Problem('bundle-malformed', `The bundle is malformed at ${place}: ${error.message}.`);
   }

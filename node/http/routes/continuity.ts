@@ -66,7 +66,7 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
         forks: [...forks],
         nextCursor: next === null ? null : writeCursor([next, asked.to]),
       };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

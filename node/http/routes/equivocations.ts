@@ -16,7 +16,10 @@ import { equivocationTable } from '../../federation/equivocations.ts';
 import type { FederationKeys } from '../../federation/federation-keys.ts';
 import { type ShownSources, shownAfter } from '../../federation/shown-equivocations.ts';
 import type { CheckpointBook } from '../../log/checkpoint-book.ts';
+import { shownFalse } from '../../log/contradiction.ts';
+import type { LogFollower } from '../../log/log-follower.ts';
 import type { Misdeeds } from '../../verification/misdeeds.ts';
+import type { ReceiptsNotKept } from '../../verification/receipts-not-kept.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
@@ -24,11 +27,12 @@ import type { FreeRoute } from '../route.ts';
 
 export interface EquivocationRooms extends ShownSources {
   readonly checkpointBook: Pick<CheckpointBook, 'contradicted'>;
+  readonly follower: Pick<LogFollower, 'contradictedBy'>;
   readonly keys: Pick<FederationKeys, 'rosters'>;
   readonly misdeeds: Pick<Misdeeds, 'falseCheckpoint' | 'proofOf'>;
+  readonly receiptsNotKept: Pick<ReceiptsNotKept, 'all' | 'proofsOf'>;
 }
 
-const FRESH = { 'Cache-Control': 'no-store' };
 const PAGE_QUERY = {
   cursor: {
     description: '`nextCursor` of the page before.',
@@ -54,7 +58,9 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
       description:
         'Of each number the envelopes that the ledger names and those that members showed, as they were signed. `stands` ' +
         'where it is proven: the node’s own account named both, by keys that were not compromised. They accuse, and change ' +
-        'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts.',
+        'no verdict: the log decides each number once. `falseCheckpoints` are those that the tree of this node contradicts, ' +
+        'at most two of a member, and none while most members contradict that tree: then it is this node that was fooled. ' +
+        '`receiptsNotKept` are records in whose place the decided batch of their node holds another one.',
       query: PAGE_QUERY,
       answer: { shape: EquivocationsAnswerShape, example: EQUIVOCATIONS_EXAMPLE },
       problems: ['invalid-field'],
@@ -62,14 +68,15 @@ function equivocationsRoute(rooms: EquivocationRooms): FreeRoute {
     async answer({ query }) {
       const { cursor } = readQuery(query);
       const { page, next } = await shownAfter(rooms, cursor === undefined ? null : placeOf(cursor), EQUIVOCATIONS_PAGE);
-      const contradicted = cursor === undefined ? rooms.checkpointBook.contradicted : [];
+      const contradicted = cursor === undefined ? shownFalse(rooms.checkpointBook, rooms.follower.contradictedBy) : [];
       const body: EquivocationsAnswer = {
         success: true,
         equivocations: [...page],
         falseCheckpoints: contradicted.map(({ signed }) => signed),
+        receiptsNotKept: cursor === undefined ? [...(await rooms.receiptsNotKept.all())] : [],
         nextCursor: next === null ? null : writeCursor([next.node, next.batch]),
       };
-      return { body, headers: FRESH };
+      return { body };
     },
   };
 }
@@ -85,7 +92,7 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
       summary: 'Proofs of misbehaviour of one member',
       description:
         'Each is a `meridian-proof/2`, which `npm run verify` judges with no network: a checkpoint that is false by those ' +
-        'of other members, and of each number both envelopes with the ledger messages that name them. A number is left ' +
+        'of other members, a receipt that the decided batch does not keep, and of each number both envelopes with the ledger messages that name them. A number is left ' +
         'out until both envelopes and both messages are here.',
       params: { node: { description: 'Node id of a member, past or present.', shape: NodeIdShape, example: 'eu' } },
       query: PAGE_QUERY,
@@ -98,13 +105,14 @@ function misdeedProofsRoute(rooms: EquivocationRooms): FreeRoute {
       const after = cursor === undefined ? null : placeOf(cursor);
       const { proofs, next } = await proofsAfter(rooms, member, after?.batch ?? 0);
       const checkpoints = after === null ? await falseCheckpointsOf(rooms, member) : [];
+      const receipts = after === null ? await rooms.receiptsNotKept.proofsOf(member) : [];
       const body: MisdeedProofsAnswer = {
         success: true,
         node: member,
-        proofs: [...checkpoints, ...proofs],
+        proofs: [...checkpoints, ...receipts, ...proofs],
         nextCursor: next === null ? null : writeCursor([member, next]),
       };
-      return { body, headers: FRESH };
+      return { body };
     },
   };
 }
@@ -125,9 +133,10 @@ async function proofsAfter(
   return { proofs, next: null };
 }
 
-async function falseCheckpointsOf({ misdeeds, checkpointBook }: EquivocationRooms, node: NodeId): Promise<MisdeedProof[]> {
-  const known = checkpointBook.contradicted.find(({ checkpoint }) => checkpoint.node === node);
-  return known === undefined ? [] : [await misdeeds.falseCheckpoint(known)];
+async function falseCheckpointsOf(rooms: EquivocationRooms, node: NodeId): Promise<readonly MisdeedProof[]> {
+  const { misdeeds, checkpointBook, follower } = rooms;
+  const ofNode = shownFalse(checkpointBook, follower.contradictedBy).filter(({ checkpoint }) => checkpoint.node === node);
+  return Promise.all(ofNode.map((known) => misdeeds.falseCheckpoint(known)));
 }
 
 /** Throws `Problem` 400 or 404. */

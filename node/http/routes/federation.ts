@@ -21,6 +21,8 @@ export interface FederationSources {
   readonly faults: () => readonly PeerFaultCount[];
   readonly follower: LogSources;
   readonly vouching: VouchingView;
+  /** How far each member that was asked said that it holds a node's chain. */
+  readonly toldHeads: (node: NodeId) => ReadonlyMap<NodeId, number>;
 }
 
 /** `GET /v1/federation`: who belongs to it, what this node holds of each chain, who told two stories. */
@@ -35,8 +37,9 @@ export function federationRoute(sources: FederationSources): FreeRoute {
       problems: [],
     },
     async answer() {
-      const { self, keys, equivocations, catchingUp, faults, follower, vouching } = sources;
+      const { self, keys, equivocations, catchingUp, faults, follower, vouching, toldHeads } = sources;
       const { genesis, digest, current, hash } = keys.rosters;
+      const others = current.members.map(({ node }) => node).filter((node) => node !== self);
       return {
         body: {
           node: self,
@@ -47,13 +50,12 @@ export function federationRoute(sources: FederationSources): FreeRoute {
           rosterContradiction: keys.book.contradiction === null ? null : { ...keys.book.contradiction },
           ledger: { ...current.ledger },
           topic: topicState(follower),
-          log: logState(follower, vouching),
+          log: logState(follower, vouching, { others, toldHeads }),
           members: current.members.map((member) => memberBody(sources, member)),
           catchingUp: [...catchingUp()],
           equivocations: equivocations.all().map(({ node, batch, stands }) => ({ node, batch, stands })),
           faults: faults().map(({ peer, fault, count, last }) => ({ peer, fault, count, last: timestampOf(last) })),
         },
-        headers: { 'Cache-Control': 'no-store' },
       };
     },
   };

@@ -81,7 +81,7 @@ export function gapReportRoute({ store, now }: GapReportRooms): KeyRoute {
         sourceId: asked.sourceId ?? null,
         includeTest: asked.includeTest === 'true',
       });
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

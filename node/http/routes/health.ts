@@ -30,12 +30,11 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
       problems: [],
     },
     async answer() {
-      const { waits, ...checks } = health();
+      const { waits, removed, ...checks } = health();
       const hasRoom = checks.storage === 'ok' || checks.storage === 'warn';
       const accepts = hasRoom && checks.signer === 'ok';
       return {
         status: accepts ? 200 : 503,
-        headers: { 'Cache-Control': 'no-store' },
         body: {
           status: accepts ? 'ok' : 'unavailable',
           ts: timestampOf(now()),
@@ -44,6 +43,7 @@ export function healthRoute({ region, node, version, now, health, log }: HealthS
           version,
           checks,
           waits: waits.map(startWaitAnswer),
+          removed: removed && { ...removed },
           log: log(),
         },
       };

@@ -68,7 +68,7 @@ export function incidentsRoute({ incidents, now }: IncidentsRooms): KeyRoute {
         items: found.map(itemOf),
         nextCursor: next === undefined ? null : writeCursor([next]),
       };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

@@ -24,8 +24,6 @@ export interface KeyRooms {
 }
 
 const MAX_BYTES = 128 << 10;
-/** Answers may hold the text of a key. */
-const HEADERS = { 'Cache-Control': 'no-store' };
 const PARAMS = {
   id: {
     description: 'Id of the key.',
@@ -58,7 +56,7 @@ function listRoute({ keys, now }: KeyRooms): KeyRoute {
     async answer(_call, { account }) {
       const at = now();
       const all = await keys.list(account.id);
-      return { body: { success: true, keys: all.map((key) => keyAnswer(key, at)) }, headers: HEADERS };
+      return { body: { success: true, keys: all.map((key) => keyAnswer(key, at)) } };
     },
   };
 }
@@ -79,7 +77,7 @@ function createRoute({ keys, now }: KeyRooms): KeyRoute {
     async answer({ context }, { account, key: maker }) {
       const request = validateCreate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
       const { apiKey, key } = await keys.create(account.id, request, { key: maker.id });
-      return { body: { success: true, apiKey, key: keyAnswer(key, now()) }, headers: HEADERS };
+      return { body: { success: true, apiKey, key: keyAnswer(key, now()) } };
     },
   };
 }
@@ -106,7 +104,7 @@ function rotateRoute({ keys, now }: KeyRooms): KeyRoute {
       const { apiKey, key, replaced } = await keys.rotate(account.id, id, overlapSeconds, { key: maker.id });
       const at = now();
       const body = { success: true, apiKey, key: keyAnswer(key, at), replaced: keyAnswer(replaced, at) };
-      return { body, headers: HEADERS };
+      return { body };
     },
   };
 }
@@ -128,7 +126,7 @@ function revokeRoute({ keys, now }: KeyRooms): KeyRoute {
     },
     async answer({ params }, { account, key: maker }) {
       const key = await keys.revoke(account.id, keyParameter(params), { key: maker.id });
-      return { body: { success: true, key: keyAnswer(key, now()) }, headers: HEADERS };
+      return { body: { success: true, key: keyAnswer(key, now()) } };
     },
   };
 }

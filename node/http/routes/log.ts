@@ -6,7 +6,8 @@ import { encodeEntries } from '../../../protocol/log/entries-tile.ts';
 import { parseTilePath, type TileName, TilePathError } from '../../../protocol/log/tile-path.ts';
 import { TILE_WIDTH } from '../../../protocol/merkle/tiles.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
-import type { CheckpointBook, KnownCheckpoint } from '../../log/checkpoint-book.ts';
+import type { CheckpointBook } from '../../log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../../log/known-checkpoint.ts';
 import type { FederationLog } from '../../log/federation-log.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { FreeRoute } from '../route.ts';
@@ -19,7 +20,6 @@ export interface LogRouteParts {
 const OCTETS = 'application/octet-stream';
 /** A tile never changes once it is there (C2SP tlog-tiles). */
 const IMMUTABLE = { 'Content-Type': OCTETS, 'Cache-Control': 'public, max-age=31536000, immutable' };
-const FRESH = { 'Cache-Control': 'no-store' };
 const MAX_TILE_NAME = 48;
 
 /** The federation's log as this node builds it from the ledger: its tiles, its entries, and who signed its head. */
@@ -70,7 +70,7 @@ function checkpointsRoute({ checkpointBook }: LogRouteParts): FreeRoute {
       problems: [],
     },
     async answer() {
-      return { body: answerOf(checkpointBook.all()), headers: FRESH };
+      return { body: answerOf(checkpointBook.all()) };
     },
   };
 }
@@ -90,7 +90,7 @@ function memberCheckpointRoute({ checkpointBook }: LogRouteParts): FreeRoute {
     async answer({ params: { node = '' } }) {
       if (!isNodeId(node)) throw invalid('node', 'is no node id');
       const newest = checkpointBook.newest(node);
-      return { body: answerOf(newest === undefined ? [] : [newest]), headers: FRESH };
+      return { body: answerOf(newest === undefined ? [] : [newest]) };
     },
   };
 }

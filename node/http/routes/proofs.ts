@@ -30,7 +30,7 @@ export function proofRoute(sources: ProofSources): FreeRoute {
       const id = recordParameter(params);
       const evidence = await sources.evidence(id);
       if (evidence === undefined) throw recordNotFound(id);
-      const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' };
+      const headers = { 'Content-Type': 'application/json; charset=utf-8' };
       return { body: JSON.stringify(await publicProof(sources, evidence)), headers };
     },
   };

@@ -58,7 +58,7 @@ export function retentionRoute({ locks }: RetentionRooms): KeyRoute {
         locks: page.map(itemOf),
         nextCursor: found.length > page.length && last !== undefined ? writeCursor([last.record.seq]) : null,
       };
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

@@ -40,7 +40,6 @@ export function signUpRoute({ signUp, addressOf }: SignUpRooms): FreeRoute {
       await signUp.request(email, addressOf(context));
       return {
         body: { success: true, sent: true, message: SIGN_UP_MESSAGE },
-        headers: { 'Cache-Control': 'no-store' },
       };
     },
   };

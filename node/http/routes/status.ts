@@ -37,7 +37,7 @@ export function statusRoute(sources: StatusSources): KeyRoute {
       const found = await sources.evidence(id);
       if (found === undefined) throw recordNotFound(id);
       const body = statusAnswer(sources, account, found, await sources.view.of(found));
-      return { body, headers: { 'Cache-Control': 'no-store' } };
+      return { body };
     },
   };
 }

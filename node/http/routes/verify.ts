@@ -46,15 +46,14 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
     },
     async answer({ params }) {
       const id = recordParameter(params);
-      const headers = { 'Cache-Control': 'no-store' };
       try {
         const verified = await verifier.verifyRecord(id);
         if (verified === undefined) throw recordNotFound(id);
-        return { body: verifyAnswer(verified, topic, timestampOf(now())), headers };
+        return { body: verifyAnswer(verified, topic, timestampOf(now())) };
       } catch (error) {
         if (!(error instanceof EvidenceDamagedError)) throw error;
         log.error({ err: error, id }, 'stored evidence is damaged');
-        return { body: damagedAnswer(id, topic, timestampOf(now())), headers };
+        return { body: damagedAnswer(id, topic, timestampOf(now())) };
       }
     },
   };

@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { MemberNetwork } from './member-network.ts';
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
 import { Pulling, SIX } from './pulling.ts';
@@ -192,6 +193,21 @@ test('disposed in the middle of a page, it ends', async () => {
   assert.equal(pulling.catchUp.active, []);
   pulling.catchUp.lead(EU, EU, 1);
   assert.equal(pulling.catchUp.active, []);
+});
+
+test('batches of a node are told of as held though it could not be noted that they came from it', async () => {
+  await using network = await MemberNetwork.create(['us', 'eu']);
+  const held = new Set<string>();
+  const starts = {
+    answer: () => Promise.reject(new Error('nobody starts here')),
+    noteFromOrigin: () => Promise.reject(new Error('the disk fails')),
+  };
+  const us = await network.open('us', { starts, onHeld: (node) => held.add(node) });
+  await us.federation.start();
+  await network.start('eu');
+  const batch = await network.seal('eu');
+  await network.holds('us', 'eu', batch.envelope.batch);
+  await until('it to be told', () => held.has('eu'));
 });
 
 test.run();

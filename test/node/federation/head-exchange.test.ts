@@ -1,6 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MAX_UNFOUNDED } from '../../../node/federation/head-exchange.ts';
+import { HeadExchange, MAX_UNFOUNDED } from '../../../node/federation/head-exchange.ts';
+import { PeerFaults } from '../../../node/federation/peer-faults.ts';
+import { TransportError } from '../../../node/federation/transport/errors.ts';
+import { Lanes } from '../../../node/lanes.ts';
 import { encodeItem, readStatus, status } from '../../../node/federation/page-forms.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -11,6 +14,7 @@ import { signStatement } from '../../../protocol/statement/statement.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
 import { certifyKey } from '../../fixtures/federation-member.ts';
 import { MemberNetwork } from './member-network.ts';
+import { silent } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
 
 const NODES = ['eu', 'us', 'jp'];
@@ -102,6 +106,49 @@ test('of an answer whose statements do not hold, few signatures are checked; one
   const pulls = () => network.wire.pages.filter(({ from, request }) => from === 'us' && request.want === 'keys').length;
   await until('two answers', () => pulls() >= 2);
   assert.ok(forgedBy() <= pulls() * MAX_UNFOUNDED, `${forgedBy()} signatures`);
+});
+
+test('a pull of keys that fails keeps nothing else of a peer from being exchanged, and is made again soon', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const us = await network.open('us', { certified: false });
+  const jp = await network.open('jp');
+  await jp.hold(await network.batch('eu'));
+  await jp.federation.start();
+  const faults = new PeerFaults(Date.now);
+  const leads: string[] = [];
+  let exchanged = 0;
+  const transport = network.wire.transport('us', NODES, () => 'ignore');
+  await using exchange = new HeadExchange({
+    ...us,
+    faults,
+    transport,
+    lanes: new Lanes(),
+    random: () => 0,
+    log: silent,
+    onLead: (node, _peer, batch) => leads.push(`${node} ${batch}`),
+    onRival: async () => {},
+    onProof: async () => {},
+    onExchanged: () => exchanged++,
+  });
+  let isBroken = true;
+  let failed = 0;
+  network.wire.distortions.set('jp', async function* (frames, request) {
+    if (isBroken && request.want === 'keys' && request.node === 'us') {
+      failed++;
+      throw new TransportError('failed', 'the answer broke off');
+    }
+    yield* frames;
+  });
+  await transport.start();
+  // The one question: nothing else makes this member ask again.
+  exchange.exchange(network.id('jp'));
+  const certified = (node: string) => us.keys.directory.of(network.id(node)).length > 0;
+  await until('the others', () => certified('eu') && certified('jp') && leads.includes('eu 1'));
+  await until('another attempt', () => failed >= 2);
+  assert.not.ok(certified('us'));
+  assert.is(exchanged, 0);
+  isBroken = false;
+  await until('the keys whose pull failed', () => certified('us') && exchanged === 1);
 });
 
 test('a status that names a node twice is refused', () => {

@@ -1,6 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Decided } from '../../../node/federation/decidable.ts';
+import { LEAVE_MOST_MS, Leaving } from '../../../node/federation/leaving.ts';
+import { pageRequest } from '../../../node/federation/page-forms.ts';
+import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import type { DecisionState } from '../../../protocol/log/decision-state.ts';
+import { initialState } from '../../../protocol/log/in-force.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { FederationLog } from '../../fixtures/federation-log.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
@@ -17,7 +25,7 @@ function logOf(batches: readonly TestBatch[]): Decided {
 }
 
 test('batches of a removed node are taken like any other, for they may be rescued', async () => {
-  await using network = await MemberNetwork.create(NODES, { leaveMs: 10 });
+  await using network = await MemberNetwork.create(NODES);
   const jp = network.id('jp');
   const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp);
   network.federation.addRoster({ members, quorum: 2 });
@@ -52,6 +60,69 @@ test('in the place of a batch that was decided no other is taken, though a membe
   await network.rooms('eu').federation.announce(second);
   await network.holds('ca', 'eu', 2);
   assert.is(ca.chains.head(network.id('eu')).hash, second.hash);
+});
+
+test('one that leaves is heard of itself alone, and served its own chain alone', async () => {
+  await using network = await MemberNetwork.create(NODES);
+  const jp = network.id('jp');
+  const [own, other] = [await network.batch('jp'), await network.batch('eu')];
+  const members = network.federation.members.map(({ member }) => member).filter(({ node }) => node !== jp);
+  network.federation.addRoster({ members, quorum: 2 });
+  await network.start('us');
+  const us = network.rooms('us');
+  assert.is(await us.hear({ type: 'envelope', signed: own.signed }, jp), 'accept');
+  assert.is(await us.hear({ type: 'envelope', signed: other.signed }, jp), 'ignore');
+  assert.is(await us.hear({ type: 'envelope', signed: other.signed }, network.id('ca')), 'accept');
+  for (const batch of [own, other]) await us.hold(batch);
+  const asker = network.wire.transport('jp', NODES, () => 'ignore');
+  await asker.start();
+  const pages = (node: string) => {
+    const request = pageRequest.encode({ want: 'chain', node: network.id(node), batch: 1, seq: 1 });
+    return Array.fromAsync(asker.request('us', 'batches', request)).then(
+      (frames) => frames.length > 0,
+      () => false,
+    );
+  };
+  assert.equal([await pages('jp'), await pages('eu')], [true, false]);
+});
+
+test('a former member is let in until it is done, and for a week at most', async () => {
+  const log = await FederationLog.create({ nodes: ['eu', 'us', 'ca', 'jp'], quorum: 1 });
+  const node = nodeId('jp');
+  await log.record('jp');
+  log.addRoster({ members: log.membersWith([], ['jp']) });
+  const removedAt = log.size - 1;
+  const rosters = log.rosters.map(({ roster }) => roster);
+  const member = log.rosters[0]?.roster.members.find((each) => each.node === node);
+  const state: DecisionState = {
+    ...initialState(nativeSuite, log.roster(1).text),
+    rosters: log.rosters.map(({ hash, index }) => ({ hash, index })),
+    members: {},
+    past: { [node]: { accounts: [], identityKeys: [], last: { batch: 1, envelope: log.genesis, index: 0 } } },
+  };
+  const room = { now: log.now, monotonic: 0, checkpoints: new Map<string, KnownCheckpoint>() };
+  const leaving = new Leaving({
+    federationLog: { state, entry: async (index) => log.decisions[index] },
+    book: { inForce: { rosters, current: log.roster().roster, member: () => member } },
+    checkpoints: { all: () => [...room.checkpoints.values()], newest: (name) => room.checkpoints.get(name) },
+    chains: { head: () => ({ batch: 1, hash: null, next: 2 }) },
+    now: () => room.now,
+    monotonic: () => room.monotonic,
+    leaveMs: 10,
+  });
+  const isLetIn = async () => (await leaving.members()).some((each) => each.node === node && each.multiaddrs.length === 0);
+  assert.ok(await isLetIn());
+  room.now += LEAVE_MOST_MS - 60_000;
+  assert.ok(await isLetIn());
+  for (const name of ['jp', 'eu', 'us']) room.checkpoints.set(name, readCheckpoint(await log.checkpoint(name)));
+  assert.ok(removedAt < log.size);
+  assert.ok(await isLetIn(), 'what it sealed last may not be known here');
+  room.monotonic += 10;
+  assert.not.ok(await isLetIn());
+  room.checkpoints.delete('us');
+  assert.ok(await isLetIn());
+  room.now += 120_000;
+  assert.not.ok(await isLetIn(), 'the week is over');
 });
 
 test.run();

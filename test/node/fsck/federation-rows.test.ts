@@ -4,6 +4,16 @@ import { type Damage, put, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { copyTo, drop, edit, move, resign, swap } from './mutations.ts';
 
+/** A receipt of the store, kept as one that is not kept, with a change. */
+function keepReceipt(change: (row: { readonly statement: string }) => object): Damage['mutate'] {
+  return async (rows) => {
+    const [key, value] = await rows.at('group/us', 0);
+    const row: { statement: string; signature: string } = JSON.parse(Buffer.from(value).toString());
+    const leaf = `sha256:${'1'.repeat(64)}`;
+    return [put(key.replace('group/', 'receipt-not-kept/'), JSON.stringify({ ...row, leaf, path: [], ...change(row) }))];
+  };
+}
+
 const DAMAGES: readonly Damage[] = [
   { what: 'the rosters are dropped', mutate: drop('given-rosters/', 0), found: ['given-rosters', /no valid roster/] },
   {
@@ -54,6 +64,16 @@ const DAMAGES: readonly Damage[] = [
       return JSON.stringify({ first, second: first });
     }),
     found: ['equivocation', /do not contradict/],
+  },
+  {
+    what: 'a receipt is kept for a leaf that is not under it',
+    mutate: keepReceipt(() => ({ leaf: `sha256:${'0'.repeat(64)}` })),
+    found: ['receipt-not-kept', /does not walk to the root/],
+  },
+  {
+    what: 'a receipt that is kept is not its node’s',
+    mutate: keepReceipt(({ statement }) => ({ statement: statement.replace(/"size":\d+/, '"size":4000') })),
+    found: ['receipt-not-kept', /signature/],
   },
   {
     what: 'the running hash of an anchor is changed',

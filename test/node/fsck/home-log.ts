@@ -2,7 +2,8 @@ import { type LinkedMessage, linkMessages, type TopicHead } from '../../../node/
 import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
-import { CheckpointBook, type KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import { logRosters } from '../../../node/log/log-rosters.ts';
 import type { Store } from '../../../node/store/store.ts';

@@ -50,7 +50,6 @@ const app = await serveApp(
   [
     free('/kept', { body: LARGE, headers: FOREVER }),
     free('/held', { ...heldBody(LARGE_TEXT), headers: { ...FOREVER, 'Content-Type': 'application/json' } }),
-    free('/fresh', { body: LARGE, headers: { 'Cache-Control': 'no-store' } }),
     free('/unsaid', { body: LARGE }),
     free('/small', { body: { a: 1 }, headers: FOREVER }),
     free('/tile', { body: Buffer.alloc(5_000, 7), headers: { ...FOREVER, ...OCTETS } }),
@@ -140,8 +139,16 @@ test('who holds it already is told so, with nothing besides', async () => {
   assert.is((await ask('/kept', { 'if-none-match': '*' })).status, 304);
 });
 
+test('no cache keeps what a route does not say may be kept, nor a refusal', async () => {
+  for (const path of ['/unsaid', '/missing', '/nowhere', '/verify/unsaid']) {
+    for (const method of ['GET', 'POST']) {
+      assert.is((await ask(path, {}, method)).headers['cache-control'], 'no-store', `${method} ${path}`);
+    }
+  }
+});
+
 test('HEAD has the headers of GET, in each encoding', async () => {
-  for (const path of ['/kept', '/small', '/tile', '/fresh', '/secret']) {
+  for (const path of ['/kept', '/small', '/tile', '/unsaid', '/secret']) {
     for (const accepted of ['identity', 'gzip']) {
       const got = await ask(path, { 'accept-encoding': accepted });
       const head = await ask(path, { 'accept-encoding': accepted }, 'HEAD');
@@ -162,7 +169,7 @@ test('bytes that are no text are not compressed, and keep their type', async () 
 });
 
 test('what no cache may keep has no validator, but is compressed', async () => {
-  for (const path of ['/fresh', '/unsaid']) {
+  for (const path of ['/unsaid', '/verify/unsaid']) {
     const { status, headers, body } = await ask(path, { 'accept-encoding': 'gzip', 'if-none-match': '*' });
     assert.equal([status, headers.etag, headers['content-encoding']], [200, undefined, 'gzip'], path);
     assert.is(gunzipSync(body).toString(), LARGE_TEXT);

@@ -1,11 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  CheckpointBook,
-  type KnownCheckpoint,
-  replacedCheckpointTable,
-  type Signatories,
-} from '../../../node/log/checkpoint-book.ts';
+import { CheckpointBook, replacedCheckpointTable, type Signatories } from '../../../node/log/checkpoint-book.ts';
+import { FALSE_KEYS_OF_A_MEMBER, FALSE_OF_A_KEY, falseCheckpointTable } from '../../../node/log/false-checkpoints.ts';
+import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import type { LogRoster } from '../../../node/log/log-rosters.ts';
 import { entityId, type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
@@ -124,19 +121,44 @@ test('while one that was ahead is judged, its member is known to have signed it'
   assert.equal(book.signedBy(EU).map(({ size }) => size), [4]);
 });
 
-test('one that the own tree contradicts is evidence: kept, the first of it, and never counted', async () => {
+test('one that the own tree contradicts is evidence: kept, the first and that of the largest tree, and never counted', async () => {
   await using home = await LogStore.open();
   const book = await CheckpointBook.open(home.store, new GrowingTree(10));
   assert.is(await book.learn(known(5)), 'counted');
   assert.is(await book.learn(known(7, FALSE)), 'false');
-  assert.is(await book.learn(known(8, FALSE)), 'false');
-  assert.equal(book.contradicted.map(({ checkpoint }) => checkpoint.size), [7]);
+  for (const size of [8, 10, 6]) assert.is(await book.learn(known(size, FALSE)), 'false');
+  assert.equal(sizesOf(book.contradicted), ['eu 7', 'eu 10']);
   assert.is(book.newest(EU)?.checkpoint.size, 5);
   assert.equal(book.shown().length, 1);
   assert.is(await book.learn(known(9)), 'counted');
   const again = await CheckpointBook.open(await home.reopen(), new GrowingTree(10));
   assert.equal(again.contradicted, book.contradicted);
   assert.equal(again.all(), book.all());
+});
+
+test('a lie by one key hides no larger one by another, and what is kept of a liar is bounded', async () => {
+  await using home = await LogStore.open();
+  const stolen = new Set<string>();
+  const signatories: Signatories = { rosters: () => [], stands: ({ keyId }) => !stolen.has(keyId) };
+  const tree = new GrowingTree(100);
+  const book = await CheckpointBook.open(home.store, tree, signatories);
+  const lie = (key: number, size: number) => book.learn(known(size, { keyId: hashOf(`key ${key}`), ...FALSE }));
+  for (let key = 1; key <= 2 * FALSE_KEYS_OF_A_MEMBER; key++) {
+    for (const more of [0, 5, 9]) await lie(key, 10 * key + more);
+  }
+  const rows = await Array.fromAsync(falseCheckpointTable.under(home.store, [EU]));
+  assert.is(rows.length, FALSE_KEYS_OF_A_MEMBER * FALSE_OF_A_KEY);
+  const [kept, last] = [FALSE_KEYS_OF_A_MEMBER + 1, 2 * FALSE_KEYS_OF_A_MEMBER];
+  assert.equal(sizesOf(book.contradicted), [`eu ${10 * kept}`, `eu ${10 * last + 9}`]);
+  // Keys that are said to be stolen take only their own along, and give way first.
+  for (let key = kept; key < last; key++) stolen.add(hashOf(`key ${key}`));
+  assert.equal(sizesOf(book.contradicted), [`eu ${10 * last}`, `eu ${10 * last + 9}`]);
+  await lie(99, 5);
+  const again = await CheckpointBook.open(await home.reopen(), tree, signatories);
+  for (const each of [book, again]) assert.equal(sizesOf(each.contradicted), ['eu 5', `eu ${10 * last + 9}`]);
+  // Nothing is said of a member all of whose keys were stolen.
+  for (const key of [last, 99]) stolen.add(hashOf(`key ${key}`));
+  assert.equal(again.contradicted, []);
 });
 
 test('of a member the newest by each of its last two keys are kept, also after a restart', async () => {
@@ -180,6 +202,19 @@ test('whoever stole keys that were revoked since takes no place from what their 
   await again.learn(by('b', 9, FALSE));
   const last = await CheckpointBook.open(await home.reopen(), tree, signatories);
   for (const each of [again, last]) assert.equal(each.contradicted.map(({ checkpoint }) => checkpoint.keyId), [hashOf('c')]);
+});
+
+test('what a member signed far beyond the log by a key that was replaced since does not bind it for ever', async () => {
+  await using home = await LogStore.open();
+  const rotatedAt: { index: number } = { index: 1_000 };
+  const stands: Signatories['stands'] = ({ keyId, size }) => keyId !== hashOf('first key') || size <= rotatedAt.index;
+  const book = await CheckpointBook.open(home.store, new GrowingTree(6), { rosters: () => [], stands });
+  await book.learn(known(5));
+  assert.is(await book.learn(known(200, FALSE)), 'ahead');
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [5, 200]);
+  rotatedAt.index = 5;
+  assert.equal(book.signedBy(EU).map(({ size }) => size), [5]);
+  assert.is(book.signedTextsOf(EU).length, 2);
 });
 
 test('for a roster that was replaced one checkpoint of each of its members that covers the decision is kept for good', async () => {

@@ -4,10 +4,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { watchLog } from '../../../node/metrics/log-metrics.ts';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
-import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { logHealth, type LogSources, logState, topicState, type VouchingView } from '../../../node/log/log-view.ts';
 import type { TopicReadingState } from '../../../node/topic/reading-state.ts';
 import { LogHealthShape, LogStateShape, TopicStateShape } from '../../../protocol/api/log-state.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { isBase64url } from '../../../protocol/statement/statement.ts';
 import { hashOf } from '../../protocol/log/topic.ts';
@@ -25,6 +26,7 @@ function knownOf(name: string, size: number): KnownCheckpoint {
 const VOUCHING: VouchingView = {
   vouched: () => new Map([[nodeId('us'), 3]]),
   underived: [{ node: nodeId('us'), batch: 4, code: 'source-skipped' }],
+  lacking: [{ node: nodeId('jp'), batch: 7, since: timestampOf(Date.UTC(2026, 5, 1)) }],
   closed: [nodeId('us')],
 };
 
@@ -90,6 +92,29 @@ test('each checkpoint says how far it is behind, and false ones say what they ar
   assert.equal(falseCheckpoints, [{ node: 'sg', keyId: hashOf('key'), size: 2, root: hashOf('root') }]);
 });
 
+test('while most members contradict the own tree, nobody is accused, and a member of two false ones is counted once', async () => {
+  const two = { all: () => [], contradicted: [knownOf('sg', 2), knownOf('sg', 5)] };
+  const registry = new Registry();
+  let sources = sourcesWith({ book: two });
+  watchLog(registry, { log: () => logState(sources, VOUCHING), topic: () => topicState(sources), contradicted: () => false, removal: () => null });
+  assert.equal(logHealth(sources).falseCheckpoints, ['sg']);
+  assert.is(logState(sources, VOUCHING).falseCheckpoints.length, 2);
+  assert.match(await registry.metrics(), 'meridian_false_checkpoints 1');
+  sources = sourcesWith({ book: two, contradictedBy: [nodeId('sg'), nodeId('us')] });
+  assert.equal(logHealth(sources).falseCheckpoints, []);
+  assert.equal(logState(sources, VOUCHING).falseCheckpoints, []);
+});
+
+test('a decided batch that is not held says since when, who was asked in vain and who was not: it closes no chain', () => {
+  const [eu, jp, sg, us] = ['eu', 'jp', 'sg', 'us'].map(nodeId);
+  assert.ok(eu && jp && sg && us);
+  const told = new Map([[jp, 6], [sg, 0], [us, 7]]);
+  const { lacking, closed } = logState(sourcesWith(), VOUCHING, { others: [eu, jp, sg, us], toldHeads: () => told });
+  const since = timestampOf(Date.UTC(2026, 5, 1));
+  assert.equal(lacking, [{ node: 'jp', batch: 7, since, without: ['jp', 'sg'], unasked: ['eu'] }]);
+  assert.not.ok(closed.includes(jp));
+});
+
 test('answers are of the shape that is documented, and tell no address that a mirror failed at', () => {
   assert.ok(Compile(LogHealthShape).Check(logHealth(sourcesWith())));
   assert.ok(Compile(LogStateShape).Check(logState(sourcesWith(), VOUCHING)));
@@ -105,7 +130,7 @@ test('metrics name who contradicts, and forget it once it does no more', async (
   let reading = READING;
   const sources = sourcesWith({ readingState: () => reading });
   const log = () => logState(sources, VOUCHING);
-  watchLog(registry, { log, topic: () => topicState(sources), contradicted: () => true });
+  watchLog(registry, { log, topic: () => topicState(sources), contradicted: () => true, removal: () => ({ index: 3, isReleased: true }) });
   const before = await registry.metrics();
   for (const line of [
     'meridian_log_decisions 6',
@@ -116,6 +141,7 @@ test('metrics name who contradicts, and forget it once it does no more', async (
     'meridian_false_checkpoints 1',
     'meridian_closed_chains 1',
     'meridian_contradicted 1',
+    'meridian_removed 2',
   ]) {
     assert.ok(before.split('\n').includes(line), line);
   }

@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { isReleased, type Release, removalOf } from '../../../node/log/removal.ts';
 import type { LogRoster } from '../../../node/log/log-rosters.ts';
-import { readCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 
@@ -26,11 +25,15 @@ test('a node ceased to be a member where the last roster that names it was repla
 
 test('it may stop once all that it recorded is decided, and a majority of those in force say all that it does', async () => {
   const [own, eu, us] = [await read('za'), await read('eu'), await read('us')];
-  const lesser = readCheckpoint(await log.checkpoint('us', { vouched: { eu: 1 } }));
+  const lesser = readCheckpoint(await log.checkpoint('us', { vouched: { za: 1 } }));
+  const earlier = readCheckpoint(await log.checkpoint('us', { vouched: { eu: 1 } }));
+  const brief = readCheckpoint(await log.checkpoint('za', { vouched: { eu: 1 } }));
   assert.ok(released([own, eu, us]));
   assert.not.ok(released([own, eu]), 'one of three');
   assert.not.ok(released([own, eu, early]), 'one does not cover the removal');
   assert.not.ok(released([own, eu, lesser]), 'one does not vouch for all');
+  assert.not.ok(released([brief, eu, earlier]), 'one does not vouch for its last batch');
+  assert.not.ok(released([own, eu, us], { unsealed: 1 }), 'a record is in no batch');
   assert.not.ok(released([eu, us]), 'it has not said its last word');
   assert.not.ok(released([own, eu, us], { sealed: 2 }), 'a batch is not decided');
 });
@@ -40,7 +43,7 @@ function released(checkpoints: readonly KnownCheckpoint[], change: Partial<Relea
     all: () => checkpoints,
     newest: (node: string) => checkpoints.find(({ checkpoint }) => checkpoint.node === node),
   };
-  return isReleased({ self: ZA, removedAt, book, roster: log.roster().roster, sealed: 1, decided: 1, ...change });
+  return isReleased({ self: ZA, removedAt, book, roster: log.roster().roster, sealed: 1, decided: 1, unsealed: 0, ...change });
 }
 
 async function read(node: string): Promise<KnownCheckpoint> {

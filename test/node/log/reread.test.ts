@@ -7,6 +7,7 @@ import { FederationLog } from '../../../node/log/federation-log.ts';
 import type { TopicMessage } from '../../../protocol/log/decide.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
 import { openNodeStore } from '../../../node/store/format.ts';
+import { StoreError } from '../../../node/store/store.ts';
 import { rereadLedger } from '../../../node/reread-ledger.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
@@ -46,6 +47,8 @@ test('a node that was fooled about the ledger halts, one command mends it, and i
   await eu.stop();
   await eu.start();
   assert.is(eu.context.federation.halted, 'contradicted');
+  const codeOf = (error: unknown) => (error instanceof StoreError ? error.code : error);
+  assert.is(await rereadLedger(eu.config, silent).catch(codeOf), 'locked', 'while the node runs');
   await eu.stop();
   await rereadLedger(eu.config, silent);
   await eu.start();
@@ -62,6 +65,25 @@ test('a node that was fooled about the ledger halts, one command mends it, and i
   await until('us to count what eu signs by its new key', () => {
     return us.context.checkpointBook.newest(EU)?.checkpoint.keyId === eu.context.ownKeys.keyId;
   });
+});
+
+test('a node that was fooled about its own batch does not take its chain for closed, and is mended alike', async () => {
+  await using network = await TestNetwork.start({ nodes: ['eu', 'us', 'jp'], ledger: 'local' });
+  const eu = network.node('eu');
+  const before = await confirmed(eu);
+  await confirmed(network.node('us'));
+  await eu.stop();
+  await fool(eu, 0);
+  await eu.start();
+  await until('eu to halt', () => eu.context.federation.halted === 'contradicted', PATIENCE_MS);
+  assert.match((await eu.get('/v1/health')).text, '"signer":"contradicted"');
+  assert.is((await eu.post('/v1/attest', { sourceId: 'test', data: { input: 1 } })).status, 503);
+  await eu.stop();
+  await rereadLedger(eu.config, silent);
+  await eu.start();
+  assert.is(eu.context.federation.halted, null);
+  await confirmed(eu);
+  await until('the record of before', async () => (await eu.get(`/v1/verify/${before}`)).body.verified === true, PATIENCE_MS);
 });
 
 test('dropping goes on where a crash left it, keeps the own chain, and happens once', async () => {
@@ -109,8 +131,8 @@ async function confirmed(node: TestNode): Promise<string> {
   return id;
 }
 
-/** The node's store, as if its sources had all told the same lie: the second message names another envelope. */
-async function fool(node: TestNode): Promise<void> {
+/** The node's store, as if its sources had all told the same lie: the message of that decision names another envelope. */
+async function fool(node: TestNode, at = 1): Promise<void> {
   await using store = await openNodeStore(join(node.config.home, 'store'));
   const genesis = parseRosterFile(await readFile(node.config.rosterFile, 'utf8')).genesis.statement;
   const truth = await FederationLog.open(store, genesis);
@@ -119,7 +141,7 @@ async function fool(node: TestNode): Promise<void> {
   const messages = Array.from({ length: end }, (_, i): TopicMessage => {
     const decision = decisions.find(({ sequence }) => Number(sequence) === i + 1);
     const lie = (text: string) => text.replace(/"envelope":"sha256:..../, '"envelope":"sha256:0000');
-    const message = decision === undefined ? 'nothing' : decision.index === 1 ? lie(decision.message) : decision.message;
+    const message = decision === undefined ? 'nothing' : decision.index === at ? lie(decision.message) : decision.message;
     const { consensusTimestamp = consensusOf(0), payer = entityId('0.0.9') } = decision ?? {};
     return { sequence: i + 1, consensusTimestamp, payer, message: utf8(message), runningHash };
   });

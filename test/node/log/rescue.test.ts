@@ -1,9 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Rescue, RESCUE_AFTER_MS, type RescueOptions } from '../../../node/log/rescue.ts';
+import { MAX_LAST_BATCHES, Rescue, RESCUE_AFTER_MS, type RescueOptions } from '../../../node/log/rescue.ts';
+import { FROM_TOLERANCE_MS } from '../../../protocol/chain/chain-state.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText, writeSha384 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import type { DecisionState, NodeState } from '../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from '../federation/member-rooms.ts';
@@ -22,6 +24,8 @@ class RescueRoom implements AsyncDisposable {
   readonly named: string[] = [];
   state: DecisionState;
   mayRescue = true;
+  /** When `eu` was removed. */
+  removedAt: Timestamp | null = null;
   /** Whether the ledger answers, and whether what it shows waits for others. */
   answers = true;
   waits = false;
@@ -85,7 +89,8 @@ class RescueRoom implements AsyncDisposable {
   }
 
   /** A roster without `eu` comes into force. */
-  async remove(): Promise<void> {
+  async remove(at: Timestamp): Promise<void> {
+    this.removedAt = at;
     const { [EU]: removed, ...members } = this.state.members;
     if (removed === undefined) throw new Error('eu is no member');
     this.state = { ...this.state, members, past: { [EU]: removed } };
@@ -128,6 +133,7 @@ class RescueRoom implements AsyncDisposable {
         waitingFor: this.waits ? 'members' : 'nothing',
         secondSourceSince: null,
       }),
+      removalTime: async () => this.removedAt,
       mayRescue: () => this.mayRescue,
       ensure: async ({ envelope }) => void this.named.push(`${envelope.node}/${envelope.batch}`),
       now: () => this.#now,
@@ -217,19 +223,35 @@ test('nothing is named that this member may not speak for', async () => {
   assert.equal(room.named, ['eu/1']);
 });
 
-test('of a removed node only what was held at its removal is named, also after a restart', async () => {
+test('of a removed node is named what was held, and what it brings later and began before, also after a restart', async () => {
   await using room = await RescueRoom.open();
-  const first = await room.hold();
-  await room.remove();
+  const batches = [await room.hold()];
+  await room.remove(batches[0]?.envelope.from ?? room.federation.tick());
+  batches.push(await room.hold());
+  // By then it knew.
+  for (let i = 0; i <= FROM_TOLERANCE_MS / 1000; i++) room.federation.tick();
   await room.hold();
   await room.start();
   await room.pass(STEPS + 1);
   assert.equal(room.named, ['eu/1']);
-  const past = room.state.past[EU];
-  if (past === undefined) return assert.unreachable();
-  room.state = { ...room.state, past: { [EU]: { ...past, last: { batch: 1, envelope: first.hash, index: 0 } } } };
-  await room.pass(STEPS + 1);
-  assert.equal(room.named, ['eu/1'], 'the second came later');
+  for (const [i, { hash }] of batches.entries()) {
+    const past = room.state.past[EU];
+    if (past === undefined) return assert.unreachable();
+    room.state = { ...room.state, past: { [EU]: { ...past, last: { batch: i + 1, envelope: hash, index: 0 } } } };
+    await room.pass(STEPS + 1);
+  }
+  assert.equal([...new Set(room.named)], ['eu/1', 'eu/2'], 'the third began after the removal');
+});
+
+test('a removed node brings a bounded number of batches, however early they claim to begin', async () => {
+  await using room = await RescueRoom.open();
+  await room.hold();
+  assert.ok(room.rescue.mayCome(EU, 1_000), 'a member goes on');
+  await room.remove(timestampOf(Date.UTC(2100, 0, 1)));
+  assert.ok(room.rescue.mayCome(EU, 1 + MAX_LAST_BATCHES));
+  assert.not.ok(room.rescue.mayCome(EU, 2 + MAX_LAST_BATCHES));
+  await room.start();
+  assert.not.ok(room.rescue.mayCome(EU, 2 + MAX_LAST_BATCHES), 'a restart changes nothing');
 });
 
 test('a chain that was replaced waits anew', async () => {

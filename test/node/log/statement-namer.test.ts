@@ -47,6 +47,8 @@ async function openRoom() {
           return decision && decisionText.write(decision);
         },
       },
+      sealingKeys: async () => new Map(),
+      witnessingKeys: () => [],
       ensure: async (statement, terms) => void named.push({ statement, terms }),
       log: pino({ level: 'silent' }),
       lookMs: 20,

@@ -47,6 +47,24 @@ test('a batch is vouched for once it is both held and decided, in whichever orde
   assert.equal([room.stuck, room.told], [null, 3]);
 });
 
+test('a decided batch that is not held is waited for since its decision, and closes no chain', async () => {
+  const chain = await MemberChain.create();
+  await using room = await VouchingRoom.open(chain);
+  const [first, second] = await seal(chain, 2);
+  assert.ok(first && second);
+  room.decide(first);
+  room.decide(second);
+  await until('it to be missed', () => room.vouching.lacking.length === 1);
+  const [lacked] = room.vouching.lacking;
+  assert.equal([lacked?.node, lacked?.batch, room.vouching.closed], [chain.node, 1, []]);
+  assert.is(typeof lacked?.since, 'string');
+  await room.hold(first);
+  await until('the next to be missed', () => room.vouching.lacking[0]?.batch === 2);
+  await room.hold(second);
+  await until('both', () => room.vouched === 2);
+  assert.equal(room.vouching.lacking, []);
+});
+
 test('what is decided just as the loop ends is derived too', async () => {
   const chain = await MemberChain.create();
   const [first, second] = await seal(chain, 2);

@@ -45,15 +45,14 @@ test('a member that signs another root is told at once, and proven by the checkp
   assert.is(events.filter(({ kind, code }) => kind === 'proof' && code === 'false-checkpoint').length, 1);
 });
 
-test('where a majority contradicts what mirrors and members told, the log itself is in doubt', async () => {
+test('where a majority contradicts what mirrors and members told, the log itself is in doubt, and nobody is accused', async () => {
   await using world = await watchedThree();
   for (const node of ['us', 'jp']) world.lies.set(node, () => ({ root: OTHER_ROOT }));
   await using watched = await world.watch();
   await watched.monitor.round();
   const told = standing(watched.monitor);
-  for (const alert of ['checkpoint-false jp', 'checkpoint-false us', 'log-contradicted log']) {
-    assert.ok(told.includes(alert), told.join());
-  }
+  assert.ok(told.includes('log-contradicted log'), told.join());
+  assert.not.ok(told.some((alert) => alert.startsWith('checkpoint-false')), told.join());
 });
 
 test('a member that signs no more is behind after a minute, and its word is missing to a quorum', async () => {

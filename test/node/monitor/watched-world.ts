@@ -157,7 +157,7 @@ export class WatchedWorld implements AsyncDisposable {
       const { signatures } = federation.genesis;
       return { success: true, signatures, rosters: federation.rosters.slice(from - 1), named: [], nextFrom: null };
     }
-    return { success: true, equivocations: [], falseCheckpoints: [], nextCursor: null };
+    return { success: true, equivocations: [], falseCheckpoints: [], receiptsNotKept: [], nextCursor: null };
   }
 
   async #checkpoints(): Promise<object> {

@@ -11,6 +11,7 @@ import { isRevoked } from '../../../protocol/log/decision-state.ts';
 import { type NetworkOptions, TestNetwork } from '../../fixtures/test-network.ts';
 import { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
+import { inForce, nextRoster, vote } from '../federation/roster-voting.ts';
 import { healthOf, signerOf, waitsOf } from './starting.ts';
 
 const EU = nodeId('eu');
@@ -101,6 +102,26 @@ test('a key is revoked while its node waits, which signs with another one from t
   await record(eu, [eu, us]);
   const last = await readHead(us.context.store, EU);
   assert.is(last?.envelope.keyId, replacedBy);
+});
+
+test('a roster is named while a node waits: who is gone for good is dropped by those that are left', async () => {
+  await using scene = await stage({ nodes: ['eu', 'us', 'jp'] });
+  const { network } = scene;
+  const [eu, us, jp] = [network.node('eu'), network.node('us'), network.node('jp')];
+  await record(eu, [eu, us, jp]);
+  await jp.stop();
+  await eu.stop();
+  const starting = eu.start();
+  starting.catch(() => undefined);
+  await until('it to wait for jp alone', async () => (await waitsOf(eu)).join() === 'members');
+  const { members } = us.context.keys.book.inForce.current;
+  const next = nextRoster(us, { members: members.filter(({ node }) => node !== 'jp'), quorum: 1 });
+  await vote(us, next);
+  await vote(eu, next);
+  await inForce([us], next);
+  scene.passed = LEDGER_LIMIT_MS;
+  await starting;
+  await inForce([eu], next);
 });
 
 test('the operator’s word that this is no copy replaces those who are away', async () => {

@@ -144,6 +144,22 @@ test('a mirror that makes up a longer topic confirms nothing; it is named once t
   assert.is(agreement.final().sequence, 10, 'and is a source again');
 });
 
+test('a source that told a lie stays named while it tells nothing else, however far the others go on', () => {
+  const agreement = agreementOf(['a', 'b', 'liar']);
+  const lie = forkOf(TRUTH, 5, 'made up', { length: 6 });
+  for (const source of ['a', 'b']) read(agreement, source, TRUTH.slice(0, 4));
+  read(agreement, 'liar', lie);
+  deliver(agreement);
+  for (const end of [8, 12, 16]) {
+    for (const source of ['a', 'b']) read(agreement, source, TRUTH.slice(0, end));
+    deliver(agreement);
+    read(agreement, 'liar', lie);
+    assert.is(agreement.contradictionOf('liar')?.who, 'liar', `at ${end}`);
+  }
+  read(agreement, 'liar', TRUTH);
+  assert.is(agreement.contradictionOf('liar'), null);
+});
+
 test('where two mirrors part, nothing past the fork is final until consensus nodes show who is right', () => {
   const agreement = agreementOf(['liar', 'a']);
   read(agreement, 'liar', forkOf(TRUTH, 5, 'lie'));

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
-import { mirrorSources } from '../../../node/topic/message-source.ts';
+import { type MessageSource, mirrorSources } from '../../../node/topic/message-source.ts';
 import type { TopicPoint } from '../../../node/topic/topic-point.ts';
 import { TopicReading } from '../../../node/topic/topic-reading.ts';
 import { until } from '../../fixtures/until.ts';
@@ -195,6 +195,43 @@ test('the end of the topic is reached by two sources, empty or not', async () =>
   await until('consensus nodes are asked', () => scene.writer.asked >= 3);
   ending.abort();
   assert.is(await waiting, 'given up', 'a mirror that withholds the end does not reach it');
+});
+
+test('the end of the topic is reached though the clock is set back meanwhile', async () => {
+  let now = Date.now();
+  const going = Promise.withResolvers<void>();
+  const source = (name: string): MessageSource => ({
+    name,
+    messages: async () => {
+      await going.promise;
+      return [];
+    },
+  });
+  await using reading = new TopicReading({
+    topicId: entity('0.0.1'),
+    head: INITIAL_HEAD,
+    self: SELF,
+    members: [SELF],
+    sources: [source('a'), source('b')],
+    topicInfo: null,
+    onFinal: () => Promise.resolve(),
+    now: () => now,
+    random: Math.random,
+    log: silent,
+    intervalMs: 10,
+  });
+  const ending = new AbortController();
+  let isReached = false;
+  const reached = reading.readToEnd(ending.signal).then(() => (isReached = true));
+  now -= 3_600_000;
+  reading.start();
+  going.resolve();
+  try {
+    await until('the end', () => isReached);
+  } finally {
+    ending.abort();
+    await reached.catch(() => undefined);
+  }
 });
 
 test('addresses at one host are one source, and one source alone is none', () => {

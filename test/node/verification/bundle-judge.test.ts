@@ -9,7 +9,7 @@ import { nodeId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
 import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { BundleError } from '../../../protocol/verdict/parse.ts';
+import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { bundleOf, viewOf } from '../../fixtures/federation-log-bundle.ts';
 
@@ -79,7 +79,7 @@ test('what is no JSON, no object or no bundle fails as it does in this thread, a
     ),
   );
   assert.ok(errors.slice(0, 3).every((error) => error instanceof JsonError));
-  assert.ok(errors.slice(3).every((error) => error instanceof BundleError && error.message !== ''));
+  assert.ok(errors.slice(3).every((error) => error instanceof FileError && error.message !== ''));
   assert.ok((await good).verified);
 });
 

@@ -1,9 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KnownCheckpoint } from '../../../node/log/checkpoint-book.ts';
 import { chooseCheckpoints, isMet, type Need } from '../../../node/verification/checkpoint-choice.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { readCheckpoint } from '../../../node/log/checkpoint-book.ts';
+import { type KnownCheckpoint, readCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 
 const NODES = ['eu', 'us', 'jp', 'ca', 'sg'].map(nodeId);

@@ -6,7 +6,8 @@ import type { SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
 import type { ProofKnown } from '../../../protocol/proof/charge.ts';
 import { judgeProof, type ProofVerdict } from '../../../protocol/proof/judge-proof.ts';
 import type { Difference, MisdeedProof } from '../../../protocol/proof/misdeed.ts';
-import { parseProof, ProofError } from '../../../protocol/proof/parse-proof.ts';
+import { FileError } from '../../../protocol/verdict/file-reader.ts';
+import { parseProof } from '../../../protocol/proof/parse-proof.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import type { SealedBatch } from '../../fixtures/federation-log-batch.ts';
 import { viewOf } from '../../fixtures/federation-log-bundle.ts';
@@ -199,7 +200,7 @@ function assertSame(
   try {
     found = judgeProof(suite, parseProof(changed), known);
   } catch (error) {
-    assert.instance(error, ProofError);
+    assert.instance(error, FileError);
     return;
   }
   if (!found.proven) return;

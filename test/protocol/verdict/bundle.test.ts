@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
 import { BUNDLE_MAX_DEPTH, MAX_BUNDLE_CHARACTERS, MAX_ITEMS, MAX_LINKED } from '../../../protocol/verdict/bundle.ts';
+import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import {
-  BundleError,
   parseBundle,
   parseBundleText,
   parsePublicProofText,
@@ -23,11 +23,11 @@ log.addRoster({ name: 'renamed' });
 const own = await bundleOf(log, sealed, 0, { disclosed: true });
 const bundle = { ...own, linked: [linkedOf(log, sealed, 1, own)], timestamps: [own.receipt.signature] };
 
-function refusal(value: JsonValue): BundleError {
+function refusal(value: JsonValue): FileError {
   try {
     parseBundle(value);
   } catch (error) {
-    if (error instanceof BundleError) return error;
+    if (error instanceof FileError) return error;
     throw error;
   }
   throw new Error('it was not refused');
@@ -39,7 +39,7 @@ test('a bundle reads as it was written', () => {
 
 test('a bundle has 16 MiB at most, before it is parsed', () => {
   const text = ' '.repeat(MAX_BUNDLE_CHARACTERS + 1);
-  assert.throws(() => parseBundleText(text), (error: unknown) => error instanceof BundleError && error.code === 'too-long');
+  assert.throws(() => parseBundleText(text), (error: unknown) => error instanceof FileError && error.code === 'too-long');
   assert.throws(() => parseBundleText(text.slice(1)), (error: unknown) => error instanceof JsonError);
 });
 
@@ -106,7 +106,7 @@ test('a public proof shows no body, discloses nothing and links nothing', () => 
   const proof = { ...rest, record: { ...rest.record, body: null } };
   assert.equal(parsePublicProofText(JSON.stringify(proof)), proof);
   for (const more of [bundle, rest, { ...proof, linked: [] }, { ...proof, disclosure: bundle.disclosure }]) {
-    assert.throws(() => parsePublicProofText(JSON.stringify(more)), (error: unknown) => error instanceof BundleError);
+    assert.throws(() => parsePublicProofText(JSON.stringify(more)), (error: unknown) => error instanceof FileError);
   }
 });
 

@@ -4,7 +4,8 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
 import type { Bundle } from '../../../protocol/verdict/bundle.ts';
 import type { Known } from '../../../protocol/verdict/known.ts';
-import { BundleError, parseBundle } from '../../../protocol/verdict/parse.ts';
+import { FileError } from '../../../protocol/verdict/file-reader.ts';
+import { parseBundle } from '../../../protocol/verdict/parse.ts';
 import type { Verdict } from '../../../protocol/verdict/verdict.ts';
 import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
@@ -89,7 +90,7 @@ function assertSame(pointer: string, replacement: JsonValue | undefined): void {
   try {
     found = verifyBundle(suite, parseBundle(changed), known);
   } catch (error) {
-    assert.ok(error instanceof BundleError, `${pointer}: ${String(error)}`);
+    assert.ok(error instanceof FileError, `${pointer}: ${String(error)}`);
     return;
   }
   if (!found.verified) return;

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { logRoutes } from '../../../../node/http/routes/log.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import type { KnownCheckpoint } from '../../../../node/log/checkpoint-book.ts';
+import type { KnownCheckpoint } from '../../../../node/log/known-checkpoint.ts';
 import { FederationLog } from '../../../../node/log/federation-log.ts';
 import { decodeUtf8 } from '../../../../protocol/bytes.ts';
 import { nodeId } from '../../../../protocol/ids.ts';

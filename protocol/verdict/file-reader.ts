@@ -1,0 +1,38 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { parseJson } from '../json/parse.ts';
+import type { JsonValue } from '../json/value.ts';
+import { shapeFault } from '../shape-fault.ts';
+import { BUNDLE_MAX_DEPTH, MAX_BUNDLE_CHARACTERS } from './bundle.ts';
+
+/** The text of a file of proof (a bundle, a proof of misbehaviour, rosters, revocations) is of another shape, or too long. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly code: 'too-long' | 'malformed';
+  /** JSON pointer of the member at fault; empty where it is the whole. */
+  readonly pointer: string;
+
+  constructor(code: FileError['code'], pointer: string, message: string) {
+    super(message);
+    this.code = code;
+    this.pointer = pointer;
+  }
+}
+
+/** The JSON of a file. Throws `FileError` `too-long`, and `JsonError` on what is not strict JSON. */
+export function fileJson(text: string): JsonValue {
+  if (text.length > MAX_BUNDLE_CHARACTERS) {
+    throw new FileError('too-long', '', `a file has at most ${MAX_BUNDLE_CHARACTERS} characters`);
+  }
+  return parseJson(text, { maxDepth: BUNDLE_MAX_DEPTH });
+}
+
+/** Reads values of one shape whose JSON was read strictly. What it returns throws `FileError` `malformed`. */
+export function fileReader<Shape extends TSchema>(shape: Shape): (value: JsonValue) => Static<Shape> {
+  const compiled = Compile(shape);
+  return (value) => {
+    if (compiled.Check(value)) return value;
+    const { pointer, message } = shapeFault(compiled, value);
+    throw new FileError('malformed', pointer, message);
+  };
+}
