@@ -8,7 +8,7 @@ import { timestampOf } from '../protocol/time.ts';
 import { type AccountRooms, openAccountRooms } from './account-rooms.ts';
 import { type AgentRooms, openAgentRooms } from './agent-rooms.ts';
 import { type Anchoring, openAnchoring } from './anchoring/anchoring.ts';
-import { rosterLedger } from './anchoring/roster-ledger.ts';
+import { rosterLedger } from './ledger/roster-ledger.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import { Confirmations } from './attestation/confirmations.ts';
 import { ConfirmationWatch } from './attestation/confirmation-watch.ts';
@@ -33,7 +33,7 @@ import { noteDecided } from './decided.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
-import { mayNameOwn, standingOf } from './log/batch-naming.ts';
+import { mayNameOwn, standingOf } from './log/name-standing.ts';
 import type { CheckpointBook } from './log/checkpoint-book.ts';
 import { sealingKeysOf } from './log/chain-tables.ts';
 import { chainStart } from './log/chain-start.ts';
@@ -44,7 +44,7 @@ import { dropTree } from './log/reread.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
-import { onSealed, sealLast } from './sealed-batches.ts';
+import { haltSigning, onSealed, sealLast } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
@@ -160,21 +160,18 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       federation: keys.rosters.genesis,
       config: ledger,
       naming: {
-        standingOf: (node, batch, message) => standingOf(federationLog, node, batch, message),
+        standingOf: (text) => standingOf(federationLog, self, text),
         mayName(message) {
           const heldUpTo = federation.holdings.upTo;
           return mayNameOwn(federationLog.state, { self, account: config.ledger.operatorId, heldUpTo }, message);
         },
         readToEnd: (signal) => follower.readToEnd(signal),
+        readSoon: () => follower.readSoon(),
+        noteReceipt: (point) => follower.noteReceipt(point),
       },
       random,
-      onTransaction: (id) => follower.noteTransaction(id),
       onNamed: (batch) => sealer.noteNamed(batch),
       onStatementNamed: () => namer.name(),
-      onStatement(statements) {
-        const rosters = statements.flatMap(({ type, statement }) => (type === 'roster' ? [statement] : []));
-        federation.noteLedgerRosters(rosters);
-      },
     }),
   );
   const equivocations = await Equivocations.open(store, keys, (pair) => verification.misdeeds.wordOf(pair));
@@ -195,7 +192,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...rooms,
       self,
       ...signing.terms(now),
-      ledger: anchoring,
       decided: decidedBy(() => federationLog),
       transport,
       askRosters: (url, from, signal) => new PublicNode(url, { now, signal }).rosters(from),
@@ -217,11 +213,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
           startTable.put(['taken-back'], batch.envelope.batch),
         ],
       },
-      onHalt: (reason) => {
-        intake.halt(reason === 'closed' ? 'closed' : 'halted');
-        if (reason === 'removed') sealLast({ intake, sealer, follower, start, log });
-        else sealer.halt();
-      },
+      outbox: anchoring,
+      onHalt: (reason) => haltSigning({ intake, sealer, follower, start, log }, reason),
     }),
   );
   const names = await OwnNames.open(store, self);
@@ -249,13 +242,14 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         const paid = messages.filter(({ payer }) => payer === operatorId);
         if (paid.length > 0) anchoring.noteUndecided(paid.map(({ message }) => Buffer.from(message).toString()));
       },
+      onShown: (messages) => federation.noteShown(messages),
       onRivals(rivals) {
         federation.noteRivals(rivals).catch((error: unknown) => {
           log.error({ err: error }, 'what the ledger says of rivals could not be taken');
         });
       },
       onCounted: () => confirmationWatch.noteCounted(),
-      onContradicted: () => federation.noteEnd('contradicted'),
+      onContradicted: () => federation.noteContradicted(),
       random,
     }),
   );
@@ -300,7 +294,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onVouched: () => follower.noteVouched(),
       onRivalDecided(node, batch) {
         log.error({ node, batch }, 'the ledger decided another batch than the one that is held');
-        if (node === self) federation.noteEnd('closed');
+        if (node === self) federation.noteOwnOutdone();
         else federation.noteOutdone(node);
       },
     }),
@@ -318,7 +312,10 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       maxRecords: config.batchMaxRecords,
       besides: (batch) => [anchoring.outboxEntry(batch, timestampOf(now()))],
       resigning: {
-        isRevoked: (keyId) => isRevoked(federationLog.state, self, keyId),
+        standing() {
+          const { state } = federationLog;
+          return { decided: knownNode(state, self)?.last?.batch ?? 0, isRevoked: (keyId) => isRevoked(state, self, keyId) };
+        },
         withdraw: (from) => anchoring.withdraw(from),
         resume: () => anchoring.resume(),
         onSigned(batches) {

@@ -1,5 +1,5 @@
-import type { AnchoringConfig } from './anchoring/config.ts';
-import { MirrorClient } from './anchoring/mirror-client.ts';
+import type { AnchoringConfig } from './ledger/config.ts';
+import { MirrorClient } from './ledger/mirror-client.ts';
 import { Auditor, type AuditorOptions } from './auditing/auditor.ts';
 import type { NodeConfig } from './config/config.ts';
 import { FactBook } from './facts/fact-book.ts';

@@ -1,18 +1,27 @@
 import type { Logger } from 'pino';
 import type { Anchoring } from './anchoring/anchoring.ts';
 import type { Federation } from './federation/federation.ts';
+import type { HaltReason } from './federation/own-chain.ts';
+import type { Intake } from './intake/intake.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { StoredBatch } from './sealing/batch-tables.ts';
 import type { LogFollower } from './log/log-follower.ts';
 import type { Sealer } from './sealing/sealer.ts';
 
 export interface LastRecords {
-  readonly intake: AsyncDisposable;
+  readonly intake: Pick<Intake, 'halt'> & AsyncDisposable;
   readonly sealer: Sealer;
   readonly follower: Pick<LogFollower, 'noteSealed'>;
   /** Before its start is over a node does not know how far its chain goes: it calls this again then. */
   readonly start: { readonly pending: boolean };
   readonly log: Logger;
+}
+
+/** The node may sign nothing more, but for what a removed one still has to seal. */
+export function haltSigning(rooms: LastRecords, reason: HaltReason): void {
+  rooms.intake.halt(reason === 'closed' ? 'closed' : 'halted');
+  if (reason === 'removed') sealLast(rooms);
+  else rooms.sealer.halt();
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
-import { messageHash, statementAnchorTable } from './anchors.ts';
-import { LedgerError, type LedgerClient, type PreparedTransaction } from './ledger-client.ts';
-import type { MirrorClient } from './mirror-client.ts';
+import { LedgerError, type LedgerClient, type PreparedTransaction } from '../ledger/ledger-client.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
+import { backOff } from '../back-off.ts';
+import { Wake } from '../wake.ts';
 import type { Naming, NameStanding } from './naming.ts';
 import {
   closeOperations,
@@ -15,8 +15,6 @@ import {
   requeue,
   rowOperation,
 } from './outbox.ts';
-import { backOff } from './pace.ts';
-import { Wake } from './wake.ts';
 
 /** `frozen`: the row as it is on the disk now. `held`: to be asked again after the pause. */
 export type Freezing =
@@ -25,29 +23,27 @@ export type Freezing =
 
 /** What a trip needs from its anchorer. */
 export interface TripPort {
-  readonly node: NodeId;
   readonly store: Store;
   readonly ledger: LedgerClient;
   readonly mirror: MirrorClient;
-  readonly naming: Pick<Naming, 'standingOf' | 'readToEnd'>;
+  readonly naming: Omit<Naming, 'mayName'>;
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Freezes a transaction for the row, if the spend guard lets it. */
   readonly freezeNext: (row: OutboxRow) => Promise<Freezing>;
-  /** The topic is to be read soon. */
-  readonly poke: () => void;
   /** A receipt shows that the message is on the ledger. */
   readonly onNamed: (row: OutboxRow) => void;
   readonly noteContact: (outcome: 'answered' | 'silent', refusal: string | null) => void;
-  readonly onSubmitted: (row: OutboxRow) => void;
   readonly onConfirmed: (row: OutboxRow) => void;
 }
 
 /** Nodes refuse a transaction in the last seconds of its validity; sending it then is of no use. In seconds. */
 const SEND_MARGIN_SECONDS = 10;
-/** How often the store and the receipt are looked at while a transaction that a node has is awaited, in milliseconds. */
+/** Pause between two questions for a receipt. It is there within seconds of the transaction. In milliseconds. */
+const RECEIPT_MS = 250;
+/** How often the log is looked at while a message that a receipt showed is awaited, in milliseconds. */
 const LOOK_MS = 1_000;
 /** Pause of a batch in whose place another was decided: nothing is sent for it. In milliseconds. */
 const OUTDONE_MS = 60_000;
@@ -62,9 +58,10 @@ const RESEND_MS = 4_000;
  * validity does not have them, or when the final reading of the topic showed their message. A failure at consensus or a
  * refusal does not shorten that wait.
  *
- * A batch is confirmed where the federation's log decided it, and named again where its message decided nothing. A rescue
- * ends when its message was read, or its number decided. A statement is confirmed by the topic reader's own, linked reading.
- * No receipt and no mirror's word about a transaction confirms anything.
+ * A batch is confirmed where the federation's log decided it, and named again where its message decided nothing. Of a rescue
+ * or a statement the message is all that there is to do: it ends when the final reading showed it, or when the log has what
+ * it is for. No receipt and no mirror's word about a transaction confirms a batch; a receipt is a second source of where the
+ * message stands.
  */
 export class AnchorTrip {
   /** Rung when something that it waits for may have come. */
@@ -75,7 +72,8 @@ export class AnchorTrip {
   #failures = 0;
   /** Epoch milliseconds of the last acceptance by a node in this process; null for none. */
   #acceptedAt: number | null = null;
-  #lastReceipt = '';
+  /** The status of the last receipt that told of a failure. */
+  #failedBy: string | null = null;
   #isNamed = false;
   /** The final reading showed a message of this row that decided nothing. */
   #decidedNothing = false;
@@ -129,30 +127,21 @@ export class AnchorTrip {
     }
   }
 
-  /** What the log says of the batch that is named; `open` for a statement. */
-  async #standing(): Promise<NameStanding> {
-    const row = this.#row;
-    const { node, naming } = this.#port;
-    if (isBatchRow(row)) return naming.standingOf(node, row.batch, row.message);
-    return isRescueRow(row) ? naming.standingOf(row.rescued, row.number, row.message) : 'open';
+  #standing(): Promise<NameStanding> {
+    return this.#port.naming.standingOf(this.#row.message);
   }
 
   async #closeIfDone(standing: NameStanding): Promise<boolean> {
-    if (!(await this.#isDone(standing))) return false;
+    if (!this.#isDone(standing)) return false;
     const { store, now, onConfirmed } = this.#port;
     await store.write(closeOperations(this.#row, timestampOf(now())));
     onConfirmed(this.#row);
     return true;
   }
 
-  async #isDone(standing: NameStanding): Promise<boolean> {
-    const row = this.#row;
-    if (isBatchRow(row)) return standing === 'decided';
-    if (isRescueRow(row)) return standing !== 'open' || this.#decidedNothing;
-    // Members name a statement by the same text: only this node's own message is its word.
-    if (!this.#isNamed) return false;
-    const anchor = await statementAnchorTable.get(this.#port.store, row.statement, messageHash(row.message));
-    return anchor !== undefined;
+  #isDone(standing: NameStanding): boolean {
+    if (isBatchRow(this.#row)) return standing === 'decided';
+    return standing !== 'open' || this.#decidedNothing;
   }
 
   /** The transaction is on the ledger and decided nothing: its batch is named by another one. */
@@ -166,7 +155,7 @@ export class AnchorTrip {
     this.#row = row;
     this.#isNamed = false;
     this.#failures = 0;
-    this.#lastReceipt = '';
+    this.#failedBy = null;
     await this.wake.wait(backOff(++this.#fruitless, this.#port.random()), signal);
   }
 
@@ -182,7 +171,7 @@ export class AnchorTrip {
 
   /** One round with frozen bytes: send them if that is due, look whether they arrived, or learn that they never will. */
   async #advance(transaction: PreparedTransaction): Promise<void> {
-    const { now, signal } = this.#port;
+    const { naming, now, signal } = this.#port;
     if (now() / 1000 >= transaction.validUntil) {
       await this.#bury(transaction);
       return;
@@ -190,9 +179,10 @@ export class AnchorTrip {
     const isUsable = now() / 1000 < transaction.validUntil - SEND_MARGIN_SECONDS;
     const isDue = this.#acceptedAt === null || now() - this.#acceptedAt >= RESEND_MS;
     if (isUsable && isDue) await this.#send(transaction);
-    else await this.#lookAtReceipt(transaction);
-    this.#port.poke();
-    await this.wake.wait(this.#failures > 0 ? backOff(this.#failures, this.#port.random()) : LOOK_MS, signal);
+    else if (!this.#isNamed) await this.#askReceipt(transaction);
+    naming.readSoon();
+    const pause = this.#isNamed ? LOOK_MS : RECEIPT_MS;
+    await this.wake.wait(this.#failures > 0 ? backOff(this.#failures, this.#port.random()) : pause, signal);
   }
 
   async #send(transaction: PreparedTransaction): Promise<void> {
@@ -219,31 +209,30 @@ export class AnchorTrip {
 
   async #noteSubmitted(): Promise<void> {
     if (this.#row.status === 'submitted') return;
-    const { store, now, onSubmitted } = this.#port;
+    const { store, now } = this.#port;
     const row = noteSubmitted(this.#row, timestampOf(now()));
     await store.write([rowOperation(row)]);
     this.#row = row;
-    onSubmitted(row);
   }
 
-  /** A receipt lets the next batch depart; success shows on the topic, and a failure has to outlast the validity anyway. */
-  async #lookAtReceipt({ transactionId }: PreparedTransaction): Promise<void> {
-    const receipt = await this.#port.ledger.receipt(transactionId, this.#port.signal);
-    const text = typeof receipt === 'string' ? receipt : receipt.failed;
-    if (text === this.#lastReceipt) return;
-    this.#lastReceipt = text;
-    if (receipt === 'success') {
+  /** A receipt lets the next batch depart. A failure has to outlast the validity all the same. */
+  async #askReceipt({ transactionId }: PreparedTransaction): Promise<void> {
+    const { ledger, naming, onNamed, noteContact, log, signal } = this.#port;
+    const receipt = await ledger.receipt(transactionId, signal);
+    if (receipt.kind === 'landed') {
       this.#isNamed = true;
-      this.#port.onNamed(this.#row);
+      naming.noteReceipt(receipt.point);
+      onNamed(this.#row);
+    } else if (receipt.kind === 'failed' && receipt.code !== this.#failedBy) {
+      this.#failedBy = receipt.code;
+      noteContact('answered', receipt.code);
+      log.error({ ...subjectOf(this.#row), code: receipt.code }, 'an anchor failed at consensus');
     }
-    if (typeof receipt === 'string') return;
-    this.#port.noteContact('answered', receipt.failed);
-    this.#port.log.error({ ...subjectOf(this.#row), code: receipt.failed }, 'an anchor failed at consensus');
   }
 
   /** Past the validity: waits until a mirror knows for sure, and then lets the transaction go. */
   async #bury({ transactionId, validUntil }: PreparedTransaction): Promise<void> {
-    const { mirror, store, now, log, signal, poke } = this.#port;
+    const { mirror, naming, store, now, log, signal } = this.#port;
     const fate = await mirror.fate(transactionId, validUntil, signal);
     if (signal.aborted) return;
     if (fate.kind === 'dead') {
@@ -263,14 +252,13 @@ export class AnchorTrip {
     } else {
       this.#failures++;
     }
-    poke();
+    naming.readSoon();
     await this.wake.wait(Math.max(LOOK_MS, backOff(this.#failures, this.#port.random())), signal);
   }
 
-  /** Whether a batch is open still once the log has read past the message that names it. */
+  /** Whether the log has nothing of it still once it has read past the message. */
   async #wasInVain(): Promise<boolean> {
     const { naming, signal } = this.#port;
-    if (!isBatchRow(this.#row) && !isRescueRow(this.#row)) return false;
     await naming.readToEnd(signal);
     return !signal.aborted && (await this.#standing()) === 'open';
   }

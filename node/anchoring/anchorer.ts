@@ -3,11 +3,13 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Store } from '../store/store.ts';
+import type { LedgerClient } from '../ledger/ledger-client.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
+import { backOff } from '../back-off.ts';
+import type { Admission, SpendGuard } from '../ledger/spend-guard.ts';
+import { Wake } from '../wake.ts';
 import { AnchorTrip, type Freezing, subjectOf, type TripPort } from './anchor-trip.ts';
 import type { AnchoringState, BatchStatus, LedgerContact } from './anchoring-state.ts';
-import type { AnchorRow, StatementAnchorRow } from './anchors.ts';
-import type { LedgerClient, TransactionId } from './ledger-client.ts';
-import type { MirrorClient } from './mirror-client.ts';
 import type { Naming } from './naming.ts';
 import {
   type BatchRow,
@@ -23,19 +25,13 @@ import {
   type RescueRow,
   rowOperation,
 } from './outbox.ts';
-import { backOff } from './pace.ts';
-import type { Admission, SpendGuard } from './spend-guard.ts';
-import type { TopicReader } from './topic-reader.ts';
 import { leastNamedFirst, type NamedForOther } from './others-limits.ts';
-import { Wake } from './wake.ts';
 
 export interface AnchorerOptions {
   readonly node: NodeId;
   readonly store: Store;
   readonly ledger: LedgerClient;
   readonly mirror: MirrorClient;
-  /** Started and disposed by its owner. Its `onAnchor` must reach `noteAnchors`. */
-  readonly reader: TopicReader;
   readonly guard: SpendGuard;
   /** Of what is named for other nodes: their batches, and revocations of their keys. */
   readonly othersGuards: Readonly<Record<NamedForOther, SpendGuard>>;
@@ -44,11 +40,9 @@ export interface AnchorerOptions {
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly log: Logger;
-  /** A receipt shows that an own batch is named on the topic. Must not throw, like the next ones. */
+  /** A receipt shows that an own batch is named on the topic. Must not throw, like the next one. */
   readonly onNamed?: (batch: number) => void;
-  /** A ledger node has this transaction. */
-  readonly onTransaction?: (id: TransactionId) => void;
-  /** The name of a statement was read back from the topic. */
+  /** The name of a statement is on the topic, or needed no more. */
   readonly onStatementNamed?: () => void;
 }
 
@@ -115,12 +109,6 @@ export class Anchorer implements AsyncDisposable {
     this.#wake.ring();
   }
 
-  /** Anchors that the topic reader wrote. */
-  noteAnchors(anchors: readonly (AnchorRow | StatementAnchorRow)[]): void {
-    const messages = new Set(anchors.map(({ anchor }) => anchor.message));
-    for (const trip of this.#trips.keys()) if (messages.has(trip.message)) trip.wake.ring();
-  }
-
   /** Another member holds more of the own chain, or what is in force has changed: what waits may depart. */
   noteChange(): void {
     for (const trip of this.#trips.keys()) if (!trip.isSent) trip.wake.ring();
@@ -164,13 +152,12 @@ export class Anchorer implements AsyncDisposable {
   }
 
   async state(): Promise<AnchoringState> {
-    const { store, reader, guard, now } = this.#options;
+    const { store, guard, now } = this.#options;
     const [oldest] = await readOpenRows(store, 0, 1);
     const newest = await readNewestOpenRow(store);
     const since = oldest?.history[0]?.at;
     return {
       ledger: this.#contact,
-      topic: reader.state(),
       spend: guard.state(now()),
       inFlight: this.#trips.size,
       backlog: oldest === undefined || newest === undefined ? 0 : newest.batch - oldest.batch + 1,
@@ -269,10 +256,8 @@ export class Anchorer implements AsyncDisposable {
   }
 
   #port(signal: AbortSignal): TripPort {
-    const { node, store, ledger, mirror, naming, reader, now, random, log } = this.#options;
-    const { onTransaction, onStatementNamed } = this.#options;
+    const { store, ledger, mirror, naming, now, random, log, onStatementNamed } = this.#options;
     return {
-      node,
       store,
       ledger,
       mirror,
@@ -282,15 +267,11 @@ export class Anchorer implements AsyncDisposable {
       log,
       signal,
       freezeNext: (row) => this.#freezeInTurn(row),
-      poke: () => reader.poke(),
       onNamed: (row) => {
         this.noteChange();
         if (isBatchRow(row)) this.#options.onNamed?.(row.batch);
       },
       noteContact: (outcome, refusal) => this.#noteContact(outcome, refusal),
-      onSubmitted: (row) => {
-        if (row.transaction !== null) onTransaction?.(row.transaction.transactionId);
-      },
       onConfirmed: (row) => {
         if (!isBatchRow(row) && !isRescueRow(row)) onStatementNamed?.();
       },

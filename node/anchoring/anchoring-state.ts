@@ -1,6 +1,5 @@
+import type { SpendState } from '../ledger/spend-guard.ts';
 import type { BatchRow } from './outbox.ts';
-import type { SpendState } from './spend-guard.ts';
-import type { TopicReaderState } from './topic-reader.ts';
 
 /** How the ledger's consensus nodes answer, as far as anchoring has tried since the start. */
 export interface LedgerContact {
@@ -15,7 +14,6 @@ export interface LedgerContact {
 /** What a health page, a metric or the operator wants to know of anchoring. */
 export interface AnchoringState {
   readonly ledger: LedgerContact;
-  readonly topic: TopicReaderState;
   readonly spend: SpendState;
   /** Batches that are being carried to the ledger now. */
   readonly inFlight: number;

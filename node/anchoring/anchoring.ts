@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
@@ -11,13 +9,13 @@ import { Lanes } from '../lanes.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
+import { HederaClient } from '../ledger/hedera-client.ts';
+import type { LedgerClient } from '../ledger/ledger-client.ts';
+import { MirrorClient } from '../ledger/mirror-client.ts';
+import { SpendGuard } from '../ledger/spend-guard.ts';
 import type { AnchoringState, BatchStatus } from './anchoring-state.ts';
-import { type Anchor, readAnchor, readStatementAnchor, type StatementAnchorRow } from './anchors.ts';
 import { Anchorer } from './anchorer.ts';
-import type { AnchoringConfig } from './config.ts';
-import { HederaClient } from './hedera-client.ts';
-import type { LedgerClient, TransactionId } from './ledger-client.ts';
-import { MirrorClient } from './mirror-client.ts';
 import type { Naming } from './naming.ts';
 import { mayNameForOther, type NamedForOther, namedForOther, OTHERS_SPEND } from './others-limits.ts';
 import {
@@ -31,11 +29,6 @@ import {
   statementOutboxEntry,
   statementOutboxTable,
 } from './outbox.ts';
-import { SpendGuard } from './spend-guard.ts';
-import { TopicReader, type TopicReaderOptions } from './topic-reader.ts';
-
-/** How often `readTopic` looks whether the end was reached. In milliseconds. */
-const LOOK_MS = 50;
 
 export interface AnchoringOptions {
   readonly config: AnchoringConfig;
@@ -52,12 +45,8 @@ export interface AnchoringOptions {
   readonly ledger?: LedgerClient;
   /** A receipt shows that an own batch is named on the topic. None of these may throw. */
   readonly onNamed?: (batch: number) => void;
-  /** A ledger node has this transaction. */
-  readonly onTransaction?: (id: TransactionId) => void;
-  /** The name of a statement was read back from the topic. */
+  /** The name of a statement is on the topic, or needed no more. */
   readonly onStatementNamed?: () => void;
-  /** Messages that name statements, new on this node's reading of the topic. */
-  readonly onStatement?: (statements: readonly StatementAnchorRow[]) => void;
 }
 
 /** When a statement that this node has named is named once more. */
@@ -70,16 +59,11 @@ export interface NamingTerms {
   readonly leaves?: number;
 }
 
-/** A node's whole dealing with the ledger: it writes its own batches there and reads everybody's. */
+/** Writes to the ledger what this node names there: its own batches, statements, and what it rescues. */
 export interface Anchoring extends AsyncDisposable {
   readonly start: () => void;
-  /** Reads the topic and names statements alone: this node may not know its own batches yet. */
+  /** Names statements alone: this node may not know its own batches yet. */
   readonly startStatements: () => void;
-  /**
-   * Reads the topic to its end, for so many milliseconds at most. Called before `start` where the outbox holds batches
-   * that may have been anchored already, so that none is anchored twice.
-   */
-  readonly readTopic: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** The row that must land in the write that seals a batch of this node. */
   readonly outboxEntry: (batch: StoredBatch, at: Timestamp) => Operation;
   /** The row that must land in the write that keeps a revocation or roster which this node brings in. */
@@ -108,10 +92,6 @@ export interface Anchoring extends AsyncDisposable {
   /** Where a batch of this node stands; undefined for one that was never sealed here. */
   readonly status: (batch: number) => Promise<BatchStatus | undefined>;
   readonly state: () => Promise<AnchoringState>;
-  /** The first message on the topic that names a statement, and is the one to; none names a genesis roster. */
-  readonly statementAnchor: (statement: NamedStatement) => Promise<Anchor | undefined>;
-  /** The first message that is the anchor of this very envelope, whose statement is `text`; held here or not. */
-  readonly envelopeAnchor: (envelope: Envelope, text: string) => Promise<Anchor | undefined>;
 }
 
 /** Reads the store only: the ledger need not be there, now or at `start`. */
@@ -126,14 +106,7 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     return SpendGuard.open(store, { ...limits, feeTinybars }, row);
   };
   const othersGuards = { rescue: await guardOf('rescue'), revocation: await guardOf('revocation') };
-  const reader: TopicReader = await openReader(options, mirror, {
-    onAnchor: (anchors) => anchorer.noteAnchors(anchors),
-    onStatement(statements) {
-      anchorer.noteAnchors(statements);
-      options.onStatement?.(statements);
-    },
-  });
-  const anchorer = new Anchorer({ ...options, ledger, mirror, reader, guard, othersGuards });
+  const anchorer = new Anchorer({ ...options, ledger, mirror, guard, othersGuards });
   const lanes = new Lanes();
   const messageOf = (statement: NamedStatement) => nameStatement(nativeSuite, federation, statement);
   const statementEntry: Anchoring['statementEntry'] = (named, at) => {
@@ -141,19 +114,8 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     return statementOutboxEntry(message.statement, writeLedgerMessage(message), at);
   };
   return {
-    start() {
-      reader.start();
-      anchorer.start();
-    },
-    startStatements() {
-      reader.start();
-      anchorer.startStatements();
-    },
-    async readTopic(milliseconds, signal) {
-      reader.start();
-      const end = performance.now() + milliseconds;
-      while (!reader.reachedEnd && performance.now() < end) await sleep(LOOK_MS, undefined, { signal });
-    },
+    start: () => anchorer.start(),
+    startStatements: () => anchorer.startStatements(),
     outboxEntry({ envelope, signed }, at) {
       const message = nameEnvelope(nativeSuite, federation, envelope, signed.statement);
       return outboxEntry(envelope.batch, writeLedgerMessage(message), at);
@@ -202,15 +164,9 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
     outboxOf: (batch) => readOutbox(store, batch),
     status: (batch) => anchorer.status(batch),
     state: () => anchorer.state(),
-    statementAnchor: async (named) => (await readStatementAnchor(store, messageOf(named)))?.anchor,
-    async envelopeAnchor(envelope, text) {
-      const message = nameEnvelope(nativeSuite, federation, envelope, text);
-      return (await readAnchor(store, envelope.node, envelope.batch, writeLedgerMessage(message)))?.anchor;
-    },
-    // The anchorer first: its trips still use the other two.
+    // The anchorer first: its trips still use the client.
     async [Symbol.asyncDispose]() {
       await anchorer[Symbol.asyncDispose]();
-      await reader[Symbol.asyncDispose]();
       await ledger[Symbol.asyncDispose]();
     },
   };
@@ -219,24 +175,4 @@ export async function openAnchoring(options: AnchoringOptions): Promise<Anchorin
 /** When the transaction was made that named a statement last. */
 function sentAt(closed: StatementRow | undefined): Timestamp | undefined {
   return closed?.history.findLast(({ status }) => status === 'prepared')?.at;
-}
-
-function openReader(
-  { config, federation, store, now, random, log }: AnchoringOptions,
-  mirror: MirrorClient,
-  listeners: Pick<TopicReaderOptions, 'onAnchor' | 'onStatement'>,
-): Promise<TopicReader> {
-  const { network, topicId, readIntervalMs } = config;
-  return TopicReader.open({
-    network,
-    topicId,
-    federation,
-    store,
-    mirror,
-    now,
-    random,
-    log,
-    ...(readIntervalMs === undefined ? {} : { intervalMs: readIntervalMs }),
-    ...listeners,
-  });
 }

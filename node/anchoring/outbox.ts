@@ -7,13 +7,13 @@ import type { Timestamp } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
-import type { PreparedTransaction, TransactionId } from './ledger-client.ts';
+import type { PreparedTransaction, TransactionId } from '../ledger/ledger-client.ts';
 
 /**
  * `queued`: no transaction holds it · `prepared`: signed bytes are frozen, a node may have them · `submitted`: a node
  * said that it has them · `confirmed`: of a batch, the federation's log decided it; of a statement, this node's message
- * was read back. Only `confirmed` is final; a transaction that died, or a name that decided nothing, brings its batch back
- * to `queued`, and the history keeps both.
+ * was read back, or the log has it in force. Only `confirmed` is final; a transaction that died, or a name that decided
+ * nothing, brings its batch back to `queued`, and the history keeps both.
  */
 export type OutboxStatus = 'queued' | 'prepared' | 'submitted' | 'confirmed';
 

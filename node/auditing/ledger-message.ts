@@ -2,9 +2,9 @@ import { utf8, equalBytes } from '../../protocol/bytes.ts';
 import { writeSha384 } from '../../protocol/hash.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import { type ConsensusTimestamp, timestampOfConsensus } from '../../protocol/time.ts';
-import type { MirrorClient } from '../anchoring/mirror-client.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead } from '../topic/topic-links.ts';
 import type { Evidence } from '../verification/evidence.ts';
 import { failed, type Outcome, passed, skipped } from './outcome.ts';
 
@@ -80,16 +80,16 @@ async function lookAt(
 }
 
 /** What the mirror itself tells of the message before: this node's own reading is compared with it afterwards. */
-function headBefore(sequence: number, before: TopicMessage | undefined): TopicHead | undefined {
+function headBefore(sequence: number, before: MirrorMessage | undefined): TopicHead | undefined {
   if (sequence === 1) return INITIAL_HEAD;
   if (before === undefined) return undefined;
   const { consensusTimestamp } = before;
   return { sequence: before.sequence, runningHash: writeSha384(before.runningHash), consensusTimestamp };
 }
 
-function linkFault(head: TopicHead, decision: Decision, message: TopicMessage): Sight | undefined {
+function linkFault(head: TopicHead, decision: Decision, message: MirrorMessage): Sight | undefined {
   try {
-    const { head: after } = linkMessages(head, decision.topicId, [message]);
+    const after = linkMessages(head, decision.topicId, [message]);
     if (after.runningHash === decision.runningHash) return undefined;
     return { kind: 'other', how: 'its running hash is not the one that this node read before' };
   } catch (error) {

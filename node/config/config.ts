@@ -1,6 +1,6 @@
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
 import { AddressList, isAddressRange } from '../accounts/address-list.ts';
-import type { AnchoringConfig } from '../anchoring/config.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
 import { isMailAddress } from '../mail/mail-address.ts';
 import type { ListUpdateConfig } from '../lists/update/config.ts';

@@ -3,7 +3,7 @@ import type { FactValues } from '../../protocol/api/fact-values.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { Fact } from '../../protocol/statement/vocabulary.ts';
 import { type Timestamp, timestampOf, timestampOfConsensus } from '../../protocol/time.ts';
-import type { MirrorClient } from '../anchoring/mirror-client.ts';
+import type { MirrorClient } from '../ledger/mirror-client.ts';
 import type { FactCatalogue } from './fact-catalogue.ts';
 import { FactError } from './fact-error.ts';
 import { MirrorReading } from './mirror-reading.ts';

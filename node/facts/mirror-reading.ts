@@ -1,7 +1,7 @@
 import { hashParts, type Sha256Hash } from '../../protocol/hash.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
-import { type MirrorClient, MirrorError } from '../anchoring/mirror-client.ts';
-import { readClock } from '../anchoring/mirror-shapes.ts';
+import { type MirrorClient, MirrorError } from '../ledger/mirror-client.ts';
+import { readClock } from '../ledger/mirror-shapes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 
 /** Reads resources of one mirror for one fact, and remembers what it sent. */

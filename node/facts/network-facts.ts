@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { FactValues } from '../../protocol/api/fact-values.ts';
 import { ConsensusTimestampShape, CountShape, EntityIdShape, OrNull } from '../../protocol/shapes.ts';
-import { MirrorFormatError, reader } from '../anchoring/mirror-shapes.ts';
+import { MirrorFormatError, reader } from '../ledger/mirror-shapes.ts';
 import type { FactReading } from './fact-reading.ts';
 import type { MirrorReading } from './mirror-reading.ts';
 

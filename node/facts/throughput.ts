@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { type FactValues, THROUGHPUT_WINDOW_SECONDS } from '../../protocol/api/fact-values.ts';
 import { ConsensusTimestampShape, CountShape } from '../../protocol/shapes.ts';
 import { type ConsensusTimestamp, isConsensusTimestamp } from '../../protocol/time.ts';
-import { MirrorFormatError, reader } from '../anchoring/mirror-shapes.ts';
+import { MirrorFormatError, reader } from '../ledger/mirror-shapes.ts';
 import type { FactReading } from './fact-reading.ts';
 import type { MirrorReading } from './mirror-reading.ts';
 

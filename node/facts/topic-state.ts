@@ -1,8 +1,8 @@
 import type { FactValues } from '../../protocol/api/fact-values.ts';
 import { writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
-import { readMessages } from '../anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD } from '../anchoring/topic-links.ts';
+import { readMessages } from '../ledger/mirror-shapes.ts';
+import { INITIAL_HEAD } from '../topic/topic-links.ts';
 import type { FactReading } from './fact-reading.ts';
 import type { MirrorReading } from './mirror-reading.ts';
 

@@ -7,17 +7,18 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { groupOperations, recordIndex } from '../records/record-tables.ts';
+import { groupOperations, groupTable, recordIndex } from '../records/record-tables.ts';
 import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
 import { OpenBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
-import { type Decided, requireDecidable } from './decidable.ts';
+import { type Decided, requireDecidable, standsIn } from './decidable.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { PageItem } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import { isSameGroup } from './signed-anew.ts';
 import { openStatement } from './statement-check.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
@@ -52,6 +53,7 @@ export interface AssemblerOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly decided: Decided;
+  /** Of this node's own chain alone. */
   readonly besides?: ChainBesides | undefined;
 }
 
@@ -72,8 +74,12 @@ interface PartialGroup {
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope with
  * its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover` goes on.
+ *
+ * Of the own chain, records that are held stay as they are: a receipt by a revoked key gives way to another one of the same
+ * records, and nothing else does.
  */
 export class ChainAssembler {
+  readonly #options: AssemblerOptions;
   readonly #node: NodeId;
   readonly #store: Store;
   readonly #keys: FederationKeys;
@@ -86,8 +92,12 @@ export class ChainAssembler {
   /** Whole, checked groups that are not on the disk yet, in order. */
   #unwritten: PartialGroup[] = [];
   readonly #unwrittenIds = new Set<RecordId>();
+  /** Receipts that take the place of held ones of the same records. */
+  #resigned: Operation[] = [];
 
-  private constructor({ node, store, keys, chains, decided, besides }: AssemblerOptions, open: OpenBatch) {
+  private constructor(options: AssemblerOptions, open: OpenBatch) {
+    const { node, store, keys, chains, decided, besides } = options;
+    this.#options = options;
     this.#node = node;
     this.#store = store;
     this.#keys = keys;
@@ -99,8 +109,7 @@ export class ChainAssembler {
 
   /** Goes on from the whole groups in the store. */
   static async recover(options: AssemblerOptions): Promise<ChainAssembler> {
-    const { node, store, chains } = options;
-    return new ChainAssembler(options, await recoverOpenBatch(store, node, chains.head(node).next));
+    return new ChainAssembler(options, await recoverOpen(options, options.chains.head(options.node).next));
   }
 
   /** What to ask for next. */
@@ -110,7 +119,7 @@ export class ChainAssembler {
 
   /** Puts on the disk what the page brought. Call after each page, however it ended. Throws where the store does. */
   async endPage(): Promise<void> {
-    if (this.#unwritten.length === 0) return;
+    if (this.#unwritten.length === 0 && this.#resigned.length === 0) return;
     await this.#write([]);
   }
 
@@ -207,13 +216,32 @@ export class ChainAssembler {
     if (writeSha256(merkleRoot(nativeSuite, leaves)) !== partial.group.root) {
       throw new PeerStatementError('forged', `the records of group ${partial.group.first} are not those signed`);
     }
-    await this.#requireFreshIds(partial);
-    this.#unwritten.push(partial);
-    for (const { record } of partial.records) this.#unwrittenIds.add(record.id);
+    const held = this.#besides === undefined ? undefined : await groupTable.get(this.#store, this.#node, partial.group.first);
+    if (held === undefined) {
+      await this.#requireFreshIds(partial);
+      this.#unwritten.push(partial);
+      for (const { record } of partial.records) this.#unwrittenIds.add(record.id);
+    } else {
+      this.#takeReceipt(partial, held);
+    }
     this.#open.add(leaves, Date.parse(partial.group.signedAt));
     const batch = await this.#complete();
     if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();
     return batch;
+  }
+
+  /** Of own records that are held. They are never written over: it is the receipt alone that may be another. */
+  #takeReceipt({ group, signed }: PartialGroup, held: SignedStatement): void {
+    const envelope = this.#requireEnvelope();
+    const stands = standsIn(this.#decided, envelope, group.keyId);
+    const before = groupStatement.parse(held.statement);
+    if (!isSameGroup(before, group)) {
+      const message = `group ${group.first} is of other records than the one held`;
+      throw stands ? new ChainContradictionError(message, [signed]) : new PeerStatementError('undecidable', message);
+    }
+    if (stands && !standsIn(this.#decided, envelope, before.keyId)) {
+      this.#resigned.push(groupTable.put([this.#node, group.first], signed));
+    }
   }
 
   /** An id names one record for ever: a later one under the same id would stand in its place at every verification. */
@@ -243,7 +271,7 @@ export class ChainAssembler {
     await this.#write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
     const next = batch.envelope.first + batch.envelope.size;
-    this.#open = this.#open.next > next ? await recoverOpenBatch(this.#store, this.#node, next) : new OpenBatch(next);
+    this.#open = this.#open.next > next ? await recoverOpen(this.#options, next) : new OpenBatch(next);
     this.#envelope = undefined;
     return batch;
   }
@@ -258,8 +286,9 @@ export class ChainAssembler {
   async #write(more: readonly Operation[]): Promise<void> {
     const records = this.#unwritten.flatMap((group) => group.records);
     const besides = records.length === 0 ? [] : ((await this.#besides?.group(records)) ?? []);
-    await this.#store.write([...this.#unwritten.flatMap(groupOperations), ...besides, ...more]);
+    await this.#store.write([...this.#unwritten.flatMap(groupOperations), ...this.#resigned, ...besides, ...more]);
     this.#unwritten = [];
+    this.#resigned = [];
     this.#unwrittenIds.clear();
   }
 
@@ -267,4 +296,17 @@ export class ChainAssembler {
     if (this.#envelope === undefined) throw new PeerStatementError('malformed', 'a group before its envelope');
     return this.#envelope.envelope;
   }
+}
+
+/**
+ * The open batch from a record on. Of the own chain it ends before the first receipt by a revoked key: from there on others
+ * may have receipts of the same records that were signed anew.
+ */
+async function recoverOpen({ node, store, decided, besides }: AssemblerOptions, from: number): Promise<OpenBatch> {
+  if (besides === undefined) return recoverOpenBatch(store, node, from);
+  for await (const [[first], { statement }] of groupTable.under(store, [node], { from })) {
+    const isRevoked = decided.isRevoked(node, groupStatement.parse(statement).keyId);
+    if (isRevoked) return recoverOpenBatch(store, node, from, Number(first) - from);
+  }
+  return recoverOpenBatch(store, node, from);
 }

@@ -12,6 +12,7 @@ import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import { isSignedAnew } from './signed-anew.ts';
 import { openStatement } from './statement-check.ts';
 
 /** Two different envelopes for one batch number, both signed by the node. */
@@ -227,12 +228,6 @@ export class Equivocations {
 function keptOf(first: Envelope, second: Envelope, word: ProofWord): Kept {
   const { node, batch } = first;
   return { node, batch, pair: { keyIds: [first.keyId, second.keyId], isAnew: isSignedAnew(first, second), word } };
-}
-
-/** Whether only `keyId` and `prev` differ, as where an envelope is signed anew (TRUST §2). */
-function isSignedAnew(first: Envelope, second: Envelope): boolean {
-  const { keyId, prev } = first;
-  return keyId !== second.keyId && envelopeStatement.write({ ...second, keyId, prev }) === envelopeStatement.write(first);
 }
 
 function stands({ pair }: Kept): boolean {

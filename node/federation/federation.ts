@@ -9,7 +9,9 @@ import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import { startFrames } from '../start/start-forms.ts';
 import type { StartAnswers } from '../start/start-answers.ts';
 import type { Store } from '../store/store.ts';
-import type { TopicPoint } from '../topic/topic-point.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
+import { Lanes } from '../lanes.ts';
 import { CatchUp } from './catch-up.ts';
 import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
@@ -20,14 +22,13 @@ import { Gossip } from './gossip.ts';
 import { encodeGossip, type GossipMessage, TOPIC_OF } from './gossip-forms.ts';
 import { HeadExchange } from './head-exchange.ts';
 import { Holdings } from './holdings.ts';
-import { Lanes } from '../lanes.ts';
 import { type HaltReason, OwnChain, type Sufficiency } from './own-chain.ts';
+import { OwnReplacement, type OwnReplacementOptions } from './own-replacement.ts';
 import { type PageRequest, pageRequest, status } from './page-forms.ts';
 import { PageServer } from './page-server.ts';
 import { PeerFaults } from './peer-faults.ts';
-import type { LedgerView } from './ledger-view.ts';
 import { RosterChanges } from './roster-changes.ts';
-import { type AskRosters, RosterInquiry } from './roster-inquiry.ts';
+import { type AskRosters, RosterInquiry, rostersNamed } from './roster-inquiry.ts';
 import { Replacement } from './replacement.ts';
 import { RosterTexts } from './roster-texts.ts';
 import { RivalSearch } from './rival-search.ts';
@@ -40,8 +41,6 @@ export interface FederationOptions {
   readonly keys: FederationKeys;
   readonly chains: Chains;
   readonly equivocations: Equivocations;
-  /** This node's own reading of the ledger. */
-  readonly ledger: LedgerView;
   /** What the log decided, by which copies of batches are taken. */
   readonly decided: Decided;
   readonly transport: Transport;
@@ -74,6 +73,7 @@ export interface FederationOptions {
   readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
   readonly besidesOwn: ChainBesides;
+  readonly outbox: OwnReplacementOptions['outbox'];
   /** This node must sign no record and no batch any more. */
   readonly onHalt: (reason: HaltReason) => void;
 }
@@ -151,6 +151,12 @@ export class Federation implements AsyncDisposable {
       faults,
       lanes,
       catchUp: this.#catchUp,
+      replacement: new OwnReplacement({
+        ...options,
+        lanes,
+        besides: besidesOwn.batch,
+        onReplaced: (batches) => this.noteSignedAnew(batches),
+      }),
     });
     const onRemoved = () => this.#ownChain.noteRemoval();
     this.#rosters = new RosterChanges({
@@ -232,14 +238,19 @@ export class Federation implements AsyncDisposable {
     return this.#ownChain.halted;
   }
 
-  /** Nothing can go on from what this node holds: of its own chain, or of the log. */
-  noteEnd(reason: 'closed' | 'contradicted'): void {
-    this.#ownChain.noteEnd(reason);
+  /** Most members have another log than this node's. */
+  noteContradicted(): void {
+    this.#ownChain.noteContradicted();
   }
 
-  /** What is held of another node may not be what the log decided, or be by a key that is revoked from now on. */
+  /** What is held of a node may not be what the log decided, or be by a key that is revoked from now on. */
   noteOutdone(node: NodeId): void {
     this.#replacement.poke(node);
+  }
+
+  /** The log decided another envelope of an own batch than the one that is held. */
+  noteOwnOutdone(): void {
+    this.#ownChain.noteOutdone();
   }
 
   /** Looks for the text of a roster that a majority has named; undefined where nobody shows it now. */
@@ -247,10 +258,10 @@ export class Federation implements AsyncDisposable {
     return this.#rosterTexts.find(hash);
   }
 
-  /** The ledger names rosters: where nobody is connected, one of them may have dropped this node. */
-  noteLedgerRosters(rosters: readonly Sha256Hash[]): void {
-    const { hashes } = this.#options.keys.rosters;
-    if (rosters.some((roster) => !hashes.includes(roster))) this.#inquiry.note();
+  /** A mirror shows messages. Where they name rosters and nobody is connected, one of them may have dropped this node. */
+  noteShown(messages: readonly Pick<MirrorMessage, 'message'>[]): void {
+    const { hashes, genesis } = this.#options.keys.rosters;
+    if (rostersNamed(genesis, messages).some((roster) => !hashes.includes(roster))) this.#inquiry.note();
   }
 
   /**
@@ -288,14 +299,17 @@ export class Federation implements AsyncDisposable {
     await this.#publish({ type: 'envelope', signed: batch.signed });
   }
 
-  /** Undecided own batches, in order, are signed by another key now: what others hold of them is not to be named. */
+  /** Own batches, in order, are signed by another key now: what others hold of the old ones is not to be named. */
   noteSignedAnew(batches: readonly StoredBatch[]): void {
+    const { chains, onHeld } = this.#options;
     const [first] = batches;
     const last = batches.at(-1);
     if (first === undefined || last === undefined) return;
-    this.#options.chains.advance(last);
+    const { node, batch } = last.envelope;
+    // What follows the last of them is yet to be signed.
+    if (batch === chains.head(node).batch) chains.advance(last);
     this.holdings.forget(first.envelope.batch);
-    this.#options.onHeld?.(last.envelope.node);
+    onHeld?.(node);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,7 +6,7 @@ import { checkpointStatement, type SignedCheckpoint } from '../../protocol/log/c
 import { revocationStatement } from '../../protocol/log/revocation.ts';
 import { type SignedStatement, StatementError } from '../../protocol/statement/statement.ts';
 import { readBatch } from '../sealing/batch-tables.ts';
-import type { TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 import { type Equivocation, type Equivocations, openEnvelope } from './equivocations.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { MAX_CERTIFICATES } from '../../protocol/chain/certified-keys.ts';
-import { backOff } from '../anchoring/pace.ts';
+import { backOff } from '../back-off.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';

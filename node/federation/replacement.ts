@@ -1,15 +1,16 @@
 import type { Logger } from 'pino';
-import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
+import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { backOff } from '../anchoring/pace.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { backOff } from '../back-off.ts';
+import { Wake } from '../wake.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Chains } from './chains.ts';
 import type { Decided } from './decidable.ts';
+import { firstOutdone, type Outdone } from './outdone.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import type { RivalSearch } from './rival-search.ts';
 import type { Transport } from './transport/contract.ts';
@@ -28,12 +29,6 @@ export interface ReplacementOptions {
   /** In [0, 1), for the jitter of the back-off. */
   readonly random: () => number;
   readonly log: Logger;
-}
-
-/** A held batch that the log will never decide, and the hash of the one that it decided; null where it decided none. */
-interface Outdone {
-  readonly held: StoredBatch;
-  readonly decided: Sha256Hash | null;
 }
 
 /**
@@ -95,7 +90,8 @@ export class Replacement implements AsyncDisposable {
     this.#wakes.set(node, wake);
     for (let tries = 1; !signal.aborted; tries++) {
       this.#again.delete(node);
-      const outdone = await this.#outdone(node);
+      const { store, chains, decided } = this.#options;
+      const outdone = await firstOutdone(store, decided, node, chains.head(node).batch);
       if (outdone === undefined) return;
       this.#due.add(node);
       const { batch } = outdone.held.envelope;
@@ -105,30 +101,14 @@ export class Replacement implements AsyncDisposable {
     }
   }
 
-  /** The first held batch of the node that can be decided no more; undefined where there is none. */
-  async #outdone(node: NodeId): Promise<Outdone | undefined> {
-    const { store, chains, decided } = this.#options;
-    const head = chains.head(node).batch;
-    // Those before were derived, or are next to be looked at: the chain is walked back to where log and store agree.
-    let found: Outdone | undefined;
-    for (let batch = head; batch > 0; batch--) {
-      const held = await readBatch(store, node, batch);
-      if (held === undefined) return found;
-      const envelope = await decided.envelopeOf(node, batch);
-      if (envelope === hashText(nativeSuite, held.signed.statement)) return found;
-      if (envelope !== undefined) found = { held, decided: envelope };
-      else if (decided.isRevoked(node, held.envelope.keyId)) found = { held, decided: null };
-    }
-    return found;
-  }
-
   /** Whether somebody showed the other envelope, and the held chain was dropped from there on. */
-  async #replace(node: NodeId, { held, decided }: Outdone): Promise<boolean> {
+  async #replace(node: NodeId, outdone: Outdone): Promise<boolean> {
     const { catchUp, onReplaced, log } = this.#options;
+    const { held } = outdone;
     const { batch } = held.envelope;
     for (const peer of this.#peers(node)) {
       const theirs = await this.#ask(peer, node, batch);
-      if (theirs === undefined || this.#closing.signal.aborted || !this.#isWanted(theirs, held, decided)) continue;
+      if (theirs === undefined || this.#closing.signal.aborted || !this.#isWanted(outdone, theirs)) continue;
       log.warn({ node, batch, peer }, 'a held batch is replaced, with what follows');
       this.#due.delete(node);
       await catchUp.rewind(node, batch - 1);
@@ -139,7 +119,12 @@ export class Replacement implements AsyncDisposable {
     return false;
   }
 
-  #isWanted({ envelope, signed }: StoredBatch, held: StoredBatch, decided: Sha256Hash | null): boolean {
+  /**
+   * What was decided is known by its hash. Before, whatever its node signed in that place by a key that counts is taken, of
+   * the same records or not: what is held can be decided no more, and a node whose store was lost may not have its records.
+   * Were it refused here, nobody would hold it, so it would never be named.
+   */
+  #isWanted({ held, decided }: Outdone, { envelope, signed }: StoredBatch): boolean {
     if (decided !== null) return hashText(nativeSuite, signed.statement) === decided;
     return envelope.prev === held.envelope.prev && !this.#options.decided.isRevoked(envelope.node, envelope.keyId);
   }

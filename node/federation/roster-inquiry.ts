@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { decodeUtf8 } from '../../protocol/bytes.ts';
+import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { RosterChain } from '../../protocol/keys/roster-chain.ts';
+import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { hasMember, majorityOf, type Member } from '../../protocol/log/roster.ts';
 import { RosterError } from '../../protocol/log/roster-error.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -129,4 +132,21 @@ function newestShown(known: RosterChain, shown: readonly (readonly string[])[]):
       throw error;
     }
   }
+}
+
+/** Rosters that messages of the topic name for this federation, whoever wrote them. */
+export function rostersNamed(
+  federation: Sha256Hash,
+  messages: readonly { readonly message: Uint8Array }[],
+): readonly Sha256Hash[] {
+  return messages.flatMap(({ message }) => {
+    // Most messages are of batches: they are not parsed.
+    if (!Buffer.from(message.buffer, message.byteOffset, message.length).includes('"type":"roster"')) return [];
+    try {
+      const named = parseLedgerMessage(decodeUtf8(message));
+      return named.type === 'roster' && named.federation === federation ? [named.statement] : [];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -1,10 +1,10 @@
 import { decisionText } from '../../protocol/log/decision.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';
 import { nameEnvelope } from '../../protocol/log/naming.ts';
-import { isTransactionId } from '../anchoring/ledger-client.ts';
+import { isTransactionId } from '../ledger/ledger-client.ts';
 import { type BatchRow, outboxClosedTable, type OutboxRow, outboxTable } from '../anchoring/outbox.ts';
 import { OTHERS_SPEND } from '../anchoring/others-limits.ts';
-import { SPEND_ROW, spendTable } from '../anchoring/spend-guard.ts';
+import { SPEND_ROW, spendTable } from '../ledger/spend-guard.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
@@ -80,7 +80,7 @@ async function isDecided({ store }: Check, own: NonNullable<Check['own']>, row: 
   try {
     const index = await decidedBatchTable.get(store, own, row.batch);
     const entry = index === undefined ? undefined : await logEntryTable.get(store, index);
-    return entry !== undefined && decisionText.parse(entry).message === row.message;
+    return entry !== undefined && decisionText.parse(entry.text).message === row.message;
   } catch {
     return true;
   }

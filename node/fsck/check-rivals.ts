@@ -34,9 +34,9 @@ function readNamed(text: string): BatchMessage {
 
 async function decisionOf({ store }: Check, { node, batch }: BatchMessage): Promise<Decision> {
   const index = await decidedBatchTable.get(store, node, batch);
-  const text = index === undefined ? undefined : await logEntryTable.get(store, index);
-  if (text === undefined) throw new RangeError(`is of batch ${node}/${batch}, which was not decided`);
-  return decisionText.parse(text);
+  const entry = index === undefined ? undefined : await logEntryTable.get(store, index);
+  if (entry === undefined) throw new RangeError(`is of batch ${node}/${batch}, which was not decided`);
+  return decisionText.parse(entry.text);
 }
 
 function faultsOf(

@@ -6,7 +6,7 @@ import { decisionText } from '../../protocol/log/decision.ts';
 import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable, sourcePart } from '../log/chain-tables.ts';
-import { decidedBatchTable, logEntryTable } from '../log/log-tables.ts';
+import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
 import { heldBatch } from './held-batch.ts';
@@ -86,7 +86,7 @@ export class DerivedWalk {
     const entry = index === undefined ? undefined : await logEntryTable.get(store, index).catch(() => undefined);
     if (entry === undefined) return undefined;
     try {
-      return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
+      return timestampOfConsensus(decisionText.parse(entry.text).consensusTimestamp);
     } catch {
       return undefined;
     }
@@ -130,13 +130,13 @@ export const sealingKeyCheck: TableCheck = {
   },
 };
 
-function envelopeOf(entry: string): string | null {
+function envelopeOf(entry: LogEntry): string | null {
   return batchNamedBy(entry)?.envelope ?? null;
 }
 
-function batchNamedBy(entry: string): BatchMessage | null {
+function batchNamedBy(entry: LogEntry): BatchMessage | null {
   try {
-    const named = parseLedgerMessage(decisionText.parse(entry).message);
+    const named = parseLedgerMessage(decisionText.parse(entry.text).message);
     return named.type === 'batch' ? named : null;
   } catch {
     return null;

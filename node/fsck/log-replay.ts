@@ -1,5 +1,5 @@
 import { utf8 } from '../../protocol/bytes.ts';
-import { hashBytes, type Sha256Hash } from '../../protocol/hash.ts';
+import { hashBytes, type Sha256Hash, type Sha384Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type RosterMessage,
 } from '../../protocol/log/message.ts';
 import { judgeNext } from '../../protocol/log/roster-rules.ts';
-import { linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
+import { linkMessages, type TopicHead } from '../topic/topic-links.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { reasonOf } from './rows.ts';
 
@@ -60,9 +60,12 @@ export class LogReplay {
     this.#isWhole = false;
   }
 
-  /** Takes the next decision, with the text of the roster that it puts in force. */
-  take(decision: Decision, rosterText: string | undefined): Replayed {
-    const faults = [...this.#placeFaults(decision)];
+  /**
+   * Takes the next decision, with the topic's running hash before its message and the text of the roster that it puts in
+   * force.
+   */
+  take(decision: Decision, before: Sha384Hash, rosterText: string | undefined): Replayed {
+    const faults = [...this.#placeFaults(decision, before)];
     const named = readMessage(decision);
     if (named === null) faults.push('its message does not read');
     else faults.push(...this.#advance(decision, named, rosterText));
@@ -91,24 +94,24 @@ export class LogReplay {
     return faults;
   }
 
-  *#placeFaults({ network, topicId, sequence, consensusTimestamp, payer, message, runningHash }: Decision): Generator<string> {
+  /** Whoever wrote what stands between two decisions, the running hash after each follows from the one before its message. */
+  *#placeFaults(decision: Decision, before: Sha384Hash): Generator<string> {
+    const { network, topicId, consensusTimestamp, payer, message, runningHash } = decision;
     const { ledger } = this.#state;
     if (network !== ledger.network || topicId !== ledger.topicId) yield 'is of another ledger topic';
-    const at = Number(sequence);
-    const before: TopicHead =
+    const sequence = Number(decision.sequence);
+    const last: TopicHead =
       this.#last === undefined
         ? { sequence: 0, runningHash: this.#state.runningHash, consensusTimestamp: null }
         : { ...this.#last, sequence: Number(this.#last.sequence) };
-    if (at <= before.sequence) yield `is at message ${sequence}, not after ${before.sequence}`;
-    else if (at === before.sequence + 1) {
-      try {
-        const read = { sequence: at, consensusTimestamp, payer, message: utf8(message), transactionId: null };
-        linkMessages(before, topicId, [{ ...read, runningHash: hashBytes(runningHash) }]);
-      } catch (error) {
-        yield reasonOf(error);
-      }
-    } else if (before.consensusTimestamp !== null && !isLater(consensusTimestamp, before.consensusTimestamp)) {
-      yield 'is not later than the entry before it';
+    if (sequence <= last.sequence) return yield `is at message ${sequence}, not after ${last.sequence}`;
+    if (sequence === last.sequence + 1 && before !== last.runningHash) yield 'does not follow from the entry before it';
+    const head = { sequence: sequence - 1, runningHash: before, consensusTimestamp: last.consensusTimestamp };
+    const read = { sequence, consensusTimestamp, payer, message: utf8(message), runningHash: hashBytes(runningHash) };
+    try {
+      linkMessages(head, topicId, [read]);
+    } catch (error) {
+      yield reasonOf(error);
     }
   }
 
@@ -169,9 +172,4 @@ function readMessage({ message }: Decision): LedgerMessage | null {
   } catch {
     return null;
   }
-}
-
-/** Nine decimals: without the point, the text counts nanoseconds. */
-function isLater(a: string, b: string): boolean {
-  return BigInt(a.replace('.', '')) > BigInt(b.replace('.', ''));
 }

@@ -1,7 +1,6 @@
 import type { Store } from '../store/store.ts';
 import { accountCheck } from './check-accounts.ts';
 import { agentCheck } from './check-agents.ts';
-import { anchorCheck } from './check-anchors.ts';
 import { auditLogCheck } from './check-audit-log.ts';
 import { chainCheck } from './check-chains.ts';
 import type { TableCheck } from './check.ts';
@@ -16,7 +15,7 @@ import { listCheck } from './check-lists.ts';
 import { logCheck } from './check-log.ts';
 import { outboxCheck } from './check-outbox.ts';
 import { retentionCheck } from './check-retention.ts';
-import { statementAnchorCheck } from './check-statement-anchors.ts';
+import { statementCheck } from './check-statements.ts';
 import { subjectCheck } from './check-subjects.ts';
 import { paymentCheck } from './check-payments.ts';
 import { purgeCheck } from './check-purges.ts';
@@ -34,14 +33,13 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   chainCheck,
   equivocationCheck,
   receiptCheck,
-  anchorCheck,
   logCheck,
   rivalCheck,
   ownVouchedCheck,
   sealingKeyCheck,
   outboxCheck,
   rescueCheck,
-  statementAnchorCheck,
+  statementCheck,
   formatCheck,
   guardCheck,
   accountCheck,

@@ -2,10 +2,10 @@ import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { KeyDirectory } from '../../protocol/keys/key-directory.ts';
 import { readHead } from '../../protocol/chain/record.ts';
+import type { Decision } from '../../protocol/log/decision.ts';
 import type { ConsensusTimestamp, Timestamp } from '../../protocol/time.ts';
-import type { LedgerView } from '../federation/ledger-view.ts';
 import { readGroup, readRecordTexts } from '../records/record-reader.ts';
-import { readBatchOf } from '../sealing/batch-tables.ts';
+import { readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 
 /** A record of this node that does not count any more, because a key under it was compromised. */
@@ -14,7 +14,7 @@ export interface FallenRecord {
   readonly seq: number;
   /** Null while it is not sealed. */
   readonly batch: number | null;
-  /** When its batch reached consensus; null where the ledger has not been seen to show it. */
+  /** When the ledger decided its batch; null where it decided none. */
   readonly consensus: ConsensusTimestamp | null;
   /** The revoked key, of the record's group or of its batch. */
   readonly keyId: Sha256Hash;
@@ -31,7 +31,8 @@ export interface FallenRecordsOptions {
   readonly self: NodeId;
   readonly store: Store;
   readonly directory: KeyDirectory;
-  readonly ledger: Pick<LedgerView, 'envelopeAnchor'>;
+  /** The decision of an own batch, where it names this very envelope. */
+  readonly decisionOf: (batch: StoredBatch) => Promise<Decision | null>;
 }
 
 interface Standing extends Pick<FallenRecord, 'batch' | 'consensus'> {
@@ -85,12 +86,11 @@ export class FallenRecords {
   }
 
   async #standingOf(seq: number, groupKey: Sha256Hash): Promise<Standing> {
-    const { store, self, ledger } = this.#options;
+    const { store, self, decisionOf } = this.#options;
     const stored = await readBatchOf(store, self, seq);
     if (stored === undefined) return { batch: null, consensus: null, signers: [groupKey] };
-    const { envelope, signed } = stored;
-    const anchor = await ledger.envelopeAnchor(envelope, signed.statement);
-    const consensus = anchor?.consensusTimestamp ?? null;
+    const { envelope } = stored;
+    const consensus = (await decisionOf(stored))?.consensusTimestamp ?? null;
     return { batch: envelope.batch, consensus, signers: [groupKey, envelope.keyId] };
   }
 

@@ -1,7 +1,6 @@
-import { decisionText } from '../../protocol/log/decision.ts';
 import { hasMember, rosterStatement } from '../../protocol/log/roster.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import { type FederationLog, LogDamagedError } from './federation-log.ts';
 
 /**
@@ -9,7 +8,7 @@ import { type FederationLog, LogDamagedError } from './federation-log.ts';
  * roster; null where no roster of the log names it. Throws `LogDamagedError`.
  */
 export async function chainStart(
-  log: Pick<FederationLog, 'entry' | 'rosterText' | 'state'>,
+  log: Pick<FederationLog, 'rosterText' | 'state' | 'timeOf'>,
   node: NodeId,
 ): Promise<Timestamp | null> {
   for (const { hash, index } of log.state.rosters) {
@@ -17,10 +16,7 @@ export async function chainStart(
     if (text === undefined) throw new LogDamagedError(`roster ${hash} of the log is missing`);
     const roster = rosterStatement.parse(text);
     if (!hasMember(roster, node)) continue;
-    if (index === null) return roster.issuedAt;
-    const entry = await log.entry(index);
-    if (entry === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);
-    return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
+    return index === null ? roster.issuedAt : log.timeOf(index);
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import { hashText, type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
+import { hashText, type Sha256Hash, type Sha384Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { decide, type Rival, type TopicMessage } from '../../protocol/log/decide.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
@@ -7,8 +7,9 @@ import { leafHash } from '../../protocol/merkle/hash.ts';
 import { initialState } from '../../protocol/log/in-force.ts';
 import { consistencyAt, pathAt, type ReadTile, rootAt } from '../../protocol/log/log-tiles.ts';
 import { LogTree } from '../../protocol/log/log-tree.ts';
-import { type LedgerMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
+import { type BatchMessage, type LedgerMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
 import { tileWidth } from '../../protocol/log/tile-path.ts';
+import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
@@ -30,6 +31,11 @@ export interface LoggedDecision {
   readonly decision: Decision;
   readonly text: string;
   readonly named: LedgerMessage;
+}
+
+/** One that decides a batch. */
+export interface LoggedBatch extends LoggedDecision {
+  readonly named: BatchMessage;
 }
 
 /** What a page of final messages came to. */
@@ -128,8 +134,23 @@ export class FederationLog {
   }
 
   /** Text of a decision. */
-  entry(index: number): Promise<string | undefined> {
-    return logEntryTable.get(this.#store, index);
+  async entry(index: number): Promise<string | undefined> {
+    return (await logEntryTable.get(this.#store, index))?.text;
+  }
+
+  /** The decision at a place; undefined where it is not here. */
+  async decision(index: number): Promise<LoggedDecision | undefined> {
+    const text = await this.entry(index);
+    if (text === undefined) return undefined;
+    const decision = decisionText.parse(text);
+    return { decision, text, named: parseLedgerMessage(decision.message) };
+  }
+
+  /** When the decision at a place was made. Throws `LogDamagedError` where it is not here. */
+  async timeOf(index: number): Promise<Timestamp> {
+    const logged = await this.decision(index);
+    if (logged === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);
+    return timestampOfConsensus(logged.decision.consensusTimestamp);
   }
 
   /** Texts of decisions from `from` on, `count` of them or as many as there are. */
@@ -138,7 +159,7 @@ export class FederationLog {
     const rows = await this.#store.getMany(indexes.map((index) => logEntryTable.key(index)));
     return rows.map((row, i) => {
       if (row === undefined) throw new LogDamagedError(`entry ${from + i} of the log is missing`);
-      return logEntryTable.decode(row);
+      return logEntryTable.decode(row).text;
     });
   }
 
@@ -148,13 +169,28 @@ export class FederationLog {
     return (await this.#readTile(level, index, width)).subarray(0, width * HASH_BYTES);
   }
 
-  /** The decision that names a batch; undefined while there is none. */
-  async decisionOf(node: NodeId, batch: number): Promise<Decision | undefined> {
+  /** What was decided of a batch; undefined while nothing is. Throws `LogDamagedError`. */
+  async batch(node: NodeId, batch: number): Promise<LoggedBatch | undefined> {
     if (batch > (knownNode(this.#state, node)?.last?.batch ?? 0)) return undefined;
+    const logged = await this.keptBatch(node, batch);
+    if (logged === undefined) throw new LogDamagedError(`the decision of batch ${node}/${batch} is missing`);
+    return logged;
+  }
+
+  /** The same of a log that is kept in part: undefined too for a batch that it let go. */
+  async keptBatch(node: NodeId, batch: number): Promise<LoggedBatch | undefined> {
     const index = await decidedBatchTable.get(this.#store, node, batch);
-    const text = index === undefined ? undefined : await this.entry(index);
-    if (text === undefined) throw new LogDamagedError(`the decision of batch ${node}/${batch} is missing`);
-    return decisionText.parse(text);
+    if (index === undefined) return undefined;
+    const logged = await this.decision(index);
+    if (logged === undefined || !decidesBatch(logged)) {
+      throw new LogDamagedError(`entry ${index} of the log does not decide batch ${node}/${batch}`);
+    }
+    return logged;
+  }
+
+  /** The decision that names a batch; undefined while there is none. Throws `LogDamagedError`. */
+  async decisionOf(node: NodeId, batch: number): Promise<Decision | undefined> {
+    return (await this.batch(node, batch))?.decision;
   }
 
   /** The message by which the node's own account names another envelope than the one that was decided of a batch. */
@@ -189,6 +225,7 @@ export class FederationLog {
 
   async #take(messages: readonly TopicMessage[], besides: readonly Operation[]): Promise<Advance> {
     const decided: LoggedDecision[] = [];
+    const rows: Operation[] = [];
     const rivals: LoggedRival[] = [];
     const undecided: TopicMessage[] = [];
     const texts = new Map<Sha256Hash, string>();
@@ -206,11 +243,14 @@ export class FederationLog {
         else texts.set(outcome.statement, text);
         continue;
       }
+      const { runningHash } = state;
       state = outcome.state;
       at++;
       if (outcome.kind === 'decided') {
         const { decision, named } = outcome;
-        decided.push({ decision, named, text: decisionText.write(decision) });
+        const logged = { decision, named, text: decisionText.write(decision) };
+        decided.push(logged);
+        rows.push(...rowsOf(logged, runningHash));
       } else {
         undecided.push(message);
         const { rival } = outcome;
@@ -222,7 +262,7 @@ export class FederationLog {
     }
     const { tree, tiles } = this.#tree.grow(decided.map(({ text }) => leafHash(nativeSuite, text)));
     await this.#store.write([
-      ...decided.flatMap(rowsOf),
+      ...rows,
       ...rivals.map(({ node, batch, name }) => rivalNameTable.put([node, batch], name)),
       ...tiles.map(({ level, index, hashes }) => logTileTable.put([level, index], hashes)),
       decisionStateTable.put([DECISION_STATE_ROW], state),
@@ -239,18 +279,18 @@ export class FederationLog {
    */
   async #isNew({ node, batch, envelope }: Rival, decided: readonly LoggedDecision[]): Promise<boolean> {
     if ((await this.rivalOf(node, batch)) !== undefined) return false;
-    const here = decided.find(({ named }) => named.type === 'batch' && named.node === node && named.batch === batch);
-    const index = here === undefined ? await decidedBatchTable.get(this.#store, node, batch) : undefined;
-    if (here === undefined && index === undefined) return false;
-    const text = here?.text ?? (index === undefined ? undefined : await this.entry(index));
-    if (text === undefined) throw new LogDamagedError(`the decision of batch ${node}/${batch} is missing`);
-    const named = parseLedgerMessage(decisionText.parse(text).message);
-    return named.type !== 'batch' || named.envelope !== envelope;
+    const here = decided.filter(decidesBatch).find(({ named }) => named.node === node && named.batch === batch);
+    const logged = here ?? (await this.keptBatch(node, batch));
+    return logged !== undefined && logged.named.envelope !== envelope;
   }
 }
 
-function rowsOf({ decision, named, text }: LoggedDecision): Operation[] {
-  const entry = logEntryTable.put([decision.index], text);
+function decidesBatch(logged: LoggedDecision): logged is LoggedBatch {
+  return logged.named.type === 'batch';
+}
+
+function rowsOf({ decision, named, text }: LoggedDecision, before: Sha384Hash): Operation[] {
+  const entry = logEntryTable.put([decision.index], { text, before });
   return named.type === 'batch' ? [entry, decidedBatchTable.put([named.node, named.batch], decision.index)] : [entry];
 }
 

@@ -6,7 +6,7 @@ import type { PeerFaults } from '../federation/peer-faults.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import type { Transport } from '../federation/transport/contract.ts';
 import type { TopicReading } from '../topic/topic-reading.ts';
-import type { TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { CheckpointBook } from './checkpoint-book.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { MemberClocks } from './member-clocks.ts';

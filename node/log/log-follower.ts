@@ -5,9 +5,9 @@ import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { TopicMessage } from '../../protocol/log/decide.ts';
 import { type DecisionState, knownNode } from '../../protocol/log/decision-state.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
-import type { AnchoringConfig } from '../anchoring/config.ts';
-import type { TransactionId } from '../anchoring/ledger-client.ts';
-import type { SpendLimits } from '../anchoring/spend-guard.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { SpendLimits } from '../ledger/spend-guard.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { PeerFaults } from '../federation/peer-faults.ts';
 import type { Transport } from '../federation/transport/contract.ts';
@@ -16,7 +16,7 @@ import type { Store } from '../store/store.ts';
 import { ConsensusSource, DEFAULT_QUERY_LIMITS } from '../topic/consensus-source.ts';
 import { mirrorSources } from '../topic/message-source.ts';
 import type { TopicReadingState } from '../topic/reading-state.ts';
-import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import { TopicReading } from '../topic/topic-reading.ts';
 import { CheckpointBook } from './checkpoint-book.ts';
 import type { KnownCheckpoint } from './known-checkpoint.ts';
@@ -28,7 +28,6 @@ import { logRosters } from './log-rosters.ts';
 import { isReleased, type Removal, removalOf } from './removal.ts';
 import { MemberClocks } from './member-clocks.ts';
 import { LogExchange } from './log-exchange.ts';
-import { Receipts } from './receipts.ts';
 import type { LoggedRival } from './rival-name.ts';
 import { takeFinal } from './take-final.ts';
 
@@ -51,7 +50,7 @@ export interface LogFollowerOptions {
   /** Told once where this node was removed, and is done. Must not throw. */
   readonly onReleased?: () => void;
   /** Rows that land beside what the log makes of final messages. */
-  readonly besides?: (messages: readonly FinalMessage[], state: DecisionState) => readonly Operation[];
+  readonly besides?: (messages: readonly TopicMessage[], state: DecisionState) => readonly Operation[];
   /** Looks for the text of a roster that is to come into force; undefined where nobody shows it now. */
   readonly findRoster: (hash: Sha256Hash) => Promise<string | undefined>;
   /** Told of decisions, in order, once they are on the disk. Must not throw. */
@@ -62,6 +61,8 @@ export interface LogFollowerOptions {
   readonly onContradicted?: (by: readonly NodeId[]) => void;
   /** Told of final messages that decided nothing. Must not throw. */
   readonly onUndecided?: (messages: readonly TopicMessage[]) => void;
+  /** Told of messages that a mirror shows, long before they are final if they ever are. Must not throw. */
+  readonly onShown?: (messages: readonly MirrorMessage[]) => void;
   /** Told of checkpoints that count from now on. Must not throw. */
   readonly onCounted?: (known: KnownCheckpoint) => void;
   readonly now: () => number;
@@ -75,6 +76,11 @@ export interface LogFollowerOptions {
 /**
  * Builds the federation's log from what is final on the ledger's topic, and signs and gathers checkpoints of it: the way
  * from the ledger to a word that other members share.
+ *
+ * From a mirror's page to a decision: `SourceReader` asks one mirror for a page; `Agreement` links it to what that mirror
+ * told before (`linkMessages`, in its `Trail`) and compares it with other sources and members; what is final
+ * `TopicReading` hands out in order; `takeFinal` gives it to `FederationLog.take`, where `decide` makes of each message one
+ * decision at most. Nothing of a page is stored before that.
  */
 export class LogFollower implements AsyncDisposable {
   readonly federationLog: FederationLog;
@@ -83,7 +89,6 @@ export class LogFollower implements AsyncDisposable {
   readonly clocks: MemberClocks;
   readonly #options: LogFollowerOptions;
   readonly #consensus: ConsensusSource;
-  readonly #receipts: Receipts;
   readonly #reading: TopicReading;
   readonly #checkpoints: Checkpoints;
   readonly #exchange: LogExchange;
@@ -106,7 +111,6 @@ export class LogFollower implements AsyncDisposable {
     this.book = book;
     this.#consensus = consensus;
     const { keys, config, now, clock } = options;
-    this.#receipts = new Receipts({ consensus, onReceipt: (point) => this.#reading.noteReceipt(point) });
     const { sequence, runningHash, federation } = federationLog.state;
     this.#reading = new TopicReading({
       ...options,
@@ -172,10 +176,14 @@ export class LogFollower implements AsyncDisposable {
     this.#checkpoints.start();
   }
 
-  /** A consensus node has taken a transaction of this node. */
-  noteTransaction(id: TransactionId): void {
-    this.#receipts.expect(id);
+  /** A message of this node is awaited: the topic is read soon. */
+  readSoon(): void {
     this.#reading.poke();
+  }
+
+  /** Where a message of this node landed, by the word of a consensus node: a second source for all that came before it. */
+  noteReceipt(point: TopicPoint): void {
+    this.#reading.noteReceipt(point);
   }
 
   /** This node was removed, and has sealed what it recorded: its last checkpoint may say so. */
@@ -243,7 +251,6 @@ export class LogFollower implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening();
-    await this.#receipts[Symbol.asyncDispose]();
     await this.#reading[Symbol.asyncDispose]();
     await this.#exchange[Symbol.asyncDispose]();
     await this.#checkpoints[Symbol.asyncDispose]();
@@ -254,7 +261,7 @@ export class LogFollower implements AsyncDisposable {
    * Takes final messages. Rejects where a roster's text is lacking, or the store fails: the same messages come again after a
    * pause, of which the log has taken some by then, and has still to tell what it came to.
    */
-  async #take(messages: readonly FinalMessage[]): Promise<void> {
+  async #take(messages: readonly TopicMessage[]): Promise<void> {
     const { findRoster, besides } = this.#options;
     await this.#tell();
     await takeFinal(this.federationLog, messages, {

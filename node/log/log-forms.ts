@@ -6,7 +6,7 @@ import { Closed, CountShape } from '../../protocol/shapes.ts';
 import { checkpointFrames, readCheckpointFrames } from '../federation/checkpoint-frames.ts';
 import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { TopicPointShape } from '../topic/topic-point.ts';
+import { TopicPointShape } from '../ledger/topic-point.ts';
 
 /** Checkpoints of one answer at most: the newest two of each member of the largest roster, and of some that left. */
 const MAX_CHECKPOINTS = 1_024;

@@ -5,9 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { anchorTable, statementAnchorTable } from '../anchoring/anchors.ts';
 import { outboxClosedTable, requeue, rowOperation } from '../anchoring/outbox.ts';
-import { topicHeadTable } from '../anchoring/topic-reader.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import { ownNameTable } from '../start/start-tables.ts';
 import type { Operation } from '../store/operation.ts';
@@ -47,9 +45,6 @@ const READ_TABLES = [
   falseCheckpointTable,
   replacedCheckpointTable,
   ownVouchedTable,
-  anchorTable,
-  statementAnchorTable,
-  topicHeadTable,
   ownNameTable,
 ];
 /** What was derived of chains by it; of the own chain it stays, for that is what this node sealed. */

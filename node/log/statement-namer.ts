@@ -3,14 +3,13 @@ import type { NamingTerms } from '../anchoring/anchoring.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
 import { mayRevoke } from '../../protocol/log/in-force.ts';
 import type { NamedStatement } from '../../protocol/log/naming.ts';
-import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { RosterVotes } from '../federation/roster-votes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { type FederationLog, LogDamagedError } from './federation-log.ts';
+import type { FederationLog } from './federation-log.ts';
 import { revocationsToName, type RevocationToName } from './revocations-to-name.ts';
 
 /** How often it is looked whether a name is missing. In milliseconds. */
@@ -23,7 +22,7 @@ export interface StatementNamerOptions {
   readonly self: NodeId;
   readonly keys: FederationKeys;
   readonly votes: Pick<RosterVotes, 'next'>;
-  readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
+  readonly federationLog: Pick<FederationLog, 'state' | 'timeOf'>;
   /** Keys by which decided batches of a node are signed, as far as they are derived here, each with its last batch. */
   readonly sealingKeys: (node: NodeId) => Promise<ReadonlyMap<string, number>>;
   /** Keys by which the newest checkpoints of a node are signed. */
@@ -118,9 +117,6 @@ export class StatementNamer implements AsyncDisposable {
   /** When the roster in force was decided, with which all open names fell; null for the genesis. */
   async #lastChange({ rosters }: DecisionState): Promise<Timestamp | null> {
     const index = rosters.at(-1)?.index ?? null;
-    if (index === null) return null;
-    const entry = await this.#options.federationLog.entry(index);
-    if (entry === undefined) throw new LogDamagedError(`entry ${index} of the log is missing`);
-    return timestampOfConsensus(decisionText.parse(entry).consensusTimestamp);
+    return index === null ? null : this.#options.federationLog.timeOf(index);
   }
 }

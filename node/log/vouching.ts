@@ -5,8 +5,6 @@ import { BatchDeriver, type DecidedBatch } from '../../protocol/chain/derive.ts'
 import { ChainRefusal, type RefusalCode, REFUSALS } from '../../protocol/chain/refusal.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
-import { knownNode } from '../../protocol/log/decision-state.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
@@ -44,7 +42,7 @@ export interface VouchingOptions {
   readonly self: NodeId;
   readonly store: Store;
   readonly keys: Pick<FederationKeys, 'directory' | 'onCertificate' | 'rosters'>;
-  readonly federationLog: Pick<FederationLog, 'decisionOf' | 'entry' | 'rosterText' | 'state'>;
+  readonly federationLog: Pick<FederationLog, 'batch' | 'rosterText' | 'state' | 'timeOf'>;
   /** More is vouched for. Must not throw. */
   readonly onVouched: () => void;
   /** The log decided another envelope than the one that is held. Must not throw. */
@@ -197,16 +195,11 @@ export class Vouching implements AsyncDisposable {
 
   async #held(node: NodeId, batch: number): Promise<HeldBatch | undefined> {
     const { federationLog, store } = this.#options;
-    if (batch > (knownNode(federationLog.state, node)?.last?.batch ?? 0)) return undefined;
+    const logged = await federationLog.batch(node, batch);
+    if (logged === undefined) return undefined;
     const signed = await envelopeTable.get(store, node, batch);
-    if (signed === undefined && this.#lacking.get(node)?.batch === batch) return undefined;
-    const decision = await federationLog.decisionOf(node, batch);
-    const named = decision && parseLedgerMessage(decision.message);
-    if (decision === undefined || named?.type !== 'batch') {
-      throw new LogDamagedError(`the decision of batch ${node}/${batch} names no batch`);
-    }
-    const { envelope, keyId } = named;
-    const { consensusTimestamp, index } = decision;
+    const { envelope, keyId } = logged.named;
+    const { consensusTimestamp, index } = logged.decision;
     if (signed === undefined) {
       this.#lacking.set(node, { node, batch, since: timestampOfConsensus(consensusTimestamp) });
       return undefined;

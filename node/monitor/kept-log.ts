@@ -1,7 +1,6 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { type Decision, decisionText } from '../../protocol/log/decision.ts';
-import { parseLedgerMessage } from '../../protocol/log/message.ts';
+import type { Decision } from '../../protocol/log/decision.ts';
 import { TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import type { FederationLog } from '../log/federation-log.ts';
 import { decidedBatchTable, logEntryTable, logTileTable } from '../log/log-tables.ts';
@@ -57,16 +56,14 @@ export class KeptLog {
   }
 
   async decision(index: number): Promise<Decision | undefined> {
-    const text = index < this.#trimmed ? undefined : await this.#log.entry(index);
-    return text === undefined ? undefined : decisionText.parse(text);
+    return index < this.#trimmed ? undefined : (await this.#log.decision(index))?.decision;
   }
 
   /** The decision of a batch; undefined where there is none, or it is trimmed. */
   async batch(node: NodeId, batch: number): Promise<DecidedBatch | undefined> {
-    const index = await decidedBatchTable.get(this.#rows, node, batch);
-    const decision = index === undefined ? undefined : await this.decision(index);
-    const named = decision && parseLedgerMessage(decision.message);
-    if (decision === undefined || named?.type !== 'batch') return undefined;
+    const logged = await this.#log.keptBatch(node, batch);
+    if (logged === undefined || logged.decision.index < this.#trimmed) return undefined;
+    const { named, decision } = logged;
     return { envelope: named.envelope, keyId: named.keyId, decision };
   }
 
@@ -92,8 +89,7 @@ export class KeptLog {
     const gone: Operation[] = [];
     let others = 0;
     for (let index = from; index < from + TILE_WIDTH; index++) {
-      const text = await logEntryTable.get(this.#rows, index);
-      const named = text === undefined ? undefined : parseLedgerMessage(decisionText.parse(text).message);
+      const named = (await this.#log.decision(index))?.named;
       if (named?.type === 'batch') gone.push(decidedBatchTable.del(named.node, named.batch), logEntryTable.del(index));
       else if (named !== undefined) others++;
     }

@@ -1,13 +1,12 @@
 import { type DecisionState, rosterInForce } from '../../protocol/log/decision-state.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
 import type { Roster } from '../../protocol/log/roster.ts';
-import { type ConsensusTimestamp, timestampOfConsensus } from '../../protocol/time.ts';
+import type { ConsensusTimestamp } from '../../protocol/time.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { Advance, FederationLog } from '../log/federation-log.ts';
 import { RosterLackingError, takeFinal } from '../log/take-final.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { MessageSource } from '../topic/message-source.ts';
-import type { FinalMessage } from '../topic/topic-point.ts';
 import type { Alerts, NoticeCode } from './alerts.ts';
 import { MirrorReading } from './mirror-reading.ts';
 import type { NameWatch } from './name-watch.ts';
@@ -117,12 +116,11 @@ export class LogWatch {
   async #isRosterOld(): Promise<boolean> {
     const { log, now } = this.#options;
     const index = this.state.rosters.at(-1)?.index ?? null;
-    const text = index === null ? undefined : await log.entry(index);
-    if (text === undefined) return true;
-    return now() - Date.parse(timestampOfConsensus(decisionText.parse(text).consensusTimestamp)) > ROSTER_PATIENCE_MS;
+    if (index === null) return true;
+    return now() - Date.parse(await log.timeOf(index)) > ROSTER_PATIENCE_MS;
   }
 
-  async #take(messages: readonly FinalMessage[]): Promise<void> {
+  async #take(messages: readonly TopicMessage[]): Promise<void> {
     const { log, names } = this.#options;
     const texts = new Map<Sha256Hash, string>();
     try {

@@ -1,11 +1,12 @@
 import { pino } from 'pino';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
-import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
+import type { TopicHead } from '../topic/topic-links.ts';
+import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
 import { Agreement, CONSENSUS } from '../topic/agreement.ts';
 import type { MessageSource } from '../topic/message-source.ts';
 import { SourceReader } from '../topic/source-reader.ts';
-import type { FinalMessage, TopicPoint } from '../topic/topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Alerts } from './alerts.ts';
 
 export interface MirrorReadingOptions {
@@ -44,7 +45,7 @@ export class MirrorReading {
     this.#options = options;
     const names = sources.map(({ name }) => name);
     this.#agreement = new Agreement({ topicId, head, sources: names, self: null, members });
-    const pace = { intervalMs: 0, isFast: () => true, random: () => 0, log: pino({ level: 'silent' }), onAnswer: () => undefined };
+    const pace = { intervalMs: 0, isFast: () => true, random: () => 0, log: pino({ level: 'silent' }), onAnswer: () => undefined, onShown: () => undefined };
     this.#readers = sources.map((source) => new SourceReader({ agreement: this.#agreement, source, now, signal, ...pace }));
   }
 
@@ -77,7 +78,7 @@ export class MirrorReading {
    * Reads what is new and hands it to `take`, in order; where that rejects, the same comes again in the next round.
    * Mirrors that fail are noted, and throw nothing.
    */
-  async read(take: (messages: readonly FinalMessage[]) => Promise<void>): Promise<void> {
+  async read(take: (messages: readonly TopicMessage[]) => Promise<void>): Promise<void> {
     const { now, signal } = this.#options;
     const [began, until] = [now(), performance.now() + ROUND_BUDGET_MS];
     let reading = new Set(this.#readers);
@@ -131,7 +132,7 @@ export class MirrorReading {
     alerts.see('mirror-unconfirmed', 'mirrors', `messages after ${agreed}, up to ${highest}, have one source`, now());
   }
 
-  #next(): readonly FinalMessage[] {
+  #next(): readonly TopicMessage[] {
     return this.#agreement.nextFinal(PAGE_MESSAGES);
   }
 

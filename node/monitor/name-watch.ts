@@ -3,7 +3,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { type DecisionState, knownNode, memberOfAccount } from '../../protocol/log/decision-state.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import { timestampOfConsensus } from '../../protocol/time.ts';
-import type { FinalMessage } from '../topic/topic-point.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { Alerts } from './alerts.ts';
 import type { UndecidedName } from './monitor-store.ts';
 
@@ -23,7 +23,7 @@ export class NameWatch {
   }
 
   /** Takes final messages that the log has read: `state` is what they came to. */
-  take(messages: readonly FinalMessage[], state: DecisionState): void {
+  take(messages: readonly TopicMessage[], state: DecisionState): void {
     for (const message of messages) this.#take(message, state);
     this.#undecided = this.#undecided.filter(({ node, batch }) => batch > lastOf(state, node));
   }
@@ -36,7 +36,7 @@ export class NameWatch {
     }
   }
 
-  #take({ message, payer, consensusTimestamp }: FinalMessage, state: DecisionState): void {
+  #take({ message, payer, consensusTimestamp }: TopicMessage, state: DecisionState): void {
     const by = memberOfAccount(state, payer);
     const named = by === undefined ? null : readBatch(message);
     if (by === undefined || named?.federation !== state.federation) return;

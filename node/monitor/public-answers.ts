@@ -8,7 +8,7 @@ import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { MisdeedProofShape } from '../../protocol/proof/misdeed.ts';
 import { CountShape, NodeIdShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
 import { SignedStatementShape } from '../../protocol/statement/statement.ts';
-import { TopicPointShape } from '../topic/topic-point.ts';
+import { TopicPointShape } from '../ledger/topic-point.ts';
 
 /** An answer is not JSON, or lacks what is asked of it. */
 export class AnswerError extends Error {

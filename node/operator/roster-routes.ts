@@ -2,7 +2,6 @@ import type { Context } from 'koa';
 import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
 import { rosterStatement } from '../../protocol/log/roster.ts';
 import { MAX_ROSTER_CHARACTERS } from '../../protocol/log/roster-rules.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
@@ -21,7 +20,7 @@ export interface RosterRouteRooms {
   readonly self: NodeId;
   readonly book: RosterBook;
   readonly votes: Pick<RosterVotes, 'next' | 'sign'>;
-  readonly federationLog: Pick<FederationLog, 'entry' | 'state'>;
+  readonly federationLog: Pick<FederationLog, 'decision' | 'state'>;
 }
 
 /** The federation's rosters, and the vote on the next. Answered while a start waits: for a member that is gone for good. */
@@ -61,9 +60,9 @@ async function rostersAnswer({ self, book, votes, federationLog }: RosterRouteRo
   };
 }
 
-async function decidedAt(log: Pick<FederationLog, 'entry'>, index: number | null): Promise<ConsensusTimestamp | null> {
-  const entry = index === null ? undefined : await log.entry(index);
-  return entry === undefined ? null : decisionText.parse(entry).consensusTimestamp;
+async function decidedAt(log: Pick<FederationLog, 'decision'>, index: number | null): Promise<ConsensusTimestamp | null> {
+  const logged = index === null ? undefined : await log.decision(index);
+  return logged?.decision.consensusTimestamp ?? null;
 }
 
 function namedRosters(open: FederationLog['state']['open']): { hash: Sha256Hash; by: string[] }[] {

@@ -13,7 +13,7 @@ import {
 
 /** What an operator asks about the node's signing keys, and what is answered. Both ends of the socket read these forms. */
 const success = Type.Literal(true);
-const anchored = Type.Union([ConsensusTimestampShape, Type.Null()]);
+const consensusOrNull = Type.Union([ConsensusTimestampShape, Type.Null()]);
 /** Null of a key that was rotated. */
 const sinceOrNull = Type.Union([TimestampShape, Type.Null()]);
 /** Longest note for the node's log, in characters. */
@@ -25,7 +25,7 @@ export const SigningKeysAnswerShape = Closed({
   node: NodeIdShape,
   /** The key that signs. */
   inUse: Sha256Shape,
-  /** All keys that the node ever certified. `anchored`: when the ledger named the revocation. */
+  /** All keys that the node ever certified. `inForceSince`: when the ledger decided the revocation. */
   keys: Type.Array(
     Closed({
       keyId: Sha256Shape,
@@ -36,7 +36,7 @@ export const SigningKeysAnswerShape = Closed({
           compromisedSince: sinceOrNull,
           reason: Type.Enum([...REVOCATION_REASONS]),
           issuedAt: TimestampShape,
-          anchored,
+          inForceSince: consensusOrNull,
         }),
         Type.Null(),
       ]),
@@ -55,8 +55,8 @@ export const FallenRecordsAnswerShape = Closed({
       seq: OrdinalShape,
       /** Null while it is not sealed. */
       batch: Type.Union([OrdinalShape, Type.Null()]),
-      /** When the ledger showed its batch; null where it has not been seen to. */
-      consensus: anchored,
+      /** When the ledger decided its batch; null where it decided none. */
+      consensus: consensusOrNull,
       keyId: Sha256Shape,
       compromisedSince: TimestampShape,
     }),

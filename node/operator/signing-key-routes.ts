@@ -1,10 +1,9 @@
 import type { Context } from 'koa';
-import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
+import { hashText, isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import type { CertifiedKey } from '../../protocol/chain/certified-keys.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import type { Anchoring } from '../anchoring/anchoring.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import { readJsonBody } from '../http/body.ts';
 import { readCursor, writeCursor } from '../http/cursor.ts';
@@ -12,9 +11,13 @@ import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { type FallenRecord, FallenRecords } from '../keys/fallen-records.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
 import { OwnKeyError, type OwnKeyFault } from '../keys/own-key-error.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
+import type { FederationLog } from '../log/federation-log.ts';
+import type { StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
+import { decisionNaming } from '../verification/evidence.ts';
 import { operatorRoute } from './operator-route.ts';
 import { RevokeSigningKeyShape, RotateSigningKeyShape } from './signing-key-forms.ts';
 
@@ -23,7 +26,7 @@ export interface SigningKeyRooms {
   readonly store: Store;
   readonly keys: Pick<FederationKeys, 'directory' | 'statements'>;
   readonly ownKeys: Pick<OwnKeys, 'keyId' | 'rotate' | 'revoke'>;
-  readonly anchoring: Pick<Anchoring, 'statementAnchor' | 'envelopeAnchor'>;
+  readonly federationLog: Pick<FederationLog, 'decisionOf' | 'state'>;
   readonly now: () => number;
 }
 
@@ -37,10 +40,11 @@ const validateRevoke = validator(RevokeSigningKeyShape);
 
 /** The node's signing keys as its operator reads, replaces and revokes them. */
 export function signingKeyRoutes(rooms: SigningKeyRooms): readonly OperatorRoute[] {
-  const { self, keys, ownKeys, now, store, anchoring } = rooms;
-  const fallen = new FallenRecords({ self, store, directory: keys.directory, ledger: anchoring });
+  const { self, keys, ownKeys, now, store, federationLog } = rooms;
+  const decisionOf = (batch: StoredBatch) => decisionNaming(federationLog.decisionOf.bind(federationLog), batch);
+  const fallen = new FallenRecords({ self, store, directory: keys.directory, decisionOf });
   return [
-    operatorRoute('GET', SIGNING_KEYS_PATH, () => keysAnswer(rooms)),
+    operatorRoute('GET', SIGNING_KEYS_PATH, async () => keysAnswer(rooms)),
     operatorRoute('GET', '/revocations', async () => ({
       revocations: keys.statements().revocations.map(({ statement, signature }) => ({ statement, signature })),
     })),
@@ -85,24 +89,25 @@ function invalid(field: string, code: string, message: string): Problem {
   return new Problem('invalid-field', `${field} ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
-async function keysAnswer(rooms: SigningKeyRooms): Promise<JsonObject> {
+function keysAnswer(rooms: SigningKeyRooms): JsonObject {
   const { self, keys, ownKeys } = rooms;
   const own = keys.directory.of(self);
   return {
     node: self,
     inUse: ownKeys.keyId,
-    keys: await Promise.all(own.map((key) => keyAnswer(rooms, key))),
+    keys: own.map((key) => keyAnswer(rooms, key)),
   };
 }
 
-async function keyAnswer(rooms: SigningKeyRooms, { certificate }: CertifiedKey): Promise<JsonObject> {
+function keyAnswer({ self, keys, federationLog }: SigningKeyRooms, { certificate }: CertifiedKey): JsonObject {
   const { keyId, validFrom, seqFrom } = certificate;
-  const revoked = rooms.keys.directory.revocation(rooms.self, keyId);
+  const revoked = keys.directory.revocation(self, keyId);
   if (revoked === undefined) return { keyId, validFrom, seqFrom, revoked: null };
   const { compromisedSince, reason, issuedAt } = revoked.revocation;
-  const anchor = await rooms.anchoring.statementAnchor({ type: 'revocation', text: revoked.signed.statement });
-  const anchored = anchor?.consensusTimestamp ?? null;
-  return { keyId, validFrom, seqFrom, revoked: { compromisedSince, reason, issuedAt, anchored } };
+  const hash = hashText(nativeSuite, revoked.signed.statement);
+  const decided = federationLog.state.revoked[self]?.[keyId]?.find(({ statement }) => statement === hash);
+  const inForceSince = decided?.consensusTimestamp ?? null;
+  return { keyId, validFrom, seqFrom, revoked: { compromisedSince, reason, issuedAt, inForceSince } };
 }
 
 async function refusable<Result>(work: () => Promise<Result>): Promise<Result> {

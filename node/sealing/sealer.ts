@@ -8,7 +8,7 @@ import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { Wake } from '../wake.ts';
 import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
 import { batchOperations, readBatch, readHead, type StoredBatch } from './batch-tables.ts';
@@ -24,7 +24,12 @@ const HELD_BACK_MS = 30_000;
 const LANE = 'chain';
 
 /** What signing anew needs beside the chain. */
-export interface Resigning extends Pick<SignAnewOptions, 'isRevoked' | 'withdraw'> {
+export interface Resigning extends Pick<SignAnewOptions, 'withdraw'> {
+  /**
+   * What the log says at this moment. Both are of one state: a name by a key that was revoked decides nothing any more, so
+   * that what is undecided there stays undecided until it is signed anew.
+   */
+  readonly standing: () => Pick<SignAnewOptions, 'decided' | 'isRevoked'>;
   /** Told of batches that were signed anew, at least one, once they are on the disk, in order. */
   readonly onSigned: (batches: readonly StoredBatch[]) => void;
   /** What was withdrawn may be sent again. */
@@ -294,9 +299,8 @@ export class Sealer implements AsyncDisposable {
     const batches = await signAnew({
       store,
       node,
-      decided: this.#decided,
+      ...resigning.standing(),
       signer: signer(),
-      isRevoked: resigning.isRevoked,
       withdraw: resigning.withdraw,
       besides: (signed) => [
         ...signed.flatMap((batch) => besides(batch)),

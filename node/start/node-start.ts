@@ -3,7 +3,7 @@ import { isRevoked, knownNode } from '../../protocol/log/decision-state.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import type { Anchoring } from '../anchoring/anchoring.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { Wake } from '../wake.ts';
 import { settleRestorations } from '../backup/settle-restorations.ts';
 import type { OwnChainEvidence } from '../federation/own-chain.ts';
 import type { Federation } from '../federation/federation.ts';
@@ -26,8 +26,6 @@ import { startTable } from './start-tables.ts';
 export const LEDGER_LIMIT_MS = 180_000;
 /** How often the clock is looked at while that passes. In milliseconds. */
 const LOOK_MS = 250;
-/** How long the messages of batches that were taken back are looked for, so that none is named twice. In milliseconds. */
-const READ_TOPIC_MS = 10_000;
 
 export interface NodeStartOptions {
   readonly self: NodeId;
@@ -36,7 +34,7 @@ export interface NodeStartOptions {
   readonly names: OwnNames;
   readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd' | 'removal'>;
   readonly federation: Pick<Federation, 'halted' | 'pokeOwnChain' | 'recoverOwnChain'>;
-  readonly anchoring: Pick<Anchoring, 'readTopic' | 'start' | 'startStatements'>;
+  readonly anchoring: Pick<Anchoring, 'start' | 'startStatements'>;
   readonly namer: Pick<StatementNamer, 'start'>;
   readonly intake: Pick<Intake, 'reload'>;
   readonly sealer: Pick<Sealer, 'reload'>;
@@ -104,11 +102,8 @@ export class NodeStart {
     const reading = isUnread ? undefined : this.#readTopic(AbortSignal.any([signal, over.signal]));
     reading?.catch(() => undefined);
     try {
-      const taken = await federation.recoverOwnChain(signal, (evidence) => this.#suffices(evidence, signal));
-      if (taken > 0) {
-        await Promise.all([intake.reload(), sealer.reload()]);
-        await anchoring.readTopic(READ_TOPIC_MS, signal);
-      }
+      const taken = await federation.recoverOwnChain(signal, (evidence) => this.#suffices(evidence));
+      if (taken > 0) await Promise.all([intake.reload(), sealer.reload()]);
     } finally {
       over.abort();
       await reading?.catch(() => undefined);
@@ -152,7 +147,7 @@ export class NodeStart {
     federation.pokeOwnChain();
   }
 
-  async #suffices(evidence: OwnChainEvidence, signal: AbortSignal): Promise<boolean> {
+  async #suffices(evidence: OwnChainEvidence): Promise<boolean> {
     const { log, isUnread, anchoring } = this.#options;
     if (isUnread) return true;
     const facts = await this.#factsOf(evidence);
@@ -164,13 +159,12 @@ export class NodeStart {
     // What was taken back is decided when it is named: nothing else would name it.
     if (waits.length > 0 && mayName(waits) && !this.#isNaming) {
       this.#isNaming = true;
-      await anchoring.readTopic(READ_TOPIC_MS, signal);
       anchoring.start();
     }
     return waits.length === 0;
   }
 
-  async #factsOf({ answered, shown }: OwnChainEvidence): Promise<StartFacts> {
+  async #factsOf({ answered, held, shown }: OwnChainEvidence): Promise<StartFacts> {
     const { self, store, marks, names, follower, isAlone } = this.#options;
     const { state } = follower.federationLog;
     const head = await readHead(store, self);
@@ -184,7 +178,7 @@ export class NodeStart {
       majority: state.majority,
       answered,
       limitAt: this.#limitAt,
-      held: head?.envelope.batch ?? 0,
+      held,
       known: Math.max(shown, names.last(state)),
       provisional: await this.#provisional(),
       other: this.#other(head),

@@ -3,9 +3,9 @@ import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type DecisionState, isRevoked, knownNode } from '../../protocol/log/decision-state.ts';
 import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Rows } from '../store/store.ts';
-import type { FinalMessage } from '../topic/topic-point.ts';
 import { ownNameTable } from './start-tables.ts';
 
 /** Names kept, of the numbers that come first: a node names one batch after the other. */
@@ -48,7 +48,7 @@ export class OwnNames {
   }
 
   /** Takes final messages, and returns the rows that land beside what the log makes of them. `state`: before the first. */
-  take(messages: readonly FinalMessage[], state: DecisionState): readonly Operation[] {
+  take(messages: readonly TopicMessage[], state: DecisionState): readonly Operation[] {
     const { federation, accounts } = state;
     const changed = new Set<number>();
     for (const { payer, message } of messages) {

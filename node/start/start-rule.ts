@@ -25,7 +25,7 @@ export interface StartFacts {
   readonly answered: ReadonlySet<NodeId>;
   /** When no transaction from before the start can land any more. */
   readonly limitAt: Timestamp;
-  /** The last own batch in the store. */
+  /** The last own batch in the store that is decided, or can be, with all before it. */
   readonly held: number;
   /** The last own batch that is decided, that the topic names by this node's account, or that a member has shown. */
   readonly known: number;

@@ -1,13 +1,14 @@
 import type { Sha384Hash } from '../../protocol/hash.ts';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { LinkError, type TopicHead } from '../anchoring/topic-links.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
+import { LinkError, type TopicHead } from './topic-links.ts';
 import { type Contradiction, Contradictions } from './contradictions.ts';
 import { FinalPoints } from './final-points.ts';
 import { Points } from './points.ts';
 import { contradictionOf, disputeOf, type Line, part, pointOf, type Support, supportOf, toldAlong } from './support.ts';
 import { Tellings } from './tellings.ts';
-import type { FinalMessage, TopicPoint } from './topic-point.ts';
 import { compareTrails, Trail, WINDOW_MESSAGES } from './trail.ts';
 
 export interface AgreementOptions {
@@ -137,7 +138,7 @@ export class Agreement {
    * others than it told before; then the source is named, all that it said beyond the position is dropped, and it is to be
    * asked again from there.
    */
-  takePage(source: string, after: number, messages: readonly TopicMessage[]): number {
+  takePage(source: string, after: number, messages: readonly MirrorMessage[]): number {
     const trail = this.#trail(source);
     if (messages.length === 0) {
       if (trail.noteEmpty()) this.#restart(trail);
@@ -162,7 +163,7 @@ export class Agreement {
   }
 
   /** Final messages after the position, in order, as many as are held and at most `limit`. */
-  nextFinal(limit: number): readonly FinalMessage[] {
+  nextFinal(limit: number): readonly TopicMessage[] {
     for (const trail of this.#trails.values()) {
       const upTo = this.#final.within(trail);
       if (upTo !== null) return trail.messages.slice(0, Math.min(limit, upTo.sequence - this.position.sequence));
@@ -171,7 +172,7 @@ export class Agreement {
   }
 
   /** These messages, which `nextFinal` gave, are processed: the position moves past them. */
-  advance(messages: readonly FinalMessage[]): void {
+  advance(messages: readonly TopicMessage[]): void {
     this.#final.advance(messages);
     for (const [source, trail] of this.#trails) {
       // What it told otherwise is forgotten below, and must not be forgiven with that.

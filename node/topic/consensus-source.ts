@@ -1,12 +1,10 @@
-import { type Sha384Hash, writeSha384 } from '../../protocol/hash.ts';
-import type { AnchoringConfig } from '../anchoring/config.ts';
-import { bounded, networkClient } from '../anchoring/hedera-network.ts';
-import { type Client, loadSdk, type Sdk } from '../anchoring/hedera-sdk.ts';
-import type { TransactionId } from '../anchoring/ledger-client.ts';
-import { readLedgerKey } from '../anchoring/ledger-key.ts';
-import { SpendGuard, type SpendLimits, type SpendState } from '../anchoring/spend-guard.ts';
+import type { AnchoringConfig } from '../ledger/config.ts';
+import { bounded, networkClient } from '../ledger/hedera-network.ts';
+import { type Client, loadSdk, type Sdk } from '../ledger/hedera-sdk.ts';
+import { readLedgerKey } from '../ledger/ledger-key.ts';
+import { SpendGuard, type SpendLimits, type SpendState } from '../ledger/spend-guard.ts';
+import { readPoint, type TopicPoint } from '../ledger/topic-point.ts';
 import type { Store } from '../store/store.ts';
-import type { TopicPoint } from './topic-point.ts';
 
 export type ConsensusSourceConfig = Pick<
   AnchoringConfig,
@@ -84,24 +82,6 @@ export class ConsensusSource implements AsyncDisposable {
     return asking;
   }
 
-  /**
-   * Where a message of this node landed; null for no receipt yet, or none any more, or of a transaction that failed. Free.
-   * Never throws.
-   */
-  async receipt(id: TransactionId, signal?: AbortSignal): Promise<TopicPoint | null> {
-    try {
-      const { sdk, client } = await this.#connect();
-      const query = new sdk.TransactionReceiptQuery()
-        .setTransactionId(sdk.TransactionId.fromString(id))
-        .setValidateStatus(false);
-      const receipt = await bounded(query.execute(client), [this.#closing.signal, signal]);
-      if (receipt.status.toString() !== 'SUCCESS') return null;
-      return readPoint(receipt.topicSequenceNumber, receipt.topicRunningHash);
-    } catch {
-      return null;
-    }
-  }
-
   spent(now: number): SpendState {
     return this.#guard.state(now);
   }
@@ -127,7 +107,9 @@ export class ConsensusSource implements AsyncDisposable {
       .setMaxAttempts(QUERY_ATTEMPTS);
     try {
       const info = await bounded(query.execute(client), [this.#closing.signal, signal]);
-      return readPoint(info.sequenceNumber, info.runningHash);
+      const point = readPoint(info.sequenceNumber, info.runningHash);
+      if (point !== null) return point;
+      throw new ConsensusError('unreadable', 'an answer of consensus nodes without a place on the topic');
     } catch (error) {
       if (error instanceof ConsensusError) throw error;
       if (error instanceof sdk.StatusError) {
@@ -154,25 +136,4 @@ async function openConnection(config: ConsensusSourceConfig): Promise<Connection
   // It pays for queries alone: nothing else is ever given to this client.
   client.setOperatorWith(config.operatorId, operator.publicKey, (body) => operator.sign(body));
   return { sdk, client };
-}
-
-interface SequenceNumber {
-  toString(): string;
-}
-
-/** Throws `ConsensusError` on a number or a hash that no topic has. */
-function readPoint(sequence: SequenceNumber | null, runningHash: Uint8Array | null): TopicPoint {
-  const number = sequence === null ? Number.NaN : Number(sequence.toString());
-  if (runningHash === null || !Number.isSafeInteger(number) || number < 0) {
-    throw new ConsensusError('unreadable', 'an answer of consensus nodes without a place on the topic');
-  }
-  return { sequence: number, runningHash: writeRunningHash(runningHash) };
-}
-
-function writeRunningHash(bytes: Uint8Array): Sha384Hash {
-  try {
-    return writeSha384(bytes);
-  } catch (error) {
-    throw new ConsensusError('unreadable', 'a running hash of another length', error);
-  }
 }

@@ -1,6 +1,7 @@
 import type { Sha384Hash } from '../../protocol/hash.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
-import type { FinalMessage, TopicPoint } from './topic-point.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
+import type { TopicHead } from './topic-links.ts';
 import type { Trail } from './trail.ts';
 
 /** Processed messages whose running hash is kept: what comes late is still compared with them. */
@@ -70,7 +71,7 @@ export class FinalPoints {
   }
 
   /** The messages after the position are processed. */
-  advance(messages: readonly FinalMessage[]): void {
+  advance(messages: readonly TopicMessage[]): void {
     for (const { sequence, runningHash, consensusTimestamp } of messages) {
       if (sequence !== this.#position.sequence + 1) throw new RangeError(`message ${sequence} is not the next`);
       this.#position = { sequence, runningHash, consensusTimestamp };

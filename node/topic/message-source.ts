@@ -1,13 +1,13 @@
 import type { EntityId } from '../../protocol/ids.ts';
-import { MirrorClient } from '../anchoring/mirror-client.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
+import { MirrorClient } from '../ledger/mirror-client.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 
 /** Somebody who tells the messages of a topic, and counts as one source whatever its addresses. */
 export interface MessageSource {
   /** Host name. */
   readonly name: string;
   /** Up to a page of messages after a sequence number, in order. Throws where it has no answer. */
-  messages(after: number, signal: AbortSignal): Promise<TopicMessage[]>;
+  messages(after: number, signal: AbortSignal): Promise<MirrorMessage[]>;
 }
 
 /** One source a host, whatever the ports: addresses at one host are one party. Of several the next is asked after a failure. */

@@ -1,5 +1,5 @@
 import type { Sha384Hash } from '../../protocol/hash.ts';
-import type { TopicPoint } from './topic-point.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 
 /**
  * Points of the topic that somebody told, by sequence number, a bounded number of them. Over the bound the second highest

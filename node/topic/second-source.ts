@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { backOff } from '../anchoring/pace.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { backOff } from '../back-off.ts';
+import { Wake } from '../wake.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Agreement } from './agreement.ts';
 import type { TopicEnd } from './source-reader.ts';
-import type { TopicPoint } from './topic-point.ts';
 
 export interface SecondSourcePort {
   readonly agreement: Agreement;

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { backOff } from '../anchoring/pace.ts';
-import { LinkError } from '../anchoring/topic-links.ts';
-import { Wake } from '../anchoring/wake.ts';
+import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import { backOff } from '../back-off.ts';
+import { Wake } from '../wake.ts';
+import { LinkError } from './topic-links.ts';
 import type { Agreement } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 
@@ -20,6 +20,8 @@ export interface SourceReaderPort {
   readonly intervalMs: number;
   /** Whether a message is awaited. */
   readonly isFast: () => boolean;
+  /** Messages that the source had not told before, and that link. */
+  readonly onShown: (messages: readonly MirrorMessage[]) => void;
   /** The source answered, and what is agreed on may have changed. */
   readonly onAnswer: () => void;
 }
@@ -89,12 +91,13 @@ export class SourceReader {
 
   /** Reads one page. What it throws is noted, and says nothing but that it failed. */
   async read(): Promise<ReadOutcome> {
-    const { agreement, source, signal, now, onAnswer } = this.#port;
+    const { agreement, source, signal, now, onShown, onAnswer } = this.#port;
     const after = agreement.nextRead(this.name);
     this.#isPaused = after === null;
     if (after === null) return 'paused';
     const askedAt = performance.now();
-    let page: readonly TopicMessage[];
+    const { sequence: known } = agreement.headOf(this.name);
+    let page: readonly MirrorMessage[];
     let taken: number;
     try {
       page = (await source.messages(after, signal)).slice(0, PAGE_MESSAGES);
@@ -111,6 +114,7 @@ export class SourceReader {
     if (isEnd && page.length > 0) this.#end = { askedAt, sequence: after + page.length };
     if (isEnd && page.length === 0 && agreement.headOf(this.name).sequence === 0) this.#end = { askedAt, sequence: 0 };
     this.#noteContradiction();
+    if (taken > 0) onShown(page.filter(({ sequence }) => sequence > known));
     onAnswer();
     return isEnd || taken === 0 ? 'end' : 'more';
   }

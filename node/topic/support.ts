@@ -1,5 +1,5 @@
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import type { Points } from './points.ts';
-import type { TopicPoint } from './topic-point.ts';
 import { compareTrails, type Comparison, type Trail } from './trail.ts';
 
 /** A trail up to a sequence number. */

@@ -1,6 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 import { Points } from './points.ts';
-import type { TopicPoint } from './topic-point.ts';
 
 /** Points kept of one member. */
 const KEPT_POINTS = 16;

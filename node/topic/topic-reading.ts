@@ -1,15 +1,17 @@
 import type { Logger } from 'pino';
 import type { EntityId, NodeId } from '../../protocol/ids.ts';
-import { PAGE_MESSAGES } from '../anchoring/mirror-client.ts';
-import { backOff } from '../anchoring/pace.ts';
-import type { TopicHead } from '../anchoring/topic-links.ts';
-import { Wake } from '../anchoring/wake.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
+import { backOff } from '../back-off.ts';
+import { PAGE_MESSAGES } from '../ledger/mirror-client.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
+import { Wake } from '../wake.ts';
 import { Agreement, CONSENSUS } from './agreement.ts';
 import type { MessageSource } from './message-source.ts';
 import { type TopicReadingState, stateOf } from './reading-state.ts';
 import { SecondSource } from './second-source.ts';
 import { SourceReader, type TopicEnd } from './source-reader.ts';
-import type { FinalMessage, TopicPoint } from './topic-point.ts';
+import type { TopicHead } from './topic-links.ts';
 
 export interface TopicReadingOptions {
   readonly topicId: EntityId;
@@ -26,9 +28,11 @@ export interface TopicReadingOptions {
    * Takes final messages, in order and at most 100 at once. The next ones come when it resolves; where it rejects, the same
    * come again after a pause.
    */
-  readonly onFinal: (messages: readonly FinalMessage[]) => Promise<void>;
+  readonly onFinal: (messages: readonly TopicMessage[]) => Promise<void>;
   /** What this node tells has changed: to be told to every member, in this order. Must not throw. */
   readonly onAgreed?: (point: TopicPoint) => void;
+  /** A mirror shows messages that it had not shown before, and that link. They may never be final. Must not throw. */
+  readonly onShown?: (messages: readonly MirrorMessage[]) => void;
   /** Epoch milliseconds, for what is shown: no wait goes by them. */
   readonly now: () => number;
   /** In [0, 1), for the jitter of the back-off. */
@@ -77,7 +81,7 @@ export class TopicReading implements AsyncDisposable {
 
   /** Throws `RangeError` where there are fewer than two sources: nothing could ever be agreed on. */
   constructor(options: TopicReadingOptions) {
-    const { topicId, head, sources, self, members, topicInfo, now, random, log } = options;
+    const { topicId, head, sources, self, members, topicInfo, now, random, log, onShown = () => undefined } = options;
     if (sources.length + (topicInfo === null ? 0 : 1) < 2 || sources.length === 0) {
       throw new RangeError('a topic is read by two mirrors, or by one and consensus nodes');
     }
@@ -92,7 +96,7 @@ export class TopicReading implements AsyncDisposable {
     const intervalMs = options.intervalMs ?? READ_INTERVAL_MS;
     const isFast = (): boolean => performance.now() < this.#fastUntil;
     const common = { agreement, now, random, log, signal, onAnswer };
-    this.#readers = sources.map((source) => new SourceReader({ ...common, source, intervalMs, isFast }));
+    this.#readers = sources.map((source) => new SourceReader({ ...common, source, intervalMs, isFast, onShown }));
     const waitMs = options.secondSourceMs ?? SECOND_SOURCE_MS;
     this.#second = topicInfo === null ? null : new SecondSource({ ...common, topicInfo, waitMs });
   }

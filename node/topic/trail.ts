@@ -1,9 +1,10 @@
 import { type Sha384Hash, writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
 import { RUNNING_HASH_BYTES } from '../../protocol/ledger/running-hash.ts';
-import type { TopicMessage } from '../anchoring/mirror-shapes.ts';
-import { LinkError, linkMessages, type TopicHead } from '../anchoring/topic-links.ts';
-import type { FinalMessage, TopicPoint } from './topic-point.ts';
+import type { TopicMessage } from '../../protocol/log/decide.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
+import { LinkError, linkMessages, type TopicHead } from './topic-links.ts';
 
 /** Messages that are held of one source beyond what was processed, and their bytes. */
 export const WINDOW_MESSAGES = 1_024;
@@ -33,7 +34,7 @@ export class Trail {
   /** By sequence number, ascending, past `#base`. */
   readonly #hashes = new Map<number, Sha384Hash>();
   /** Without a gap from `#base` on. */
-  #messages: FinalMessage[] = [];
+  #messages: TopicMessage[] = [];
   #bytes = 0;
   #spacing = WAYPOINT_SPACING;
   /** Answers in a row without the last message that was told before. */
@@ -54,7 +55,7 @@ export class Trail {
   }
 
   /** Messages held, in order from the base on. */
-  get messages(): readonly FinalMessage[] {
+  get messages(): readonly TopicMessage[] {
     return this.#messages;
   }
 
@@ -110,7 +111,7 @@ export class Trail {
    */
   take(
     after: number,
-    messages: readonly TopicMessage[],
+    messages: readonly MirrorMessage[],
     pastWindow: boolean,
     isKept: (sequence: number) => boolean,
   ): number {
@@ -163,14 +164,14 @@ export class Trail {
     }
   }
 
-  #append(messages: readonly TopicMessage[], pastWindow: boolean, isKept: (sequence: number) => boolean): number {
+  #append(messages: readonly MirrorMessage[], pastWindow: boolean, isKept: (sequence: number) => boolean): number {
     const tooLong = messages.find(({ message }) => message.length > MAX_MESSAGE_BYTES);
     if (tooLong !== undefined) {
       throw new LinkError('length', tooLong.sequence, `message ${tooLong.sequence} is longer than a transaction`);
     }
-    const { linked } = linkMessages(this.#head, this.#topicId, messages);
+    linkMessages(this.#head, this.#topicId, messages);
     let taken = 0;
-    for (const message of linked) {
+    for (const message of messages) {
       const isHeld = this.isWhole && this.hasRoom;
       if (!isHeld && !pastWindow) break;
       this.#take(message, isHeld);
@@ -180,7 +181,7 @@ export class Trail {
     return taken;
   }
 
-  #take({ sequence, consensusTimestamp, payer, message, runningHash: digest }: TopicMessage, isHeld: boolean): void {
+  #take({ sequence, consensusTimestamp, payer, message, runningHash: digest }: MirrorMessage, isHeld: boolean): void {
     const runningHash = writeSha384(digest);
     this.#hashes.set(sequence, runningHash);
     this.#head = { sequence, runningHash, consensusTimestamp };

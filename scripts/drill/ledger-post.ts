@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ledgerNodes, mirrorUrl } from '../../cluster/supervisor/node-variables.ts';
-import { loadSdk } from '../../node/anchoring/hedera-sdk.ts';
-import { readLedgerKey } from '../../node/anchoring/ledger-key.ts';
-import { MirrorClient } from '../../node/anchoring/mirror-client.ts';
-import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/anchoring/topic-links.ts';
-import type { Anchor } from '../../node/anchoring/anchors.ts';
+import { loadSdk } from '../../node/ledger/hedera-sdk.ts';
+import { readLedgerKey } from '../../node/ledger/ledger-key.ts';
+import { MirrorClient } from '../../node/ledger/mirror-client.ts';
+import { INITIAL_HEAD, linkMessages, type TopicHead } from '../../node/topic/topic-links.ts';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
-import { writeSha384 } from '../../protocol/hash.ts';
 import { entityId } from '../../protocol/ids.ts';
 import type { LocalCluster } from '../bench/local-cluster.ts';
 import { until } from '../bench/until.ts';
@@ -15,31 +13,19 @@ import { until } from '../bench/until.ts';
 const GRPC_DEADLINE_MS = 2_000;
 const READ_BACK_MS = 20_000;
 
-/**
- * Puts a message on the federation's topic, as anyone may who pays, and reads it back with its place: the anchor that it
- * makes.
- */
-export async function postToTopic(cluster: LocalCluster, message: string, signal: AbortSignal): Promise<Anchor> {
-  const { topicId: topic, network } = cluster.file.ledger;
+/** Puts a message on the federation's topic, as anyone may who pays. Resolves once a mirror shows it, linked. */
+export async function postToTopic(cluster: LocalCluster, message: string, signal: AbortSignal): Promise<void> {
+  const { topicId: topic } = cluster.file.ledger;
   const topicId = entityId(topic);
   await submit(cluster, topic, message);
   const mirror = new MirrorClient([mirrorUrl(cluster.plan)]);
   const [url = ''] = mirror.mirrors;
   let head: TopicHead = INITIAL_HEAD;
-  const found: { anchor?: Anchor } = {};
   await until('the message to be read back', READ_BACK_MS, signal, async () => {
-    const page = linkMessages(head, topicId, await mirror.messages(url, topicId, head.sequence, signal));
-    head = page.head;
-    for (const one of page.linked) {
-      if (decodeUtf8(one.message) !== message) continue;
-      const { payer, consensusTimestamp, transactionId, previousRunningHash } = one;
-      const place = { network, topicId, payer, sequence: String(one.sequence), consensusTimestamp, transactionId };
-      found.anchor = { ...place, message, previousRunningHash, runningHash: writeSha384(one.runningHash) };
-    }
-    return found.anchor !== undefined;
+    const page = await mirror.messages(url, topicId, head.sequence, signal);
+    head = linkMessages(head, topicId, page);
+    return page.some((shown) => decodeUtf8(shown.message) === message);
   });
-  if (found.anchor === undefined) throw new Error('the message was not read back');
-  return found.anchor;
 }
 
 async function submit(cluster: LocalCluster, topicId: string, message: string): Promise<void> {

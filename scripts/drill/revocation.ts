@@ -125,11 +125,11 @@ async function revoke(
     return all.every((revocations) => revocations.some(({ statement }) => statement.includes(keyId)));
   });
   board.check('every node knows of it', true, passed());
-  await until('the ledger to name it', PATIENCE_MS, signal, async () => {
+  await until('it to be in force on the ledger', PATIENCE_MS, signal, async () => {
     const { keys } = await ask(victim.target, { method: 'GET', path: '/signing-keys', answer: SigningKeysAnswerShape });
-    return keys.some((key) => key.keyId === keyId && key.revoked?.anchored !== null);
+    return keys.some((key) => key.keyId === keyId && key.revoked?.inForceSince !== null);
   });
-  board.check('the ledger names it', true, passed());
+  board.check('it is in force on the ledger', true, passed());
 }
 
 type Judge = (node: DrillNode) => Promise<DrillVerdict>;

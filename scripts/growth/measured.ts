@@ -9,7 +9,7 @@ export interface Cost {
 export interface Stored {
   /** Of one record, anyone's. */
   readonly record: number;
-  /** Of one batch with its decision and anchor, anyone's. */
+  /** Of one batch with its decision, anyone's. */
   readonly batch: number;
   /** Of one own record besides: payload, key, counts, outbox. */
   readonly own: number;

@@ -9,8 +9,8 @@ const SECONDS_A_DAY = 86_400;
 const MESSAGE_USD = 0.0008;
 const FREE_BYTES = 1024;
 const BYTE_USD = 0.000_01;
-/** An anchor's message, and what its transaction has around it. In bytes. */
-const ANCHOR_BYTES = 390;
+/** A message that names a batch, and what its transaction has around it. In bytes. */
+const NAME_BYTES = 390;
 const TRANSACTION_BYTES = 200;
 
 /** What each thing that happens costs a member, in each quantity. */
@@ -18,7 +18,7 @@ export interface UnitCosts {
   /** Making one record, and taking in one of another member. */
   readonly ownRecord: Cost;
   readonly record: Cost;
-  /** Sealing and anchoring one batch, and taking in one of another member, without records and checkpoints. */
+  /** Sealing and naming one batch, and taking in one of another member, without records and checkpoints. */
   readonly ownBatch: Cost;
   readonly batch: Cost;
   /** Taking in another member's checkpoint. */
@@ -58,7 +58,7 @@ export interface Day {
 /**
  * Unit costs from two federations of different size: two equations, for the two things that matter most. In a round every
  * member seals one batch, one after the other, so of n members each takes in n-1 batches and n·(n-1) checkpoints. Of bytes
- * none are a member's own; of its processor its own batch, which it anchors, takes the most, so that what the n-1 others
+ * none are a member's own; of its processor its own batch, which it names, takes the most, so that what the n-1 others
  * take shows nowhere but with their checkpoints.
  */
 export function fit(a: Measured, b: Measured): UnitCosts {
@@ -127,7 +127,7 @@ export function predictDay(costs: UnitCosts, setting: Setting): Day {
     sent: spent.sent,
     stored: recordsADay * stored.record + (recordsADay / members) * stored.own + batches * stored.batch,
     cores: spent.cpu / 1e6 / SECONDS_A_DAY,
-    ledgerUsd: batches * messageUsd(ANCHOR_BYTES + TRANSACTION_BYTES),
+    ledgerUsd: batches * messageUsd(NAME_BYTES + TRANSACTION_BYTES),
   };
 }
 

@@ -14,7 +14,7 @@ export interface SimulationOptions extends Pick<BenchOptions, 'home' | 'signal' 
 
 const RECORD_TABLES = new Set(['body', 'record', 'group', 'link', 'source-record']);
 /** Of each batch, its decision and tiles of the log included. */
-const BATCH_TABLES = new Set(['envelope', 'batch-first', 'tile', 'anchor', 'log-entry', 'log-batch', 'log-tile']);
+const BATCH_TABLES = new Set(['envelope', 'batch-first', 'tile', 'log-entry', 'log-batch', 'log-tile']);
 /** Rows whose number grows with members, keys and sources alone. */
 const OTHER_TABLES = new Set([
   'certificate',
@@ -28,7 +28,6 @@ const OTHER_TABLES = new Set([
   'own-vouched',
   'start',
   'start-told',
-  'topic-head',
 ]);
 
 /** Runs a federation of so many members and measures what it costs each of them. */

@@ -44,7 +44,7 @@ export function measuredTable(all: readonly Measured[]): Table {
     ),
     row('… processor of a member', ({ large }) => `${count(large.cpu / 1000)} ms`),
     row('stored: a record', ({ stored }) => `${count(stored.record)} B`),
-    row('… a batch with its decision and anchor', ({ stored }) => `${count(stored.batch)} B`),
+    row('… a batch with its decision', ({ stored }) => `${count(stored.batch)} B`),
     row('… an own record besides', ({ stored }) => `${count(stored.own)} B`),
     row('a lost store taken back', ({ catchUp }) => `${count(catchUp.milliseconds)} ms`),
     row(

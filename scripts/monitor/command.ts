@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PUBLIC_MIRRORS } from '../../node/anchoring/config.ts';
+import { PUBLIC_MIRRORS } from '../../node/ledger/config.ts';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { Monitor } from '../../node/monitor/monitor.ts';
 import { MonitorMetrics } from '../../node/monitor/monitor-metrics.ts';

@@ -94,9 +94,9 @@ function tableOf({ inUse, keys }: Static<typeof SigningKeysAnswerShape>): string
 
 function revokedText(revoked: Static<typeof SigningKeysAnswerShape>['keys'][number]['revoked']): string {
   if (revoked === null) return '';
-  const { compromisedSince, anchored } = revoked;
+  const { compromisedSince, inForceSince } = revoked;
   const what = compromisedSince === null ? 'rotated' : `compromised since ${compromisedSince}`;
-  return `  revoked, ${what}, ${anchored === null ? 'not on the ledger yet' : `on the ledger ${anchored}`}`;
+  return `  revoked, ${what}, ${inForceSince === null ? 'not in force yet' : `in force since ${inForceSince}`}`;
 }
 
 async function encrypt(target: Target, file: string, terminal: Terminal): Promise<NodeKeyExit> {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
-import { anchorTable } from '../../node/anchoring/anchors.ts';
 import { equivocationTable } from '../../node/federation/equivocations.ts';
+import { DECISION_STATE_ROW, decisionStateTable } from '../../node/log/log-tables.ts';
 import { rivalNameTable } from '../../node/log/rival-name.ts';
 import { envelopeTable } from '../../node/sealing/batch-tables.ts';
 import type { Store } from '../../node/store/store.ts';
@@ -31,8 +31,7 @@ export async function everythingDone(victim: Member, peer: Member): Promise<void
 }
 
 /**
- * Fails unless all stopped nodes hold every acknowledged record once, the same envelopes, and every batch was anchored
- * once.
+ * Fails unless all stopped nodes hold every acknowledged record once, the same envelopes, and every batch was named once.
  */
 export async function requireExactlyOnce(nodes: readonly TestNode[], callers: readonly Submissions[]): Promise<void> {
   const chains: string[][] = [];
@@ -42,9 +41,8 @@ export async function requireExactlyOnce(nodes: readonly TestNode[], callers: re
       assert.is(await equivocationTable.last(store, []), undefined, 'two envelopes were signed for one batch');
       assert.is(await rivalNameTable.last(store, []), undefined, 'two envelopes were named for one batch');
       for (const submissions of callers) await submissions.requireIn(store);
-      for await (const [, row] of anchorTable.under(store, [])) {
-        assert.equal(row.alsoAnchoredAt, [], `batch ${row.node}/${row.batch} is anchored twice`);
-      }
+      const state = await decisionStateTable.get(store, DECISION_STATE_ROW);
+      assert.is(state?.sequence, state?.size, 'a batch was named twice');
       chains.push(await envelopesIn(store));
     });
   }

@@ -8,11 +8,11 @@ import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { parseLedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
+import type { MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { logFrames } from '../../../node/log/log-forms.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { Liar } from '../../fixtures/liar.ts';
 import { attest, notVerified } from '../../fixtures/load.ts';
 import { ClusterProcesses } from '../../fixtures/processes.ts';
@@ -154,7 +154,7 @@ function start(node: Place | NodeId, flags: readonly string[] = []): Promise<voi
 
 /** The truth as it is when somebody asks first, and after it names of batches of `us` that never were, paid by it. */
 function falseTail(count: number): Story {
-  let told: readonly TopicMessage[] | undefined;
+  let told: readonly MirrorMessage[] | undefined;
   return (messages) => {
     const names = messages.map(({ message }) => parsed(message)).filter((named) => named?.node === 'us');
     const last = names.at(-1);
@@ -183,7 +183,7 @@ function parsed(message: Uint8Array) {
 async function fool(lie: Story): Promise<void> {
   const before = (await healthOf(FOOLED)).size;
   for (const node of LIARS) await cluster.end(node);
-  let told: readonly TopicMessage[] = [];
+  let told: readonly MirrorMessage[] = [];
   ofFooled.one.story = (messages) => (told = lie(messages));
   ofFooled.two.story = lie;
   await until('the mirror to be asked', () => told.length > 0, PATIENCE_MS);

@@ -16,7 +16,7 @@ import { checkpointStatement, type SignedCheckpoint } from '../../../protocol/lo
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { monitorCommand } from '../../../scripts/monitor/command.ts';
 import { verifyCommand } from '../../../scripts/verify/command.ts';
-import { anchorOf, consensusOf } from '../../fixtures/federation-topic.ts';
+import { consensusOf, placedMessage } from '../../fixtures/federation-topic.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import { until } from '../../fixtures/until.ts';
 import { askedAfter, codes, standing } from '../../node/monitor/watched-world.ts';
@@ -168,7 +168,7 @@ test('a mirror that makes up the end of the topic moves nothing, and is told', a
     const { topic_id: topicId, payer_account_id: payer } = last;
     const previous = new Uint8Array(Buffer.from(last.running_hash, 'base64'));
     const at = { sequence: last.sequence_number + 1, consensusTimestamp, previous };
-    const { next } = anchorOf({ network: 'local', topicId, payer }, 'made up', at);
+    const { next } = placedMessage({ network: 'local', topicId, payer }, 'made up', at);
     const running_hash = Buffer.from(next).toString('base64');
     const message = Buffer.from('made up').toString('base64');
     const made = { ...last, sequence_number: at.sequence, consensus_timestamp: consensusTimestamp, message, running_hash };

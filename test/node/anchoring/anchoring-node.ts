@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Anchoring, type AnchoringOptions, openAnchoring } from '../../../node/anchoring/anchoring.ts';
-import { anchorTable } from '../../../node/anchoring/anchors.ts';
-import type { Naming } from '../../../node/anchoring/naming.ts';
+import type { OutboxRow } from '../../../node/anchoring/outbox.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { batchOperations, type StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Store } from '../../../node/store/store.ts';
+import type { Table } from '../../../node/store/table.ts';
 import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
@@ -16,6 +16,7 @@ import { type Envelope, envelopeStatement } from '../../../protocol/chain/envelo
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
+import { OneReader } from './one-reader.ts';
 
 export const NODE = nodeId('eu');
 export const FEDERATION = hashText(nativeSuite, 'a genesis roster');
@@ -28,42 +29,35 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A log of one reader, to whom a stranger's message says nothing: a batch is decided where its own message was read. */
-function namingOf(store: Store): Naming {
-  return {
-    async standingOf(node, batch, message) {
-      for await (const [, row] of anchorTable.under(store, [node, batch])) if (row.anchor.message === message) return 'decided';
-      return 'open';
-    },
-    mayName: () => true,
-    readToEnd: async () => {},
-  };
-}
-
 /** A store and the anchoring over it; opened again on the same directory, it is the node after a crash. */
 export class AnchoringNode implements AsyncDisposable {
   readonly store: Store;
   readonly anchoring: Anchoring;
+  /** What it knows of the topic, where it is not told otherwise. */
+  readonly reader: OneReader;
 
-  private constructor(store: Store, anchoring: Anchoring) {
+  private constructor(store: Store, anchoring: Anchoring, reader: OneReader) {
     this.store = store;
     this.anchoring = anchoring;
+    this.reader = reader;
   }
 
   static async start(directory: string, options: NodeOptions): Promise<AnchoringNode> {
     const store = await Store.open(directory);
+    const reader = new OneReader(options.config);
     const anchoring = await openAnchoring({
       node: NODE,
       federation: FEDERATION,
       store,
-      naming: namingOf(store),
+      naming: reader,
       now: Date.now,
       random: Math.random,
       log: silent,
       ...options,
     });
+    reader.onRead = anchoring.noteDecided;
     anchoring.start();
-    return new AnchoringNode(store, anchoring);
+    return new AnchoringNode(store, anchoring, reader);
   }
 
   /** Writes a batch as the sealer does: its rows and its outbox entry in one write. */
@@ -90,8 +84,18 @@ export class AnchoringNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.reader[Symbol.asyncDispose]();
     await this.anchoring[Symbol.asyncDispose]();
     await this.store[Symbol.asyncDispose]();
+  }
+}
+
+/** What a stopped node has on its way is past its validity. */
+export async function expire<Row extends OutboxRow>(directory: string, table: Table<Row>): Promise<void> {
+  await using store = await Store.open(directory);
+  for await (const [parts, row] of table.under(store, [])) {
+    const { transaction } = row;
+    if (transaction !== null) await store.write([table.put(parts, { ...row, transaction: { ...transaction, validUntil: 0 } })]);
   }
 }
 

@@ -1,18 +1,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { anchorTable } from '../../../node/anchoring/anchors.ts';
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
 import type {
   LedgerClient,
   PreparedTransaction,
   ReceiptOutcome,
   SubmitOutcome,
   TransactionId,
-} from '../../../node/anchoring/ledger-client.ts';
+} from '../../../node/ledger/ledger-client.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
-import { anchorMessage, AnchoringNode, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 
 /** The node dies between any two steps of a batch's way to the ledger, and is opened again on what the disk holds. */
 const test = suite('a crash between two steps of anchoring');
@@ -69,7 +68,7 @@ const STATUS_AFTER: Readonly<Record<Step, readonly string[]>> = {
   sending: ['prepared'],
   answering: ['prepared'],
   noting: ['submitted'],
-  // The anchor is on the disk, the row may or may not be closed.
+  // Its message was read, the row may or may not be closed.
   confirming: ['submitted', 'prepared', 'confirmed'],
 };
 
@@ -98,7 +97,7 @@ async function dieAt(step: Step, directory: string, topicId: EntityId): Promise<
   await node.seal(1);
   if (step === 'noting') await until('noted', async () => (await node.anchoring.status(1))?.status === 'submitted');
   else if (step === 'confirming') {
-    await until('read back', async () => (await anchorTable.last(node.store, [NODE, 1])) !== undefined);
+    await until('read back', () => node.reader.sequence === 1);
   } else await reached.promise;
   if (step === 'answering') {
     await until('on the ledger', async () => (await ledger.messageCounts(topicId)).size === 1);
@@ -119,7 +118,7 @@ async function dieAt(step: Step, directory: string, topicId: EntityId): Promise<
 const nobody: LedgerClient = {
   prepare: () => Promise.reject(new Error('no signer')),
   submit: () => Promise.resolve('ambiguous'),
-  receipt: () => Promise.resolve('unknown'),
+  receipt: () => Promise.resolve({ kind: 'unknown' }),
   [Symbol.asyncDispose]: () => Promise.resolve(),
 };
 

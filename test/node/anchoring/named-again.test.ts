@@ -1,9 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { NameStanding } from '../../../node/anchoring/naming.ts';
+import { outboxTable } from '../../../node/anchoring/outbox.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
+import { parseLedgerMessage } from '../../../protocol/log/message.ts';
 import { until } from '../../fixtures/until.ts';
-import { anchorMessage, AnchoringNode, temporaryDirectory } from './anchoring-node.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { anchorMessage, AnchoringNode, expire, temporaryDirectory } from './anchoring-node.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 
 const test = suite('names that decide nothing');
 
@@ -13,15 +16,18 @@ test.after(() => ledger[Symbol.asyncDispose]());
 /** A log that a test tells what it decided, and who may name what. */
 function toldLog() {
   const decided = new Map<number, string>();
-  const told = { decided, may: true, reads: Promise.resolve() };
+  const told = { decided, may: true, reads: Promise.resolve(), receipts: new Array<number>() };
   const naming = {
-    async standingOf(_node: string, batch: number, message: string): Promise<NameStanding> {
-      const text = decided.get(batch);
+    async standingOf(message: string): Promise<NameStanding> {
+      const named = parseLedgerMessage(message);
+      const text = named.type === 'batch' ? decided.get(named.batch) : undefined;
       if (text === undefined) return 'open';
       return text === message ? 'decided' : 'other';
     },
     mayName: () => told.may,
     readToEnd: () => told.reads,
+    readSoon: () => undefined,
+    noteReceipt: ({ sequence }: TopicPoint) => void told.receipts.push(sequence),
   };
   return { told, naming };
 }
@@ -36,6 +42,8 @@ test('a name that decided nothing is sent again once that was read, and never tw
   await until('named', async () => (await sent()) === 1);
   await until('noted', async () => (await node.anchoring.status(1))?.status === 'submitted');
   assert.is((await node.anchoring.status(1))?.attempts, 1);
+  await until('a receipt tells where it landed', () => told.receipts.length > 0);
+  assert.equal(told.receipts, [1]);
   node.anchoring.noteUndecided([message]);
   await until('named again', async () => (await sent()) === 2);
   assert.is((await node.anchoring.status(1))?.attempts, 2);
@@ -49,20 +57,21 @@ test('a restart finds out that a name decided nothing, by a mirror and the log',
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
   const { told, naming } = toldLog();
-  const config = { ...ledger.config(topicId), validSeconds: 15 };
+  const config = ledger.config(topicId);
+  const sent = async () => (await ledger.messageCounts(topicId)).get(message) ?? 0;
   let message: string;
   {
     await using before = await AnchoringNode.start(directory.path, { config, naming });
     message = anchorMessage(await before.seal(1));
     await until('submitted', async () => (await before.anchoring.status(1))?.status === 'submitted');
+    await until('on the ledger', async () => (await sent()) === 1);
   }
+  await expire(directory.path, outboxTable);
   const read = Promise.withResolvers<void>();
   told.reads = read.promise;
   await using after = await AnchoringNode.start(directory.path, { config, naming });
-  const sent = async () => (await ledger.messageCounts(topicId)).get(message) ?? 0;
-  await until('on the ledger', async () => (await sent()) === 1);
   read.resolve();
-  await until('named again', async () => (await sent()) === 2, 60_000);
+  await until('named again', async () => (await sent()) === 2);
   told.decided.set(1, message);
   after.anchoring.noteDecided([message]);
   await after.allConfirmed([1]);

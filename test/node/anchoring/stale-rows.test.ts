@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger-client.ts';
+import { type LedgerClient, transactionId } from '../../../node/ledger/ledger-client.ts';
 import { outboxTable, statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
 import { type RangeOptions, Store } from '../../../node/store/store.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -9,7 +9,7 @@ import { fastFederation } from '../federation/member-rooms.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 
 const test = suite('rows of the outbox that are out of date');
 const ledger = await LedgerProcess.start();
@@ -63,7 +63,7 @@ function keptMessages(): LedgerClient & { readonly messages: string[] } {
       return { transactionId: id, bytes: 'AAAA', validUntil: seconds + 120 };
     },
     submit: async () => 'ambiguous',
-    receipt: async () => 'unknown',
+    receipt: async () => ({ kind: 'unknown' }),
     [Symbol.asyncDispose]: async () => {},
   };
 }
@@ -120,6 +120,7 @@ test('a statement whose name was confirmed while its row was read is not sent ag
   await until('the batch', async () => (await sent()) >= 2);
   assert.is(await sent(), 2);
   assert.is(await statementOutboxTable.get(stored, statement), undefined);
+  node.reader.fall();
   await node.anchoring.ensureStatement(roster, timestampOf(Date.now()), { since: timestampOf(Date.now() + 1), everyMs: 0 });
   await until('the name anew', async () => (await sent()) === 3);
 });

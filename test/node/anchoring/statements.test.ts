@@ -1,59 +1,66 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { StatementAnchorRow } from '../../../node/anchoring/anchors.ts';
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import { type LedgerClient, transactionId } from '../../../node/anchoring/ledger-client.ts';
+import type { Naming } from '../../../node/anchoring/naming.ts';
+import { type LedgerClient, transactionId } from '../../../node/ledger/ledger-client.ts';
 import { statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
-import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
-import { AnchoringNode, FEDERATION, NODE, temporaryDirectory } from './anchoring-node.ts';
+import { AnchoringNode, expire, FEDERATION, temporaryDirectory } from './anchoring-node.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from './ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 
-const test = suite('anchors of statements');
+const test = suite('names of statements');
 
 const ledger = await LedgerProcess.start();
 /** More than are carried at once. */
 const BACKLOG = 12;
-const REPEATS = 3;
 const federation = await TestFederation.create({ nodes: ['eu', 'us'], signerOf: nativeSigner });
 test.after(() => ledger[Symbol.asyncDispose]());
 
-test('a stranger who names a roster first, as something else or after another, keeps nothing of it away', async () => {
+test('a statement is named once, and is done when its message was read', async () => {
   await using directory = await temporaryDirectory();
   const topicId = await ledger.createTopic();
-  await using stranger = new HederaClient(ledger.strangerConfig(topicId));
+  await using node = await AnchoringNode.start(directory.path, { config: ledger.config(topicId) });
   const roster = await nextRoster('a roster');
-  const statement = hashOf(roster);
-  const other = { v: 2, federation: FEDERATION, statement } as const;
-  const strange: readonly LedgerMessage[] = [
-    { ...other, type: 'revocation', node: NODE, keyId: statement },
-    { ...other, type: 'roster', previous: statement },
-  ];
-  const texts = Array.from({ length: REPEATS }, () => strange.map(writeLedgerMessage)).flat();
-  for (const text of texts) await stranger.submit(await stranger.prepare(text));
-  const told: StatementAnchorRow[] = [];
-  await using node = await AnchoringNode.start(directory.path, {
-    config: ledger.config(topicId),
-    onStatement: (rows) => told.push(...rows),
-  });
-  await until('the stranger read', async () => {
-    return (await node.anchoring.state()).topic.head.sequence >= texts.length;
-  });
-  assert.is(await node.anchoring.statementAnchor(roster), undefined);
   await keep(node, roster);
-  await confirmed(node, statement);
-  assert.is((await ledger.messageCounts(topicId)).get(naming(roster)), 1, 'it was sent once');
-  assert.is((await node.anchoring.statementAnchor(roster))?.message, naming(roster));
-  assert.equal(
-    told.map(({ anchor }) => anchor.message),
-    [...strange.map(writeLedgerMessage), naming(roster)],
-    'and of repeats the first',
-  );
+  await confirmed(node, hashOf(roster));
+  assert.is((await ledger.messageCounts(topicId)).get(messageOf(roster)), 1);
+});
+
+test('one whose message decided nothing where it stands is done too, also where a restart finds that out', async () => {
+  await using directory = await temporaryDirectory();
+  const topicId = await ledger.createTopic();
+  const config = ledger.config(topicId);
+  const isOnLedger = async (roster: NamedStatement) => (await ledger.messageCounts(topicId)).get(messageOf(roster)) === 1;
+  const read = Promise.withResolvers<void>();
+  const naming: Naming = {
+    standingOf: async () => 'open',
+    mayName: () => true,
+    readToEnd: () => read.promise,
+    readSoon: () => undefined,
+    noteReceipt: () => undefined,
+  };
+  const [first, second] = [await nextRoster('one'), await nextRoster('another')];
+  {
+    await using node = await AnchoringNode.start(directory.path, { config, naming });
+    await keep(node, first);
+    await submitted(node, hashOf(first));
+    node.anchoring.noteUndecided([messageOf(first)]);
+    await confirmed(node, hashOf(first));
+    await keep(node, second);
+    await submitted(node, hashOf(second));
+    await until('its message', () => isOnLedger(second));
+  }
+  await expire(directory.path, statementOutboxTable);
+  await using node = await AnchoringNode.start(directory.path, { config, naming });
+  assert.is(await statementOutboxClosedTable.get(node.store, hashOf(second)), undefined, 'nobody has read it yet');
+  read.resolve();
+  await confirmed(node, hashOf(second));
+  assert.ok(await isOnLedger(second), 'it was sent once');
 });
 
 test('a statement that was kept without being sent is sent when it is asked for, once until its name counts no more', async () => {
@@ -67,11 +74,13 @@ test('a statement that was kept without being sent is sent when it is asked for,
   await confirmed(node, hashOf(roster));
   await ask();
   assert.is(await statementOutboxTable.get(node.store, hashOf(roster)), undefined, 'it is on the ledger');
-  assert.is((await ledger.messageCounts(topicId)).get(naming(roster)), 1);
-  const sent = async (count: number) => (await ledger.messageCounts(topicId)).get(naming(roster)) === count;
+  assert.is((await ledger.messageCounts(topicId)).get(messageOf(roster)), 1);
+  const sent = async (count: number) => (await ledger.messageCounts(topicId)).get(messageOf(roster)) === count;
+  node.reader.fall();
   await ask(timestampOf(Date.now() + 1));
   await until('it is sent again: what it was named by fell', () => sent(2));
   await confirmed(node, hashOf(roster));
+  node.reader.fall();
   await ask(null, 0);
   await until('it is sent again: it is long ago', () => sent(3));
 });
@@ -104,6 +113,10 @@ function confirmed({ store }: AnchoringNode, statement: Sha256Hash): Promise<voi
   return until('confirmed', async () => (await statementOutboxClosedTable.get(store, statement)) !== undefined);
 }
 
+function submitted({ store }: AnchoringNode, statement: Sha256Hash): Promise<void> {
+  return until('submitted', async () => (await statementOutboxTable.get(store, statement))?.status === 'submitted');
+}
+
 async function nextRoster(name: string): Promise<NamedStatement> {
   return { type: 'roster', text: federation.addRoster({ name }) };
 }
@@ -118,12 +131,12 @@ function deadLedger(): LedgerClient {
       return { transactionId: id, bytes: 'AAAA', validUntil: seconds + 120 };
     },
     submit: async () => 'ambiguous',
-    receipt: async () => 'unknown',
+    receipt: async () => ({ kind: 'unknown' }),
     [Symbol.asyncDispose]: async () => {},
   };
 }
 
-function naming(statement: NamedStatement): string {
+function messageOf(statement: NamedStatement): string {
   return writeLedgerMessage(nameStatement(nativeSuite, FEDERATION, statement));
 }
 

@@ -27,7 +27,7 @@ async function roll(node: TestNode, copy: string): Promise<void> {
 /** The federation's log in a copied store. */
 async function entriesOf(copy: string): Promise<string[]> {
   await using store = await Store.open(copy);
-  return (await Array.fromAsync(logEntryTable.under(store, []))).map(([, text]) => text);
+  return (await Array.fromAsync(logEntryTable.under(store, []))).map(([, { text }]) => text);
 }
 
 test('a copy opened while the federation has moved on waits for members and ledger, then goes on where the chain ended', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MirrorError } from '../../../node/anchoring/mirror-client.ts';
+import { MirrorError } from '../../../node/ledger/mirror-client.ts';
 import { FactBook, type FactSnapshot } from '../../../node/facts/fact-book.ts';
 import { factCatalogue } from '../../../node/facts/fact-catalogue.ts';
 import { FactError } from '../../../node/facts/fact-error.ts';

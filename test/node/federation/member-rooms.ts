@@ -22,7 +22,7 @@ import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { openLogAndKeys } from '../../fixtures/federation-keys.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
-import { EMPTY_LEDGER, NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import type { FakeNetwork } from './fake-network.ts';
 
 export const silent = pino({ level: 'silent' });
@@ -96,11 +96,11 @@ export class MemberRooms implements AsyncDisposable {
       transport,
       now: Date.now,
       log: silent,
-      ledger: EMPTY_LEDGER,
       decided: NOTHING_DECIDED,
       askRosters: async () => ({ rosters: [], named: [] }),
       starts,
       besidesOwn: NO_ROWS,
+      outbox: { withdraw: async () => {}, resume: () => {} },
       onHalt: () => {},
       onTold: () => {},
       isMember: () => true,

@@ -5,12 +5,16 @@ import { decodeItem, encodeItem } from '../../../node/federation/page-forms.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { RivalSearch } from '../../../node/federation/rival-search.ts';
 import { TransportError } from '../../../node/federation/transport/errors.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { Lanes } from '../../../node/lanes.ts';
+import { startFrames } from '../../../node/start/start-forms.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
+import { hashText } from '../../../protocol/hash.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { MemberNetwork } from './member-network.ts';
-import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { CHAIN_TABLES, fastFederation, MemberRooms, rowsOf, silent, storeBatch, temporaryHome } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
@@ -237,12 +241,71 @@ test('a start is over only once nothing of the own chain is being pulled, and wh
       settled: async () => {},
       abandon: async () => eu.chains.advance(batch),
     },
+    replacement: { outdone: async () => undefined, take: async () => 0 },
     onCheckpoint: async () => {},
     onHalt: () => {},
     log: silent,
   });
   const taken = await ownChain.recover(FOREVER, () => heads.push(eu.chains.head(eu.node).batch) > 0);
   assert.equal([taken, heads], [1, [0, 1]]);
+});
+
+test('a decided batch that no member can show ends the chain, once all have answered and had time to fetch it', async () => {
+  await using home = await temporaryHome();
+  const federation = await fastFederation(NODES);
+  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  const batch = await federation.sealBatch('eu', [{}]);
+  await eu.hold(batch);
+  const network = new FakeNetwork();
+  for (const name of ['us', 'jp']) {
+    const other = network.transport(name, NODES, () => 'accept');
+    other.serve('start', async function* () {
+      yield* startFrames({ batch: 1, checkpoints: [] });
+    });
+    // Of the number it has what eu has: nobody has what was decided.
+    other.serve('batches', async function* () {
+      yield encodeItem({ kind: 'envelope', signed: batch.signed });
+    });
+    await other.start();
+  }
+  const transport = network.transport('eu', NODES, () => 'accept');
+  await transport.start();
+  const lanes = new Lanes<MemberRooms['node']>();
+  const clock = { now: 0 };
+  const halts: HaltReason[] = [];
+  const garbage = hashText(nativeSuite, 'garbage');
+  const ownChain = new OwnChain({
+    self: eu.node,
+    chains: eu.chains,
+    transport,
+    lanes,
+    rivals: new RivalSearch({ keys: eu.keys, transport, lanes, signal: FOREVER }),
+    decided: { envelopeOf: async () => garbage, isRevoked: () => false },
+    faults: new PeerFaults(Date.now),
+    catchUp: { lead: () => {}, forgive: () => {}, settled: async () => {}, abandon: async () => {} },
+    replacement: {
+      outdone: async () => ({ held: batch, decided: garbage }),
+      take: () => Promise.reject(new Error('nobody shows anything')),
+    },
+    onCheckpoint: async () => {},
+    monotonic: () => clock.now,
+    onHalt: (reason) => halts.push(reason),
+    log: silent,
+  });
+  ownChain.noteCompared(nodeId('us'));
+  let looks = 0;
+  await ownChain.recover(FOREVER, ({ answered, held }) => {
+    assert.is(held, 0);
+    looks++;
+    if (looks === 2) ownChain.noteCompared(nodeId('jp'));
+    // Long, and one of them has not answered: it may be the one that has it.
+    if (looks === 1) clock.now += 3_600_000;
+    if (answered.size === 2) clock.now += 10_000;
+    assert.equal(halts, []);
+    return true;
+  });
+  assert.equal(halts, ['closed']);
+  assert.ok(looks > 4, 'they had time');
 });
 
 test.run();

@@ -6,7 +6,7 @@ import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
-import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { FakeNetwork } from './fake-network.ts';
 import { fastFederation, MemberRooms, silent, temporaryHome, type TemporaryHome } from './member-rooms.ts';
 

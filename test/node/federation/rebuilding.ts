@@ -10,7 +10,7 @@ import type { Decided } from '../../../node/federation/decidable.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
-import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import {
   CHAIN_TABLES,

@@ -12,6 +12,7 @@ import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
+import { certifyKey } from '../../fixtures/federation-member.ts';
 import { until } from '../../fixtures/until.ts';
 import { CHAIN_TABLES, rowsOf, silent } from './member-rooms.ts';
 import { Pulling, SIX } from './pulling.ts';
@@ -124,6 +125,29 @@ test('what the log decided, and what it may decide yet, stays', async () => {
   replacement.poke(EU);
   await until('it looked', () => !replacement.isDue(EU));
   assert.equal([pulling.head('eu'), pulling.asked('us')], [2, 0]);
+});
+
+test('what a revoked key signed gives way to whatever its node signed in its place, of those records or not', async () => {
+  await using pulling = await Pulling.start();
+  const { first, second } = await forked(pulling);
+  const member = await pulling.federation.rotateKey('eu');
+  const signer = member.key.signer;
+  const terms = { validFrom: pulling.federation.tick(), seqFrom: 1 };
+  const certificate = await certifyKey(EU, member.identity, signer, terms);
+  await pulling.room('jp').keys.learnCertificate(certificate.signed);
+  // A node whose store was lost does not have the records of the second one: nobody else would hold what it seals then.
+  const envelope = { ...second.envelope, sealedAt: pulling.federation.tick(), keyId: signer.keyId };
+  const other: TestBatch = Object.assign(Object.create(second), { envelope, signed: await signStatement(envelopeStatement, envelope, signer) });
+  for (const batch of [first, other]) await pulling.room('us').hold(batch);
+  pulling.decided = {
+    envelopeOf: async (_node, batch) => (batch === 1 ? hashOf(first.signed) : undefined),
+    isRevoked: (_node, keyId) => keyId === first.envelope.keyId,
+  };
+  const { replacement, replaced } = replacing(pulling);
+  await using _ = replacement;
+  replacement.poke(EU);
+  await until('replaced', () => replaced.length === 1);
+  assert.equal(replaced, [{ held: second.signed, other: other.signed }]);
 });
 
 test('what is decided while the held chain is looked at is looked at again', async () => {

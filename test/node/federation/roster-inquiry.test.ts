@@ -1,8 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HaltReason } from '../../../node/federation/own-chain.ts';
-import { type AskRosters, RosterInquiry } from '../../../node/federation/roster-inquiry.ts';
+import { type AskRosters, RosterInquiry, rostersNamed } from '../../../node/federation/roster-inquiry.ts';
+import { utf8 } from '../../../protocol/bytes.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
+import { hashOf } from '../../protocol/log/topic.ts';
 import { MemberNetwork } from './member-network.ts';
 import { silent } from './member-rooms.ts';
 import { until } from '../../fixtures/until.ts';
@@ -55,6 +59,20 @@ test('the word of fewer than a majority, or of a roster that keeps the node, hal
     await jp.federation[Symbol.asyncDispose]();
     assert.is(halted(), null);
   }
+});
+
+test('a roster is heard of by any message that names one for this federation', () => {
+  const [federation, statement] = [hashOf('genesis'), hashOf('next')];
+  const common = { v: 2, type: 'roster', previous: federation, statement } as const;
+  const said: readonly (LedgerMessage | string)[] = [
+    { ...common, federation },
+    { ...common, federation: hashOf('another') },
+    { v: 2, type: 'revocation', federation, node: nodeId('jp'), keyId: statement, statement },
+    '"type":"roster"',
+    '',
+  ];
+  const messages = said.map((one) => ({ message: utf8(typeof one === 'string' ? one : writeLedgerMessage(one)) }));
+  assert.equal(rostersNamed(federation, messages), [statement]);
 });
 
 test('a node asks nobody while a member is connected', async () => {

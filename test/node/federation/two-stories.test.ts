@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import { rosterLedger } from '../../../node/anchoring/roster-ledger.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
+import { rosterLedger } from '../../../node/ledger/roster-ledger.ts';
 import { encodeGossip } from '../../../node/federation/gossip-forms.ts';
 import { readKeyFile } from '../../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';

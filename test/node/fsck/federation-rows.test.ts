@@ -76,26 +76,10 @@ const DAMAGES: readonly Damage[] = [
     found: ['receipt-not-kept', /signature/],
   },
   {
-    what: 'the running hash of an anchor is changed',
-    mutate: edit('anchor/us', 0, (s) => s.replace(/"runningHash":"sha384:.{4}/, '"runningHash":"sha384:0000')),
-    found: ['anchor', /another running hash/],
-  },
-  {
-    what: 'the consensus time of an anchor is changed',
-    mutate: edit('anchor/us', 1, (s) => s.replace(/"consensusTimestamp":"\d/, '"consensusTimestamp":"9')),
-    found: ['anchor', /another running hash/],
-  },
-  {
     what: 'the decision of a confirmed batch is dropped',
     mutate: drop('log-batch/eu', 0),
     found: ['outbox-closed', /the log has not decided it/],
   },
-  {
-    what: 'the topic head is rolled back',
-    mutate: edit('topic-head/', 0, (s) => s.replace(/"sequence":\d+/, '"sequence":1')),
-    found: ['topic-head', /is at 1, before/],
-  },
-  { what: 'the topic head is dropped', mutate: drop('topic-head/', 0), found: ['topic-head', /is missing/] },
   { what: 'an outbox row is dropped', mutate: drop('outbox/', 0), found: ['outbox', /in no outbox/] },
   {
     what: 'an outbox row is stray',

@@ -38,6 +38,8 @@ for (const scope of ['all', 'decisions']) {
 }
 await node.seal();
 await until('the peer holds the batch', () => peer.context.chains.head(nodeId('eu')).batch === 1);
+// On an empty topic a lost store would be taken for a first start.
+await until('the batch is decided', () => peer.context.federationLog.size === 1);
 await node.stop();
 
 const otherEnd = (text: string): string => text.replace(/.$/, (last) => (last === 'Z' ? 'Y' : 'Z'));

@@ -1,6 +1,4 @@
-import { takeAnchors } from '../../../node/anchoring/anchor-intake.ts';
-import { readAnchor } from '../../../node/anchoring/anchors.ts';
-import { transactionId } from '../../../node/anchoring/ledger-client.ts';
+import { transactionId } from '../../../node/ledger/ledger-client.ts';
 import {
   closeOperations,
   freeze,
@@ -11,23 +9,19 @@ import {
   rowOperation,
   statementOutboxEntry,
 } from '../../../node/anchoring/outbox.ts';
-import { SpendGuard } from '../../../node/anchoring/spend-guard.ts';
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, type LinkedMessage, linkMessages } from '../../../node/anchoring/topic-links.ts';
-import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
+import { SpendGuard } from '../../../node/ledger/spend-guard.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import type { Store } from '../../../node/store/store.ts';
-import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
-import { hashBytes } from '../../../protocol/hash.ts';
+import type { TopicMessage } from '../../../protocol/log/decide.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope, type NamedStatement, nameStatement } from '../../../protocol/log/naming.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { accountOf } from '../../fixtures/federation-member.ts';
-import type { TestTopic } from '../../fixtures/federation-topic.ts';
+import type { PlacedMessage, TestTopic } from '../../fixtures/federation-topic.ts';
 
 /** The anchor message of a batch. */
 export function messageOf(keys: FederationKeys, { envelope, signed }: StoredBatch): string {
@@ -46,7 +40,7 @@ export function statementRow(
 }
 
 /**
- * Read back from the ledger, in order: all of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the revocation
+ * On the ledger, in order: all of `us`, and all but the last two of `eu`, of which one is submitted and one still queued; and the revocation
  * that the store holds, by two members. Each is paid by an account of who names it.
  */
 export async function anchorAll(
@@ -56,7 +50,7 @@ export async function anchorAll(
   own: readonly StoredBatch[],
   held: readonly StoredBatch[],
   now: () => number,
-): Promise<readonly LinkedMessage[]> {
+): Promise<readonly TopicMessage[]> {
   const confirmed = own.slice(0, -2);
   const [first] = held;
   const again = first === undefined ? [] : [first];
@@ -67,10 +61,6 @@ export async function anchorAll(
   const revocation = await queueRevocation(store, keys, timestampOf(now()));
   const named = keys.rosters.nodes.slice(0, 2).map((node) => ({ payer: accountOf(node), message: revocation }));
   const messages = [...batches, ...named].map(({ payer, message }) => readBack(topic.submit(message, now(), payer)));
-  const { head, linked } = linkMessages(INITIAL_HEAD, topic.topicId, messages);
-  const identity = { network: topic.network, topicId: topic.topicId, federation: keys.rosters.genesis };
-  const { operations } = await takeAnchors(store, identity, linked);
-  await store.write([...operations, topicHeadTable.put([topic.network, topic.topicId], head)]);
   const guard = await SpendGuard.open(store);
   const submit = async (row: OutboxRow | undefined): Promise<OutboxRow> => {
     const grant = guard.admit(now());
@@ -84,25 +74,17 @@ export async function anchorAll(
   };
   for (const { envelope } of own.slice(0, -1)) {
     const row = await submit(await readOutbox(store, envelope.batch));
-    const anchor = await readAnchor(store, envelope.node, envelope.batch, row.message);
-    if (anchor !== undefined) await store.write(closeOperations(row, timestampOf(now())));
+    if (batches.some(({ message }) => message === row.message)) await store.write(closeOperations(row, timestampOf(now())));
   }
   for (const row of await readOpenStatements(store)) {
     await store.write(closeOperations(await submit(row), timestampOf(now())));
   }
-  return linked;
+  return messages;
 }
 
-/** The message as a mirror gives it. */
-export function readBack(anchor: Anchor): TopicMessage {
-  return {
-    sequence: Number(anchor.sequence),
-    consensusTimestamp: anchor.consensusTimestamp,
-    payer: anchor.payer,
-    message: utf8(anchor.message),
-    runningHash: hashBytes(anchor.runningHash),
-    transactionId: null,
-  };
+/** The message as the log reads it. */
+export function readBack({ sequence, consensusTimestamp, payer, message, runningHash }: PlacedMessage): TopicMessage {
+  return { sequence: Number(sequence), consensusTimestamp, payer, message: utf8(message), runningHash };
 }
 
 /** Its outbox row is written; returns its message. */

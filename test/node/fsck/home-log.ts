@@ -1,5 +1,3 @@
-import { type LinkedMessage, linkMessages, type TopicHead } from '../../../node/anchoring/topic-links.ts';
-import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
 import type { FederationKeys } from '../../../node/federation/federation-keys.ts';
 import type { NodeKeys } from '../../../node/keys/node-keys.ts';
 import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
@@ -7,9 +5,10 @@ import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import { logRosters } from '../../../node/log/log-rosters.ts';
 import type { Store } from '../../../node/store/store.ts';
-import { type Sha256Hash, writeSha384 } from '../../../protocol/hash.ts';
+import type { Sha256Hash } from '../../../protocol/hash.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { type Checkpoint, checkpointStatement } from '../../../protocol/log/checkpoint.ts';
+import type { TopicMessage } from '../../../protocol/log/decide.ts';
 import { type LedgerMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
@@ -30,7 +29,7 @@ export interface LogOfHome {
   readonly topic: TestTopic;
   readonly members: ReadonlyMap<NodeId, NodeKeys>;
   /** Of the topic, so far. */
-  readonly messages: readonly LinkedMessage[];
+  readonly messages: readonly TopicMessage[];
   readonly now: () => number;
 }
 
@@ -51,21 +50,9 @@ export async function addLog({ store, keys, next, topic, members, messages, now 
   const roster: LedgerMessage = { v: 2, type: 'roster', federation, previous, statement: await federationLog.keepRoster(next) };
   const rival: LedgerMessage = { v: 2, type: 'batch', federation, node: ca, batch: 5, envelope: hashOf('a rival'), keyId: hashOf('key of ca') };
   const more = [...[...ahead, rival].map((message) => said(ca, message)), said(nodeId('eu'), roster), said(nodeId('us'), roster)];
-  const { head, linked } = linkMessages(headOf(messages), topic.topicId, more);
-  await federationLog.take(
-    [...messages, ...linked].map(({ sequence, consensusTimestamp, payer, message, runningHash }) => {
-      return { sequence, consensusTimestamp, payer, message, runningHash: writeSha384(runningHash) };
-    }),
-  );
+  await federationLog.take([...messages, ...more]);
   if (federationLog.state.rosters.length !== 2) throw new Error('the second roster is not in force');
-  await store.write([topicHeadTable.put([topic.network, topic.topicId], head)]);
   await addCheckpoints(store, federationLog, members);
-}
-
-function headOf(messages: readonly LinkedMessage[]): TopicHead {
-  const last = messages.at(-1);
-  if (last === undefined) throw new RangeError('nothing is on the topic');
-  return { ...last, runningHash: writeSha384(last.runningHash) };
 }
 
 async function addCheckpoints(store: Store, log: FederationLog, members: ReadonlyMap<NodeId, NodeKeys>): Promise<void> {

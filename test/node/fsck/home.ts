@@ -37,7 +37,7 @@ import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { TestTopic } from '../../fixtures/federation-topic.ts';
-import { NOTHING_DECIDED } from '../../fixtures/ledger-view.ts';
+import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
@@ -61,7 +61,7 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 
 /**
  * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
- * anchors in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the federation's
+ * names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the federation's
  * log.
  */
 export async function writeHome(home: string, batches: number): Promise<void> {

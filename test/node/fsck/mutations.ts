@@ -11,7 +11,8 @@ export const edit =
   (prefix: string, index: number, change: (value: string) => string): Mutation =>
   async (rows) => {
     const [key, value] = await rows.at(prefix, index);
-    return [put(key, change(text(value)))];
+    // A character a byte: not every row is text throughout.
+    return [put(key, Buffer.from(change(Buffer.from(value).toString('latin1')), 'latin1'))];
   };
 
 export const flip =

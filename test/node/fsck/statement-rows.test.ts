@@ -1,31 +1,11 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Damage, del, fsckAfter, problemsOf, put, testDamages } from './damaged-home.ts';
+import { type Damage, fsckAfter, problemsOf, put, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { edit, move } from './mutations.ts';
 
 const DAMAGES: readonly Damage[] = [
-  {
-    what: 'the anchor of a statement is dropped',
-    mutate: async (r) => (await r.under('statement-anchor/')).map(([key]) => del(key)),
-    found: ['statement-outbox-closed', /its anchor is not in the store/],
-  },
-  {
-    what: 'the running hash of a statement anchor is changed',
-    mutate: edit('statement-anchor/', 0, (s) => s.replace(/"runningHash":"sha384:.{4}/, '"runningHash":"sha384:0000')),
-    found: ['statement-anchor', /another running hash/],
-  },
-  {
-    what: 'a statement anchor is of another type than its message',
-    mutate: edit('statement-anchor/', 0, (s) => s.replace('"type":"revocation"', '"type":"roster"')),
-    found: ['statement-anchor', /something else/],
-  },
-  {
-    what: 'a statement anchor stands under the hash of another message',
-    mutate: move('statement-anchor/', 0, (key) => `${key.slice(0, -1)}x`),
-    found: ['statement-anchor', /another key/],
-  },
   {
     what: 'a statement on its way names nothing that is here',
     mutate: edit('statement-outbox/', 0, (s) => s.replaceAll(/sha256:..../g, 'sha256:0000')),
@@ -88,7 +68,7 @@ test('a home of which nothing was changed is whole, a roster that was published 
   const result = await fsckAfter(home, async () => []);
   assert.equal(problemsOf(result), []);
   const { counts } = result.report;
-  assert.equal([counts.statementsOpen, counts.statementsConfirmed, counts.statementAnchors], [2, 1, 1]);
+  assert.equal([counts.statementsOpen, counts.statementsConfirmed], [2, 1]);
 });
 
 testDamages(home, DAMAGES);

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { watchLog } from '../../../node/metrics/log-metrics.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import type { KnownCheckpoint } from '../../../node/log/known-checkpoint.ts';
 import { logHealth, type LogSources, logState, topicState, type VouchingView } from '../../../node/log/log-view.ts';
 import type { TopicReadingState } from '../../../node/topic/reading-state.ts';

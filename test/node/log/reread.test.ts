@@ -104,7 +104,7 @@ test('dropping goes on where a crash left it, keeps the own chain, and happens o
     await dropTree(store, EU);
     const left = (await Array.fromAsync(store.range({}))).map(([key]) => key);
     const isOf = (table: string) => left.filter((key) => key.startsWith(`${table}/`));
-    for (const table of ['log-entry', 'log-tile', 'log-batch', 'log-state', 'checkpoint', 'own-vouched', 'anchor', 'topic-head']) {
+    for (const table of ['log-entry', 'log-tile', 'log-batch', 'log-state', 'checkpoint', 'own-vouched']) {
       assert.equal(isOf(table), [], table);
     }
     assert.equal(isOf('chain-state'), ['chain-state/eu']);

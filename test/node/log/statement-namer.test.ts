@@ -8,7 +8,6 @@ import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { certifySigningKey, readNodeKeys } from '../../../node/keys/node-keys.ts';
 import { StatementNamer } from '../../../node/log/statement-namer.ts';
 import { nodeId } from '../../../protocol/ids.ts';
-import { decisionText } from '../../../protocol/log/decision.ts';
 import type { NamedStatement } from '../../../protocol/log/naming.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import { encodeSignature, signStatement } from '../../../protocol/statement/statement.ts';
@@ -42,9 +41,10 @@ async function openRoom() {
         get state() {
           return topic.state;
         },
-        entry: async (index) => {
+        timeOf: async (index) => {
           const decision = topic.decisions[index];
-          return decision && decisionText.write(decision);
+          if (decision === undefined) throw new RangeError(`no decision ${index}`);
+          return timestampOfConsensus(decision.consensusTimestamp);
         },
       },
       sealingKeys: async () => new Map(),

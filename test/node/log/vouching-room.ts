@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import type { VouchingOptions } from '../../../node/log/vouching.ts';
-import { Vouching } from '../../../node/log/vouching.ts';
+import type { LoggedBatch } from '../../../node/log/federation-log.ts';
+import { Vouching, type VouchingOptions } from '../../../node/log/vouching.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
@@ -12,9 +12,9 @@ import { entityId, type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { KeyDirectory } from '../../../protocol/keys/key-directory.ts';
 import { RosterChain } from '../../../protocol/keys/roster-chain.ts';
 import type { DecisionState } from '../../../protocol/log/decision-state.ts';
-import type { Decision } from '../../../protocol/log/decision.ts';
+import { type Decision, decisionText } from '../../../protocol/log/decision.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
-import { writeLedgerMessage } from '../../../protocol/log/message.ts';
+import { type BatchMessage, writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { DEFAULT_REVOCATION_REACH, rosterStatement } from '../../../protocol/log/roster.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
 import { groupStatement } from '../../../protocol/statement/group.ts';
@@ -38,7 +38,7 @@ export class VouchingRoom implements AsyncDisposable {
   readonly #disk: LogStore;
   readonly #directory: KeyDirectory;
   readonly #rosters: RosterChain;
-  readonly #decisions: Decision[] = [];
+  readonly #decided: LoggedBatch[] = [];
   readonly #listeners = new Set<(node: NodeId) => void>();
   #state: DecisionState;
   #vouching: Vouching | undefined;
@@ -106,9 +106,10 @@ export class VouchingRoom implements AsyncDisposable {
   decide({ decided }: ChainBatch): void {
     const { node, batch, envelope, keyId, consensusTimestamp } = decided;
     const { federation } = this.#state;
-    const message = writeLedgerMessage({ v: 2, type: 'batch', federation, node, batch, envelope, keyId });
-    const index = this.#decisions.length;
-    this.#decisions.push({
+    const named: BatchMessage = { v: 2, type: 'batch', federation, node, batch, envelope, keyId };
+    const message = writeLedgerMessage(named);
+    const index = this.#decided.length;
+    const decision: Decision = {
       v: 1,
       type: 'decision',
       index,
@@ -118,7 +119,8 @@ export class VouchingRoom implements AsyncDisposable {
       payer: ACCOUNT,
       message,
       runningHash: writeSha384(nativeSuite.sha384(message)),
-    });
+    };
+    this.#decided.push({ decision, named, text: decisionText.write(decision) });
     const member = this.#state.members[node];
     if (member === undefined) throw new Error(`${node} is no member`);
     const members = { ...this.#state.members, [node]: { ...member, last: { batch, envelope, index } } };
@@ -172,9 +174,11 @@ export class VouchingRoom implements AsyncDisposable {
       get state() {
         return state();
       },
-      entry: async () => undefined,
+      timeOf: async (index) => {
+        throw new RangeError(`no roster was decided at ${index}`);
+      },
       rosterText: async () => this.#rosters.signedGenesis.statement,
-      decisionOf: async (_node, batch) => this.#decisions.find(({ message }) => message.includes(`"batch":${batch},`)),
+      batch: async (_node, batch) => this.#decided.find(({ named }) => named.batch === batch),
     };
   }
 }

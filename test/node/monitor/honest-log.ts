@@ -1,4 +1,3 @@
-import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import { takeFinal } from '../../../node/log/take-final.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
@@ -14,6 +13,7 @@ import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestFederation } from '../../fixtures/federation.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
+import type { PlacedMessage } from '../../fixtures/federation-topic.ts';
 
 /** The log that every honest member of a test federation builds from its topic, and the checkpoints that it signs. */
 export class HonestLog {
@@ -45,7 +45,7 @@ export class HonestLog {
   }
 
   /** Reads the topic as it is now. */
-  follow(messages: readonly Anchor[]): Promise<void> {
+  follow(messages: readonly PlacedMessage[]): Promise<void> {
     this.#following = this.#following.then(() => this.#follow(messages));
     return this.#following;
   }
@@ -96,7 +96,7 @@ export class HonestLog {
     return { text, signature };
   }
 
-  async #follow(messages: readonly Anchor[]): Promise<void> {
+  async #follow(messages: readonly PlacedMessage[]): Promise<void> {
     const unread = messages.filter(({ sequence }) => Number(sequence) > this.#log.state.sequence);
     const rosters = this.#federation.rosters.map((text) => [hashText(nobleSuite, text), text] as const);
     const texts = new Map(rosters);

@@ -1,13 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameEnvelope } from '../../../protocol/log/naming.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { TestTopic } from '../../fixtures/federation-topic.ts';
+import { TestTopic, type PlacedMessage } from '../../fixtures/federation-topic.ts';
 import { codes, mirrorPage, standing, WatchedWorld } from './watched-world.ts';
 
 /** Longer than any promise that a monitor holds others to. In milliseconds. */
@@ -18,7 +17,7 @@ function queryOf(path: string): URLSearchParams {
 }
 
 /** Messages that link to each other, as a ledger of its own would have them. */
-function retold(messages: readonly Anchor[], change: (message: string, index: number) => string): Anchor[] {
+function retold(messages: readonly PlacedMessage[], change: (message: string, index: number) => string): PlacedMessage[] {
   const topic = new TestTopic();
   return messages.map(({ message, consensusTimestamp, payer }, i) =>
     topic.submit(change(message, i), Math.floor(Number(consensusTimestamp) * 1000), payer),
@@ -26,7 +25,7 @@ function retold(messages: readonly Anchor[], change: (message: string, index: nu
 }
 
 /** The topic of the world, and after it a message that the ledger never saw: it links. */
-async function withTail(world: WatchedWorld): Promise<Anchor[]> {
+async function withTail(world: WatchedWorld): Promise<PlacedMessage[]> {
   const tail = await world.federation.sealBatch('eu', [{}]);
   const extended = [...world.messages, tail.anchor];
   const honest = extended.slice(0, -1).map(({ message }) => message);

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Anchor } from '../../../node/anchoring/anchors.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { Monitor } from '../../../node/monitor/monitor.ts';
 import type { MonitorEvent, MonitorOptions } from '../../../node/monitor/monitor-options.ts';
@@ -13,10 +12,11 @@ import type { Checkpoint } from '../../../protocol/log/checkpoint.ts';
 import type { LedgerMessage } from '../../../protocol/log/message.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { nameStatement, type NamedStatement } from '../../../protocol/log/naming.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { TestBatch } from '../../fixtures/federation-batch.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
+import type { PlacedMessage } from '../../fixtures/federation-topic.ts';
 import { HonestLog } from './honest-log.ts';
 
 export const NODES = ['eu', 'us', 'jp'];
@@ -34,7 +34,7 @@ export class WatchedWorld implements AsyncDisposable {
   readonly federation: TestFederation;
   readonly directory: string;
   /** What the topic holds, in order; each mirror may hold less or other. */
-  readonly messages: Anchor[] = [];
+  readonly messages: PlacedMessage[] = [];
   /** By node or mirror: what it answers instead. */
   readonly changes = new Map<string, Change>();
   /** By member: how its checkpoints differ from honest ones. They are signed as they are. */
@@ -223,7 +223,7 @@ export function askedAfter(asked: readonly string[]): number[] {
 }
 
 /** A page of a mirror, of the messages that it holds. */
-export function mirrorPage(messages: readonly Anchor[], query: URLSearchParams): { messages: object[] } {
+export function mirrorPage(messages: readonly PlacedMessage[], query: URLSearchParams): { messages: object[] } {
   const bounds = query.getAll('sequencenumber').map((bound) => bound.split(':'));
   const holds = (sequence: number) =>
     bounds.every(([relation, bound]) => {

@@ -1,20 +1,17 @@
-import { join } from 'node:path';
-import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
 import { bodyTable, groupOperations } from '../../../node/records/record-tables.ts';
-import { readBatchOf, readHead, tileTable } from '../../../node/sealing/batch-tables.ts';
+import { readBatchOf } from '../../../node/sealing/batch-tables.ts';
+import { readBatchPath } from '../../../node/verification/evidence.ts';
 import { ProofTrees } from '../../../node/verification/proof-trees.ts';
-import { Sealer } from '../../../node/sealing/sealer.ts';
-import { Store } from '../../../node/store/store.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import { hashText, type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
+import { hashText, writeSha256 } from '../../../protocol/hash.ts';
 import { type AttestationRecord, makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
@@ -215,11 +212,7 @@ async function requireProofs(room: SealingRoom, first: number, last: number): Pr
     const batch = await readBatchOf(room.store, NODE, seq);
     if (batch === undefined) throw new Error(`record ${seq} is not sealed`);
     const { envelope } = batch;
-    const path = await trees.batchPath(envelope, seq, async (level, index) => {
-      const tile = await tileTable.get(room.store, NODE, envelope.batch, level, index);
-      if (tile === undefined) throw new Error(`tile ${level}/${index} is missing`);
-      return tile;
-    });
+    const path = await readBatchPath({ store: room.store, trees }, envelope, seq);
     const leaf = recordLeaf(nativeSuite, head);
     const root = rootFromPath(nativeSuite, leaf, seq - envelope.first, envelope.size, path);
     assert.is(root && writeSha256(root), envelope.root, `record ${seq}`);
@@ -231,43 +224,5 @@ async function requireProofs(room: SealingRoom, first: number, last: number): Pr
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
-
-test('what a revoked key signed is not signed anew before the start is over', async () => {
-  await using directory = await temporaryDirectory();
-  {
-    await using room = await SealingRoom.open(directory.path);
-    await room.record(2);
-    await room.sealer.seal();
-  }
-  await using store = await Store.open(join(directory.path, 'store'));
-  const other = nativeSigner(new Uint8Array(32).fill(2));
-  const anew: Sha256Hash[] = [];
-  await using sealer = await Sealer.open({
-    node: NODE,
-    store,
-    signer: () => other,
-    now: Date.now,
-    intervalMs: 3_600_000,
-    named: 0,
-    chainStart: async () => timestampOf(0),
-    decisionOf: async () => undefined,
-    publicKeyOf: (keyId) => [signer, other].find((key) => key.keyId === keyId)?.publicKey,
-    besides: () => [],
-    resigning: {
-      isRevoked: (keyId) => keyId === signer.keyId,
-      withdraw: async () => {},
-      resume: () => {},
-      onSigned: (batches) => anew.push(...batches.map(({ envelope }) => envelope.keyId)),
-    },
-    onSealed: () => {},
-    onRefused: () => {},
-    log: pino({ level: 'silent' }),
-  });
-  await sealer.signAnew();
-  assert.equal([anew, (await readHead(store, NODE))?.envelope.keyId], [[], signer.keyId]);
-  sealer.start();
-  await sealer.signAnew();
-  assert.equal([anew, (await readHead(store, NODE))?.envelope.keyId], [[other.keyId], other.keyId]);
-});
 
 test.run();

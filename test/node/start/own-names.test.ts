@@ -9,7 +9,7 @@ import type { DecisionState } from '../../../protocol/log/decision-state.ts';
 import { initialState } from '../../../protocol/log/in-force.ts';
 import { writeLedgerMessage } from '../../../protocol/log/message.ts';
 import { rosterStatement } from '../../../protocol/log/roster.ts';
-import type { FinalMessage } from '../../../node/topic/topic-point.ts';
+import type { TopicMessage } from '../../../protocol/log/decide.ts';
 import { consensusOf } from '../../fixtures/federation-topic.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
@@ -30,7 +30,7 @@ function accountOf(node: NodeId): EntityId {
   return account;
 }
 
-function name(batch: number, { node = EU, payer = accountOf(EU), of = state.federation, keyId = KEY } = {}): FinalMessage {
+function name(batch: number, { node = EU, payer = accountOf(EU), of = state.federation, keyId = KEY } = {}): TopicMessage {
   const envelope = hashText(nativeSuite, `envelope ${batch}`);
   const message = writeLedgerMessage({ v: 2, type: 'batch', federation: of, node, batch, envelope, keyId });
   return { sequence: 1, runningHash: state.runningHash, consensusTimestamp: consensusOf(0), payer, message: utf8(message) };

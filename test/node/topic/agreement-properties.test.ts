@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, LinkError } from '../../../node/anchoring/topic-links.ts';
+import type { MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, LinkError } from '../../../node/topic/topic-links.ts';
 import { Agreement, CONSENSUS } from '../../../node/topic/agreement.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { chain, forkOf, pointAt, texts, TOPIC } from './topic-chain.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -61,7 +61,7 @@ function isSafe({ members }: Plan): boolean {
 
 class Federation {
   readonly members: readonly Member[];
-  readonly stories: readonly (readonly TopicMessage[])[];
+  readonly stories: readonly (readonly MirrorMessage[])[];
   readonly forks: readonly number[];
   shown = 0;
   healed = false;
@@ -74,7 +74,7 @@ class Federation {
   }
 
   /** What somebody of this manner shows of the topic now. */
-  shownBy(one: Manner, turn: number): readonly TopicMessage[] {
+  shownBy(one: Manner, turn: number): readonly MirrorMessage[] {
     const isTrue = this.healed || one.kind === 'truth' || (one.kind === 'wavers' && turn % 2 === 0);
     if (isTrue || !('story' in one)) {
       const end = isTrue ? this.shown : one.kind === 'lags' ? this.shown - 2 : Math.min(this.shown, 4);

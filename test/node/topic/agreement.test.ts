@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, LinkError } from '../../../node/anchoring/topic-links.ts';
+import type { MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, LinkError } from '../../../node/topic/topic-links.ts';
 import { Agreement, CONSENSUS } from '../../../node/topic/agreement.ts';
 import { WINDOW_MESSAGES } from '../../../node/topic/trail.ts';
 import { type NodeId, nodeId } from '../../../protocol/ids.ts';
@@ -17,7 +17,7 @@ function agreementOf(sources: readonly string[], members: readonly NodeId[] = [S
 }
 
 /** Reads a source, which shows these messages, as far as it may be read. Whether it linked. */
-function read(agreement: Agreement, source: string, shown: readonly TopicMessage[]): boolean {
+function read(agreement: Agreement, source: string, shown: readonly MirrorMessage[]): boolean {
   for (;;) {
     const after = agreement.nextRead(source);
     if (after === null) return true;

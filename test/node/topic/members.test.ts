@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { mirrorSource } from '../../../node/topic/message-source.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { until } from '../../fixtures/until.ts';
-import { LedgerProcess } from '../anchoring/ledger-process.ts';
+import { LedgerProcess } from '../ledger/ledger-process.ts';
 import { connect, type ReadingMember } from './reading-member.ts';
 import { truth } from './scripted-mirror.ts';
 import { texts } from './topic-chain.ts';

@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { TopicHead } from '../../../node/anchoring/topic-links.ts';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
-import { topicHeadTable } from '../../../node/anchoring/topic-reader.ts';
+import { INITIAL_HEAD, type TopicHead } from '../../../node/topic/topic-links.ts';
 import { Store } from '../../../node/store/store.ts';
 import { jsonCodec, Table } from '../../../node/store/table.ts';
-import type { FinalMessage, TopicPoint } from '../../../node/topic/topic-point.ts';
+import { type TopicPoint, TopicPointShape } from '../../../node/ledger/topic-point.ts';
 import { TopicReading, type TopicReadingOptions } from '../../../node/topic/topic-reading.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
+import type { TopicMessage } from '../../../protocol/log/decide.ts';
+import { Closed, ConsensusTimestampShape, OrNull } from '../../../protocol/shapes.ts';
 import { silent } from '../anchoring/anchoring-node.ts';
 
 const compiled = Compile(Type.Object({ text: Type.String(), times: Type.Integer() }));
@@ -16,7 +16,12 @@ const processedTable = new Table(
   'processed',
   jsonCodec((value: unknown): value is { text: string; times: number } => compiled.Check(value)),
 );
-const NETWORK = 'meridian-local';
+const compiledHead = Compile(Closed({ ...TopicPointShape.properties, consensusTimestamp: OrNull(ConsensusTimestampShape) }));
+/** One row: the last message that was processed. */
+const headTable = new Table(
+  'head',
+  jsonCodec((value: unknown): value is TopicHead => compiledHead.Check(value)),
+);
 
 export type MemberOptions = Pick<TopicReadingOptions, 'topicId' | 'sources' | 'topicInfo' | 'self' | 'members'> &
   Partial<TopicReadingOptions>;
@@ -29,7 +34,7 @@ export class ReadingMember implements AsyncDisposable {
   /** Refuses so many pages before it takes one. */
   refusals = 0;
   /** Called with every page that was processed. */
-  onProcessed: (messages: readonly FinalMessage[]) => void = () => undefined;
+  onProcessed: (messages: readonly TopicMessage[]) => void = () => undefined;
   /** Others who are told. */
   others: ReadingMember[] = [];
 
@@ -43,7 +48,7 @@ export class ReadingMember implements AsyncDisposable {
       log: silent,
       intervalMs: 100,
       secondSourceMs: 250,
-      onFinal: (messages) => this.#process(messages, options),
+      onFinal: (messages) => this.#process(messages),
       onAgreed: (point) => this.tell(point),
       ...options,
     });
@@ -51,7 +56,7 @@ export class ReadingMember implements AsyncDisposable {
 
   static async open(directory: string, options: MemberOptions): Promise<ReadingMember> {
     const store = await Store.open(directory);
-    const head = await topicHeadTable.get(store, NETWORK, options.topicId);
+    const head = await headTable.get(store, 'head');
     const member = new ReadingMember(options.self, store, head ?? INITIAL_HEAD, options);
     member.reading.start();
     return member;
@@ -77,7 +82,7 @@ export class ReadingMember implements AsyncDisposable {
     await this.store[Symbol.asyncDispose]();
   }
 
-  async #process(messages: readonly FinalMessage[], { topicId }: MemberOptions): Promise<void> {
+  async #process(messages: readonly TopicMessage[]): Promise<void> {
     if (this.refusals > 0) {
       this.refusals--;
       throw new Error('not now');
@@ -91,7 +96,7 @@ export class ReadingMember implements AsyncDisposable {
         return processedTable.put([message.sequence], { text: Buffer.from(message.message).toString(), times: times + 1 });
       }),
     );
-    const head = topicHeadTable.put([NETWORK, topicId], { sequence, runningHash, consensusTimestamp });
+    const head = headTable.put(['head'], { sequence, runningHash, consensusTimestamp });
     await this.store.write([...operations, head]);
     this.onProcessed(messages);
   }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { readMessages, type TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
+import { readMessages, type MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
 import type { EntityId } from '../../../protocol/ids.ts';
 
 /** What a mirror makes of the topic as the ledger has it. */
-export type Story = (truth: readonly TopicMessage[]) => readonly TopicMessage[];
+export type Story = (truth: readonly MirrorMessage[]) => readonly MirrorMessage[];
 
 export const truth: Story = (messages) => messages;
 
@@ -19,7 +19,7 @@ export class ScriptedMirror implements AsyncDisposable {
   readonly #server: Server;
   readonly #ledgerUrl: string;
   readonly #topicId: EntityId;
-  #read: TopicMessage[] = [];
+  #read: MirrorMessage[] = [];
 
   private constructor(server: Server, port: number, ledgerUrl: string, topicId: EntityId) {
     this.#server = server;
@@ -68,12 +68,12 @@ export class ScriptedMirror implements AsyncDisposable {
       const response = await fetch(`${this.#ledgerUrl}/api/v1/topics/${this.#topicId}/messages?${query}`);
       const messages = readMessages(await response.json(), this.#topicId);
       count = messages.length;
-      const isNew = ({ sequence }: TopicMessage): boolean => sequence > this.#read.length;
+      const isNew = ({ sequence }: MirrorMessage): boolean => sequence > this.#read.length;
       for (const message of messages) if (isNew(message)) this.#read.push(message);
     }
   }
 
-  #row({ sequence, consensusTimestamp, payer, message, runningHash }: TopicMessage): object {
+  #row({ sequence, consensusTimestamp, payer, message, runningHash }: MirrorMessage): object {
     return {
       chunk_info: null,
       consensus_timestamp: consensusTimestamp,

@@ -1,6 +1,6 @@
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { INITIAL_HEAD, type TopicHead } from '../../../node/anchoring/topic-links.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { INITIAL_HEAD, type TopicHead } from '../../../node/topic/topic-links.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { utf8 } from '../../../protocol/bytes.ts';
 import { hashBytes, writeSha384 } from '../../../protocol/hash.ts';
@@ -14,7 +14,7 @@ const PAYER = entityId('0.0.1001');
 const START_MS = 1_763_717_400_000;
 
 /** Messages after a head with running hashes that are right: what a ledger gives, or a mirror that makes them up. */
-export function chain(said: readonly string[], after: TopicHead = INITIAL_HEAD, topicId: EntityId = TOPIC): TopicMessage[] {
+export function chain(said: readonly string[], after: TopicHead = INITIAL_HEAD, topicId: EntityId = TOPIC): MirrorMessage[] {
   let { runningHash: previous, sequence } = { ...after, runningHash: hashBytes(after.runningHash) };
   // Later than the head, whose time may be of a real ledger.
   const startMs = after.consensusTimestamp === null ? START_MS : Number(after.consensusTimestamp.split('.')[0]) * 1000 + 1000;
@@ -33,17 +33,17 @@ export function chain(said: readonly string[], after: TopicHead = INITIAL_HEAD, 
       message,
     });
     previous = runningHash;
-    return { sequence, consensusTimestamp, payer: PAYER, message, runningHash, transactionId: null };
+    return { sequence, consensusTimestamp, payer: PAYER, message, runningHash };
   });
 }
 
 /** The same messages up to a sequence number, and other ones from there on, up to the same length or another one. */
 export function forkOf(
-  messages: readonly TopicMessage[],
+  messages: readonly MirrorMessage[],
   from: number,
   name: string,
   { length = messages.length, topicId = TOPIC }: { readonly length?: number; readonly topicId?: EntityId } = {},
-): TopicMessage[] {
+): MirrorMessage[] {
   const shared = messages.slice(0, from - 1);
   const count = Math.max(0, length - shared.length);
   return [...shared, ...chain(texts(count, name), headOf(shared), topicId)];
@@ -54,7 +54,7 @@ export function texts(count: number, name = 'm'): string[] {
 }
 
 /** Where the last of these messages stands. */
-export function headOf(messages: readonly TopicMessage[]): TopicHead {
+export function headOf(messages: readonly MirrorMessage[]): TopicHead {
   const last = messages.at(-1);
   if (last === undefined) return INITIAL_HEAD;
   const { sequence, consensusTimestamp } = last;
@@ -62,7 +62,7 @@ export function headOf(messages: readonly TopicMessage[]): TopicHead {
 }
 
 /** The point after so many messages. */
-export function pointAt(messages: readonly TopicMessage[], sequence: number): TopicPoint {
+export function pointAt(messages: readonly MirrorMessage[], sequence: number): TopicPoint {
   const { runningHash } = headOf(messages.slice(0, sequence));
   return { sequence, runningHash };
 }

@@ -1,12 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { INITIAL_HEAD } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD } from '../../../node/topic/topic-links.ts';
 import { type MessageSource, mirrorSources } from '../../../node/topic/message-source.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { TopicReading } from '../../../node/topic/topic-reading.ts';
+import { decodeUtf8 } from '../../../protocol/bytes.ts';
 import { until } from '../../fixtures/until.ts';
 import { silent } from '../anchoring/anchoring-node.ts';
-import { entity, LedgerProcess } from '../anchoring/ledger-process.ts';
+import { entity, LedgerProcess } from '../ledger/ledger-process.ts';
 import { truth } from './scripted-mirror.ts';
 import { contradictionOf, forged, hasProcessed, Scene, SELF } from './topic-scene.ts';
 
@@ -69,6 +70,21 @@ test('mirrors that part make nothing final past the fork; what waits is confirme
   assert.equal(await member.processed(), written);
   await until('the liar is named', () => contradictionOf(member, 'liar') !== undefined);
   assert.is(contradictionOf(member, 'a'), undefined);
+});
+
+test('what one mirror shows is told once, long before it is final', async () => {
+  await using scene = await Scene.start(ledger, ['a']);
+  const shown: string[] = [];
+  await using member = await scene.open({
+    topicInfo: () => Promise.reject(new Error('not yet')),
+    onShown: (messages) => shown.push(...messages.map(({ message }) => decodeUtf8(message))),
+  });
+  const written = await scene.write(2);
+  await until('both to be shown', () => shown.length >= 2);
+  const asked = scene.mirror('a').asked;
+  await until('the mirror to be asked again', () => scene.mirror('a').asked >= asked + 2);
+  assert.equal(shown, written);
+  assert.is(member.reading.state().position.sequence, 0);
 });
 
 test('a false first page of one mirror keeps nobody from reading on, and is not waited for', async () => {

@@ -3,7 +3,7 @@ import { mirrorSource } from '../../../node/topic/message-source.ts';
 import { type EntityId, type NodeId, nodeId } from '../../../protocol/ids.ts';
 import { until } from '../../fixtures/until.ts';
 import { temporaryDirectory } from '../anchoring/anchoring-node.ts';
-import type { LedgerProcess } from '../anchoring/ledger-process.ts';
+import type { LedgerProcess } from '../ledger/ledger-process.ts';
 import { type MemberOptions, ReadingMember } from './reading-member.ts';
 import { ScriptedMirror, type Story } from './scripted-mirror.ts';
 import { forkOf, texts } from './topic-chain.ts';

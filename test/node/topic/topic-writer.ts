@@ -1,8 +1,8 @@
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
-import type { AnchoringConfig } from '../../../node/anchoring/config.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
+import type { AnchoringConfig } from '../../../node/ledger/config.ts';
 import { Store } from '../../../node/store/store.ts';
 import { ConsensusSource } from '../../../node/topic/consensus-source.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { until } from '../../fixtures/until.ts';
 import { temporaryDirectory } from '../anchoring/anchoring-node.ts';
 
@@ -36,7 +36,8 @@ export class TopicWriter implements AsyncDisposable {
     await this.#ledger.submit(prepared);
     let point: TopicPoint | null = null;
     await until(`receipt of ${text}`, async () => {
-      point = await this.consensus.receipt(prepared.transactionId);
+      const receipt = await this.#ledger.receipt(prepared.transactionId);
+      if (receipt.kind === 'landed') ({ point } = receipt);
       return point !== null;
     });
     if (point === null) throw new Error('no receipt');

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { INITIAL_HEAD, LinkError } from '../../../node/anchoring/topic-links.ts';
+import { INITIAL_HEAD, LinkError } from '../../../node/topic/topic-links.ts';
 import { FinalPoints } from '../../../node/topic/final-points.ts';
 import { compareTrails, Trail, WAYPOINT_SPACING, WINDOW_MESSAGES } from '../../../node/topic/trail.ts';
 import { chain, forkOf, headOf, pointAt, texts, TOPIC } from './topic-chain.ts';

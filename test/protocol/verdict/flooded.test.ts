@@ -60,8 +60,8 @@ test('a bundle of a foreign federation costs no signature, however many members 
   const sealed = await foreign.record('xa0');
   const shown = await bundleOf(foreign, sealed);
   assert.is(shown.checkpoints.length, 200);
-  for (const known of [{ pin: log.genesis }, { log: viewOf(log) }]) {
-    const { verdict, signatures } = counted(shown, known);
+  for (const verifier of [{ pin: log.genesis }, { log: viewOf(log) }]) {
+    const { verdict, signatures } = counted(shown, verifier);
     assert.equal([verdict.word, signatures], ['pin-does-not-join', 0]);
   }
 });

@@ -1,6 +1,6 @@
-import type { TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
+import type { MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import type { TopicPoint } from '../../../node/topic/topic-point.ts';
+import type { TopicPoint } from '../../../node/ledger/topic-point.ts';
 import { writeSha384 } from '../../../protocol/hash.ts';
 import { type EntityId, entityId } from '../../../protocol/ids.ts';
 import { entityParts } from '../../../protocol/ledger/entity.ts';
@@ -23,10 +23,10 @@ export interface Paid {
 
 /** A topic: messages linked by running hashes. The true one is append only; a mirror that lies serves another. */
 export class TopicLine {
-  readonly messages: TopicMessage[];
+  readonly messages: MirrorMessage[];
   readonly #paid: Paid[];
 
-  constructor(paid: readonly Paid[] = [], messages: readonly TopicMessage[] = []) {
+  constructor(paid: readonly Paid[] = [], messages: readonly MirrorMessage[] = []) {
     this.#paid = [...paid];
     this.messages = [...messages];
   }
@@ -35,7 +35,7 @@ export class TopicLine {
     return this.messages.length;
   }
 
-  append(paid: Paid): TopicMessage {
+  append(paid: Paid): MirrorMessage {
     const { payer, message, at } = paid;
     const sequence = this.length + 1;
     const runningHash = nextRunningHash((data) => nativeSuite.sha384(data), {
@@ -47,7 +47,7 @@ export class TopicLine {
       sequence: BigInt(sequence),
       message,
     });
-    const next = { sequence, consensusTimestamp: consensusOf(at), payer, message, runningHash, transactionId: null };
+    const next = { sequence, consensusTimestamp: consensusOf(at), payer, message, runningHash };
     this.messages.push(next);
     this.#paid.push(paid);
     return next;
@@ -110,11 +110,11 @@ export class Mirror {
     this.#truth = truth;
   }
 
-  page(after: number): readonly TopicMessage[] {
+  page(after: number): readonly MirrorMessage[] {
     return this.#shown().slice(after, after + PAGE_MESSAGES);
   }
 
-  #shown(): readonly TopicMessage[] {
+  #shown(): readonly MirrorMessage[] {
     const { mode } = this;
     const { messages } = this.#truth;
     switch (mode.kind) {

@@ -2,7 +2,7 @@ import { CheckpointBook } from '../../../node/log/checkpoint-book.ts';
 import { FederationLog, type LoggedDecision } from '../../../node/log/federation-log.ts';
 import { nextCheckpoint } from '../../../node/log/next-checkpoint.ts';
 import { RosterLackingError, takeFinal } from '../../../node/log/take-final.ts';
-import { LinkError } from '../../../node/anchoring/topic-links.ts';
+import { LinkError } from '../../../node/topic/topic-links.ts';
 import { Agreement } from '../../../node/topic/agreement.ts';
 import { hashText, type Sha256Hash } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Check } from 'typebox/value';
-import { MirrorClient } from '../../../../node/anchoring/mirror-client.ts';
+import { MirrorClient } from '../../../../node/ledger/mirror-client.ts';
 import { Auditor } from '../../../../node/auditing/auditor.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { readNodeKeys } from '../../../../node/keys/node-keys.ts';
@@ -27,7 +27,7 @@ import { TestChain } from '../../../fixtures/chain.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { TestNode } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
-import { LyingMirror, truth } from '../../anchoring/lying-mirror.ts';
+import { LyingMirror, truth } from '../../../fixtures/lying-mirror.ts';
 import { type Bought, Buyer } from './buyer.ts';
 
 const PATH = '/v1/x402/verify-audit';

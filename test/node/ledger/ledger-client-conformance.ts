@@ -5,7 +5,7 @@ import {
   LedgerError,
   type LedgerClient,
   transactionId,
-} from '../../../node/anchoring/ledger-client.ts';
+} from '../../../node/ledger/ledger-client.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** What a client is tried against: a ledger whose topic can be counted, and clients that it must refuse. */
@@ -39,7 +39,7 @@ export function conform(test: Test, subject: () => ConformanceSubject): void {
     const prepared = await client.prepare('many times');
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => client.submit(prepared)));
     assert.equal(outcomes, ['accepted', 'accepted', 'accepted', 'accepted']);
-    await until('receipt', async () => (await client.receipt(prepared.transactionId)) === 'success');
+    await until('receipt', async () => (await client.receipt(prepared.transactionId)).kind === 'landed');
     assert.is(await client.submit(prepared), 'accepted');
     await until('read', async () => (await countOf('many times')) === 1);
   });
@@ -47,7 +47,7 @@ export function conform(test: Test, subject: () => ConformanceSubject): void {
   test('the receipt of an id that was never sent is unknown', async () => {
     const { client } = subject();
     const { transactionId: id } = await client.prepare('never sent');
-    assert.is(await client.receipt(id), 'unknown');
+    assert.equal(await client.receipt(id), { kind: 'unknown' });
   });
 
   test('permanent refusals are typed and tell the status', async () => {
@@ -72,15 +72,15 @@ export function conform(test: Test, subject: () => ConformanceSubject): void {
     const { unauthorised } = subject();
     const prepared = await unauthorised.prepare('without the submit key');
     assert.is(await unauthorised.submit(prepared), 'accepted');
-    await until('receipt', async () => (await unauthorised.receipt(prepared.transactionId)) !== 'unknown');
-    assert.equal(await unauthorised.receipt(prepared.transactionId), { failed: 'INVALID_SIGNATURE' });
+    await until('receipt', async () => (await unauthorised.receipt(prepared.transactionId)).kind !== 'unknown');
+    assert.equal(await unauthorised.receipt(prepared.transactionId), { kind: 'failed', code: 'INVALID_SIGNATURE' });
   });
 
   test('a ledger that does not answer is ambiguous, never an error, and the signal ends the wait', async () => {
     const { unreachable } = subject();
     const prepared = await unreachable.prepare('nobody there');
     assert.is(await unreachable.submit(prepared, AbortSignal.timeout(200)), 'ambiguous');
-    assert.is(await unreachable.receipt(prepared.transactionId, AbortSignal.timeout(200)), 'unknown');
+    assert.is((await unreachable.receipt(prepared.transactionId, AbortSignal.timeout(200))).kind, 'unknown');
   });
 }
 

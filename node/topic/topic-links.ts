@@ -1,33 +1,25 @@
-import Type, { type Static } from 'typebox';
 import { writeSha384 } from '../../protocol/hash.ts';
 import type { EntityId } from '../../protocol/ids.ts';
 import { entityParts } from '../../protocol/ledger/entity.ts';
 import { INITIAL_RUNNING_HASH, nextRunningHash } from '../../protocol/ledger/running-hash.ts';
 import { hashBytes } from '../../protocol/hash.ts';
-import { Closed, ConsensusTimestampShape, CountShape, Sha384Shape } from '../../protocol/shapes.ts';
+import type { ConsensusTimestamp } from '../../protocol/time.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { TopicMessage } from './mirror-shapes.ts';
+import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
+import type { TopicPoint } from '../ledger/topic-point.ts';
 
-export const TopicHeadShape = Closed({
-  /** Sequence number of the last message read; 0 for none. */
-  sequence: CountShape,
-  runningHash: Sha384Shape,
-  consensusTimestamp: Type.Union([ConsensusTimestampShape, Type.Null()]),
-});
 /** How far a topic has been read. */
-export type TopicHead = Static<typeof TopicHeadShape>;
+export interface TopicHead extends TopicPoint {
+  /** Of the last message; null before the first, or where it is not known. */
+  readonly consensusTimestamp: ConsensusTimestamp | null;
+}
 
 export const INITIAL_HEAD: TopicHead = {
   sequence: 0,
   runningHash: writeSha384(new Uint8Array(INITIAL_RUNNING_HASH)),
   consensusTimestamp: null,
 };
-
-/** A message that follows from the one before: a mirror altered, dropped, added or reordered none up to here. */
-export interface LinkedMessage extends TopicMessage {
-  readonly previousRunningHash: TopicHead['runningHash'];
-}
 
 export type LinkFault = 'sequence' | 'time' | 'running-hash' | 'length';
 
@@ -46,34 +38,25 @@ export class LinkError extends Error {
 }
 
 /**
- * Links messages to a head, recomputing every running hash (version 3). Throws `LinkError`; then nothing of the page is
+ * Links messages to a head, recomputing every running hash (version 3), and returns the head after them. Throws `LinkError`; then nothing of the page is
  * to be used. Proves order and self-consistency, not that the ledger ever saw the messages: a mirror that makes up a
  * whole chain passes, which is why several mirrors are asked and why members compare what they read.
  */
-export function linkMessages(
-  head: TopicHead,
-  topicId: EntityId,
-  messages: readonly TopicMessage[],
-): { readonly head: TopicHead; readonly linked: LinkedMessage[] } {
-  const linked: LinkedMessage[] = [];
+export function linkMessages(head: TopicHead, topicId: EntityId, messages: readonly MirrorMessage[]): TopicHead {
   let last = head;
   for (const message of messages) {
+    const { sequence, consensusTimestamp } = message;
     requireNext(last, message);
     const runningHash = runningHashOf(last, topicId, message);
     if (!equalBytes(runningHash, message.runningHash)) {
-      throw new LinkError('running-hash', message.sequence, `message ${message.sequence} has another running hash`);
+      throw new LinkError('running-hash', sequence, `message ${sequence} has another running hash`);
     }
-    linked.push({ ...message, previousRunningHash: last.runningHash });
-    last = {
-      sequence: message.sequence,
-      runningHash: writeSha384(runningHash),
-      consensusTimestamp: message.consensusTimestamp,
-    };
+    last = { sequence, runningHash: writeSha384(runningHash), consensusTimestamp };
   }
-  return { head: last, linked };
+  return last;
 }
 
-function requireNext(head: TopicHead, { sequence, consensusTimestamp }: TopicMessage): void {
+function requireNext(head: TopicHead, { sequence, consensusTimestamp }: MirrorMessage): void {
   if (sequence !== head.sequence + 1) {
     throw new LinkError('sequence', sequence, `message ${sequence} comes after ${head.sequence}`);
   }
@@ -82,7 +65,7 @@ function requireNext(head: TopicHead, { sequence, consensusTimestamp }: TopicMes
   }
 }
 
-function runningHashOf(head: TopicHead, topicId: EntityId, message: TopicMessage): Uint8Array {
+function runningHashOf(head: TopicHead, topicId: EntityId, message: MirrorMessage): Uint8Array {
   const nanos = nanosOf(message.consensusTimestamp);
   return nextRunningHash((data) => nativeSuite.sha384(data), {
     previous: hashBytes(head.runningHash),

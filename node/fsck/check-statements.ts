@@ -6,25 +6,23 @@ import {
   writeLedgerMessage,
 } from '../../protocol/log/message.ts';
 import { type NamedStatement, nameStatement } from '../../protocol/log/naming.ts';
-import { messageHash, statementAnchorTable } from '../anchoring/anchors.ts';
 import { type StatementRow, statementOutboxClosedTable, statementOutboxTable } from '../anchoring/outbox.ts';
 import { rosterTextTable } from '../log/log-tables.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { placeFaults } from './anchor-place.ts';
 import { stateFaults } from './check-outbox.ts';
 import type { Check, ProvenKeys, TableCheck } from './check.ts';
 import { Report } from './report.ts';
-import { readRows, reasonOf } from './rows.ts';
+import { readRows } from './rows.ts';
 
 /** The message that names each statement held here, by the statement's hash. */
 type NamingMessages = ReadonlyMap<Sha256Hash, RosterMessage | RevocationMessage>;
 
 /**
- * Anchors of revocations and rosters: each message names the statement it stands under; what is on its way
- * names a statement that is held here. Memory grows with members and keys.
+ * Revocations and rosters on their way to the ledger, or there: each message names a statement that is held here. Memory
+ * grows with members and keys.
  */
-export const statementAnchorCheck: TableCheck = {
-  tables: [statementOutboxTable, statementOutboxClosedTable, statementAnchorTable],
+export const statementCheck: TableCheck = {
+  tables: [statementOutboxTable, statementOutboxClosedTable],
   async run(check) {
     const known = check.keys === null ? null : await statementsOf(check, check.keys);
     for (const table of [statementOutboxTable, statementOutboxClosedTable]) {
@@ -38,7 +36,6 @@ export const statementAnchorCheck: TableCheck = {
         check.report.count(isClosed ? 'statementsConfirmed' : 'statementsOpen');
       }
     }
-    await checkAnchors(check);
   },
 };
 
@@ -60,14 +57,10 @@ async function rowFaults(
   if (!isClosed && (await statementOutboxClosedTable.get(store, row.statement).catch(() => undefined)) !== undefined) {
     faults.push('is open and confirmed at once');
   }
-  // An anchor row that does not read is reported with the anchors.
-  const place = [row.statement, messageHash(row.message)] as const;
-  const anchor = isClosed ? await statementAnchorTable.get(store, ...place).catch(() => null) : null;
-  if (anchor === undefined) faults.push('is confirmed, but its anchor is not in the store');
   return faults;
 }
 
-/** Of two revocations of one key the store keeps the one that stands; that the other was anchored stays on record. */
+/** Of two revocations of one key the store keeps the one that stands; that the other was named stays on record. */
 function isSuperseded(known: NamingMessages, { message, statement }: StatementRow): boolean {
   try {
     const said = parseLedgerMessage(message);
@@ -75,27 +68,6 @@ function isSuperseded(known: NamingMessages, { message, statement }: StatementRo
     return [...known.values()].some((other) => other.type === 'revocation' && other.keyId === said.keyId);
   } catch {
     return false;
-  }
-}
-
-async function checkAnchors(check: Check): Promise<void> {
-  const { report } = check;
-  for await (const { key, value } of readRows(check, statementAnchorTable)) {
-    if (value === undefined) continue;
-    const { type, statement, anchor } = value;
-    if (key !== statementAnchorTable.key(statement, messageHash(anchor.message))) {
-      report.problem(statementAnchorTable.name, key, 'stands under another key');
-    }
-    for (const fault of placeFaults(check, anchor)) report.problem(statementAnchorTable.name, key, fault);
-    try {
-      const said = parseLedgerMessage(anchor.message);
-      if (said.type === 'batch' || said.type !== type || said.statement !== statement) {
-        report.problem(statementAnchorTable.name, key, 'says something else than its message');
-      }
-    } catch (error) {
-      report.problem(statementAnchorTable.name, key, reasonOf(error));
-    }
-    report.count('statementAnchors');
   }
 }
 

@@ -2,7 +2,7 @@ import type { EntityId } from '../../protocol/ids.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
 import { BodyTooLargeError, cappedBytes } from '../capped-body.ts';
 import type { TransactionId } from './ledger-client.ts';
-import { readClock, readMessages, readTransactions, type TopicMessage } from './mirror-shapes.ts';
+import { readClock, readMessages, readTransactions, type MirrorMessage } from './mirror-shapes.ts';
 
 /** What becomes of a transaction id, by the word of a mirror. */
 export type Fate =
@@ -46,7 +46,7 @@ export class MirrorClient {
   }
 
   /** Up to 100 messages after a sequence number, by one mirror. Empty for a topic that it does not know yet. */
-  async messages(mirror: string, topicId: EntityId, after: number, signal?: AbortSignal): Promise<TopicMessage[]> {
+  async messages(mirror: string, topicId: EntityId, after: number, signal?: AbortSignal): Promise<MirrorMessage[]> {
     const query = `limit=${PAGE_MESSAGES}&order=asc&sequencenumber=gt:${after}`;
     const body = await this.#get(mirror, `/topics/${topicId}/messages?${query}`, signal);
     return body === null ? [] : readMessages(body, topicId);
@@ -78,7 +78,7 @@ export class MirrorClient {
   }
 
   /** A message of the topic and, but for the first, the one before it: what its running hash is recomputed from. */
-  async messageAt(mirror: string, topicId: EntityId, sequence: number, signal?: AbortSignal): Promise<TopicMessage[]> {
+  async messageAt(mirror: string, topicId: EntityId, sequence: number, signal?: AbortSignal): Promise<MirrorMessage[]> {
     const query = `limit=2&order=asc&sequencenumber=gte:${Math.max(1, sequence - 1)}&sequencenumber=lte:${sequence}`;
     const body = await this.#get(mirror, `/topics/${topicId}/messages?${query}`, signal);
     return body === null ? [] : readMessages(body, topicId);

@@ -4,17 +4,15 @@ import type { EntityId } from '../../protocol/ids.ts';
 import { RUNNING_HASH_BYTES, RUNNING_HASH_VERSION } from '../../protocol/ledger/running-hash.ts';
 import { ConsensusTimestampShape, EntityIdShape } from '../../protocol/shapes.ts';
 import type { ConsensusTimestamp } from '../../protocol/time.ts';
-import { isTransactionId, type TransactionId } from './ledger-client.ts';
 
 /** One message of a topic, as a mirror tells it. Nothing of it is checked yet but its form. */
-export interface TopicMessage {
+export interface MirrorMessage {
   readonly sequence: number;
   readonly consensusTimestamp: ConsensusTimestamp;
   readonly payer: EntityId;
   readonly message: Uint8Array;
   /** 48 bytes. */
   readonly runningHash: Uint8Array;
-  readonly transactionId: TransactionId | null;
 }
 
 /** One way in which a transaction id reached consensus. The same id may do so again as a duplicate. */
@@ -27,18 +25,9 @@ export class MirrorFormatError extends Error {
   override readonly name = 'MirrorFormatError';
 }
 
-// A mirror may add members in a later release, so objects are open; every member that is read is strict.
-const ChunkShape = Type.Object({
-  // Whoever writes a later chunk says at will when the first one's transaction was valid: a message that says nonsense
-  // must not keep the page, and all that follows it, from being read.
-  initial_transaction_id: Type.Unknown(),
-  total: Type.Integer({ minimum: 1 }),
-});
-const compiledTransaction = Compile(
-  Type.Object({ account_id: EntityIdShape, transaction_valid_start: ConsensusTimestampShape }),
-);
+// A mirror may add members in a later release, so objects are open; every member that is read is strict. `chunk_info`, which
+// no running hash covers, is not read.
 const MessageShape = Type.Object({
-  chunk_info: Type.Optional(Type.Union([ChunkShape, Type.Null()])),
   consensus_timestamp: ConsensusTimestampShape,
   message: Type.String(),
   payer_account_id: EntityIdShape,
@@ -67,7 +56,7 @@ const blocksPage = reader(
 );
 
 /** Messages of the topic in a page. Throws `MirrorFormatError` on any other form, and on a message of another topic. */
-export function readMessages(body: unknown, topicId: EntityId): TopicMessage[] {
+export function readMessages(body: unknown, topicId: EntityId): MirrorMessage[] {
   return messagesPage(body).messages.map((row) => {
     if (row.topic_id !== topicId) throw new MirrorFormatError(`a message of topic ${row.topic_id}, not ${topicId}`);
     const runningHash = readBase64(row.running_hash);
@@ -78,7 +67,6 @@ export function readMessages(body: unknown, topicId: EntityId): TopicMessage[] {
       payer: row.payer_account_id,
       message: readBase64(row.message),
       runningHash,
-      transactionId: transactionIdOf(row),
     };
   });
 }
@@ -106,15 +94,6 @@ export function reader<Shape extends TSchema>(name: string, shape: Shape): (body
     const [first] = compiled.Errors(body);
     throw new MirrorFormatError(`${name}: ${first?.instancePath ?? ''} ${first?.message ?? 'has another form'}`);
   };
-}
-
-/** The submitting transaction is told only as the first chunk's; a message in several chunks is none of ours. */
-function transactionIdOf({ chunk_info: chunk }: Static<typeof MessageShape>): TransactionId | null {
-  if (chunk === undefined || chunk === null || chunk.total !== 1) return null;
-  const { initial_transaction_id: first } = chunk;
-  if (!compiledTransaction.Check(first)) return null;
-  const text = `${first.account_id}@${first.transaction_valid_start}`;
-  return isTransactionId(text) ? text : null;
 }
 
 function readBase64(text: string): Uint8Array {

@@ -1,7 +1,7 @@
 import { PrivateKey } from '@hashgraph/sdk';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HederaClient } from '../../../node/anchoring/hedera-client.ts';
+import { HederaClient } from '../../../node/ledger/hedera-client.ts';
 import { entity, LedgerProcess } from './ledger-process.ts';
 import { conform, type ConformanceSubject } from './ledger-client-conformance.ts';
 

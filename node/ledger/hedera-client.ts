@@ -12,6 +12,7 @@ import {
   type TransactionId,
   transactionId,
 } from './ledger-client.ts';
+import { readPoint } from './topic-point.ts';
 import { type LedgerKey, readLedgerKey } from './ledger-key.ts';
 
 export type HederaClientConfig = Pick<
@@ -38,6 +39,7 @@ const PASSING = new Set([
   'INVALID_TRANSACTION_START',
   'TRANSACTION_EXPIRED',
 ]);
+const UNKNOWN: ReceiptOutcome = { kind: 'unknown' };
 const TAKEN = new Set(['OK', 'DUPLICATE_TRANSACTION']);
 
 interface Connection {
@@ -111,11 +113,15 @@ export class HederaClient implements LedgerClient {
       const query = new sdk.TransactionReceiptQuery()
         .setTransactionId(sdk.TransactionId.fromString(id))
         .setValidateStatus(false);
-      const status = (await bounded(query.execute(client), [this.#closing.signal, signal])).status.toString();
-      if (status === 'SUCCESS') return 'success';
-      return PASSING.has(status) && status !== 'TRANSACTION_EXPIRED' ? 'unknown' : { failed: status };
+      const receipt = await bounded(query.execute(client), [this.#closing.signal, signal]);
+      const code = receipt.status.toString();
+      if (code === 'SUCCESS') {
+        const point = readPoint(receipt.topicSequenceNumber, receipt.topicRunningHash);
+        return point === null ? UNKNOWN : { kind: 'landed', point };
+      }
+      return PASSING.has(code) && code !== 'TRANSACTION_EXPIRED' ? UNKNOWN : { kind: 'failed', code };
     } catch {
-      return 'unknown';
+      return UNKNOWN;
     }
   }
 

@@ -1,3 +1,5 @@
+import type { TopicPoint } from './topic-point.ts';
+
 /** `payer@seconds.nanos`, e.g. `0.0.1001@1763717400.000000001`. */
 export type TransactionId = string & { readonly __brand: 'TransactionId' };
 
@@ -15,8 +17,14 @@ export interface PreparedTransaction {
  */
 export type SubmitOutcome = 'accepted' | 'ambiguous';
 
-/** `unknown`: no node told; `failed`: it reached consensus and was refused there, with the ledger's status code. */
-export type ReceiptOutcome = 'success' | 'unknown' | { readonly failed: string };
+/**
+ * `landed`: where the message stands, by the word of one node. `failed`: it reached consensus and was refused there, with
+ * the ledger's status code. `unknown`: no node told.
+ */
+export type ReceiptOutcome =
+  | { readonly kind: 'landed'; readonly point: TopicPoint }
+  | { readonly kind: 'failed'; readonly code: string }
+  | { readonly kind: 'unknown' };
 
 /** A refusal that sending the same bytes again does not cure, e.g. `INVALID_SIGNATURE`, `INSUFFICIENT_PAYER_BALANCE`. */
 export class LedgerError extends Error {

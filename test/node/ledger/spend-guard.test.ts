@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SpendGuard, type SpendLimits } from '../../../node/anchoring/spend-guard.ts';
+import { SpendGuard, type SpendLimits } from '../../../node/ledger/spend-guard.ts';
 import { Store } from '../../../node/store/store.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { temporaryDirectory } from './anchoring-node.ts';
+import { temporaryDirectory } from '../anchoring/anchoring-node.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

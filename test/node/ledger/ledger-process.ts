@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Hbar, PrivateKey, TopicCreateTransaction } from '@hashgraph/sdk';
-import type { AnchoringConfig } from '../../../node/anchoring/config.ts';
+import type { AnchoringConfig } from '../../../node/ledger/config.ts';
 import { type EntityId, isEntityId } from '../../../protocol/ids.ts';
 
 const MAIN = join(import.meta.dirname, '../../../cluster/ledger/main.ts');

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readMessages, type TopicMessage } from '../../../node/anchoring/mirror-shapes.ts';
-import { LinkError, linkMessages, type TopicHead } from '../../../node/anchoring/topic-links.ts';
+import { readMessages, type MirrorMessage } from '../../../node/ledger/mirror-shapes.ts';
+import { LinkError, linkMessages, type TopicHead } from '../../../node/topic/topic-links.ts';
 import { hashBytes, writeSha384 } from '../../../protocol/hash.ts';
+import { isConsensusTimestamp } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
-import { entity } from './ledger-process.ts';
+import { entity } from '../ledger/ledger-process.ts';
 
 // Consecutive messages of a mainnet topic, as the public mirror gave them.
 const fixture: unknown = JSON.parse(
@@ -17,11 +18,10 @@ const head = headBefore(fixture, messages);
 
 test('links real messages of mainnet, whole or page by page', () => {
   const whole = linkMessages(head, topicId, messages);
-  assert.is(whole.linked.length, messages.length);
-  assert.is(whole.head.sequence, messages.at(-1)?.sequence);
+  assert.is(whole.sequence, messages.at(-1)?.sequence);
   let at = head;
-  for (const message of messages) at = linkMessages(at, topicId, [message]).head;
-  assert.equal(at, whole.head);
+  for (const message of messages) at = linkMessages(at, topicId, [message]);
+  assert.equal(at, whole);
 });
 
 test('any changed byte of a message, hash or head is refused', () => {
@@ -51,6 +51,15 @@ test('a message left out, doubled or out of order is refused, and so is another 
   assert.throws(() => linkMessages(head, entity('0.0.1'), messages), isLinkError);
 });
 
+test('another payer or time is refused', () => {
+  const changed = (index: number, change: Partial<MirrorMessage>) => messages.map((one, i) => (i === index ? { ...one, ...change } : one));
+  const { consensusTimestamp = '' } = messages.at(-1) ?? {};
+  const later = consensusTimestamp.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10));
+  assert.throws(() => linkMessages(head, topicId, changed(0, { payer: entity('0.0.2') })), isLinkError);
+  if (!isConsensusTimestamp(later)) throw new TypeError('no consensus time');
+  assert.throws(() => linkMessages(head, topicId, changed(messages.length - 1, { consensusTimestamp: later })), isLinkError);
+});
+
 test('time does not go back', () => {
   const [first] = messages;
   if (first === undefined) throw new TypeError('no messages');
@@ -60,7 +69,7 @@ test('time does not go back', () => {
   );
 });
 
-function headBefore(value: unknown, [first]: readonly TopicMessage[]): TopicHead {
+function headBefore(value: unknown, [first]: readonly MirrorMessage[]): TopicHead {
   const isFixture = typeof value === 'object' && value !== null && 'previous_running_hash' in value;
   if (!isFixture || typeof value.previous_running_hash !== 'string' || first === undefined) {
     throw new TypeError('not the fixture');

@@ -1,0 +1,236 @@
+import type { Logger } from 'pino';
+import { stateAfter } from '../../protocol/chain/chain-state.ts';
+import { hashText } from '../../protocol/hash.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import type { Lanes } from '../lanes.ts';
+import { derivedOperations } from '../log/chain-tables.ts';
+import { groupTable } from '../records/record-tables.ts';
+import { envelopeTable, readBatch, type StoredBatch } from '../sealing/batch-tables.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
+import type { Chains } from './chains.ts';
+import { type Decided, isDecidable, standsIn } from './decidable.ts';
+import { openEnvelope } from './equivocations.ts';
+import type { FederationKeys } from './federation-keys.ts';
+import { firstOutdone, type Outdone } from './outdone.ts';
+import { decodeItem, type PageItem, type PageRequest, pageRequest } from './page-forms.ts';
+import { PeerStatementError } from './peer-statement-error.ts';
+import { isSameGroup, isSignedAnew } from './signed-anew.ts';
+import { openStatement } from './statement-check.ts';
+import type { Transport } from './transport/contract.ts';
+
+export interface OwnReplacementOptions {
+  readonly self: NodeId;
+  readonly store: Store;
+  readonly keys: FederationKeys;
+  readonly chains: Chains;
+  readonly decided: Decided;
+  readonly transport: Pick<Transport, 'request'>;
+  readonly lanes: Lanes<NodeId>;
+  /** Rows that land beside an own batch that comes from a peer. */
+  readonly besides: ChainBesides['batch'];
+  /** While envelopes are replaced, nothing of own batches from that number on may be sent to the ledger. */
+  readonly outbox: { withdraw(from: number): Promise<void>; resume(): void };
+  /** These own batches, in order, are others than before, on the disk. Must not throw. */
+  readonly onReplaced: (batches: readonly StoredBatch[]) => void;
+  readonly log: Logger;
+}
+
+/**
+ * Puts in the place of own batches that the log can decide no more those that this node signed anew while its store was
+ * away (TRUST §2, §9): a copy that is restored after its key was revoked.
+ *
+ * No word of a peer counts. An envelope is taken that this node's own certified key signed, that the log decided or can
+ * still decide, and of which only `keyId` and `prev` differ from the held one; a receipt in the place of one by a revoked
+ * key, of the very same records. Records are read from nobody, and none is written.
+ *
+ * Crash order: receipts of long batches first, page by page; each is whole by itself. Then all envelopes with the last
+ * receipts and what is derived from them in one atomic write, so that the chain is the old one or the new one. What follows
+ * in the store is by a revoked key and undecided: the start goes on and signs it anew.
+ *
+ * Ownership: called by the start alone, before anything is signed and while nothing of the own chain is pulled.
+ */
+export class OwnReplacement {
+  readonly #options: OwnReplacementOptions;
+
+  constructor(options: OwnReplacementOptions) {
+    this.#options = options;
+  }
+
+  /** The first own batch in the store that can be decided no more; undefined where there is none. */
+  outdone(): Promise<Outdone | undefined> {
+    const { store, decided, self, chains } = this.#options;
+    return firstOutdone(store, decided, self, chains.head(self).batch);
+  }
+
+  /**
+   * Takes from a peer what it holds in the place of an outdone batch and of those behind it; resolves to the number of
+   * envelopes that were replaced. `isLast`: receipts by a revoked key do not keep its envelopes from being taken: nobody has
+   * better ones, and those that are held stay. Throws `PeerStatementError`, `ChainContradictionError` where this node itself
+   * signed receipts of other records, and what store and transport throw.
+   */
+  async take(peer: NodeId, outdone: Outdone, isLast: boolean, signal: AbortSignal): Promise<number> {
+    const { self, chains, store } = this.#options;
+    const head = chains.head(self).batch;
+    const reading = new Reading(this.#options, outdone, head, isLast);
+    for (let isMore = true; isMore;) {
+      const before = reading.wanted;
+      await this.#readPage(peer, reading, signal);
+      isMore = reading.isUnfinished && reading.wanted.seq > before.seq;
+      if (reading.isInside) await store.write(reading.receipts());
+    }
+    const { whole } = reading;
+    if (whole.length === 0 || !(await this.#mayFollow(whole.length + outdone.held.envelope.batch, head))) return 0;
+    await this.#write(whole, reading.receipts(), head);
+    return whole.length;
+  }
+
+  async #readPage(peer: NodeId, reading: Reading, signal: AbortSignal): Promise<void> {
+    const { transport, lanes, self } = this.#options;
+    const request: PageRequest = { want: 'chain', node: self, ...reading.wanted };
+    await lanes.exclusive(peer, async () => {
+      for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), { signal })) {
+        if (!(await reading.take(decodeItem(frame)))) return;
+      }
+    });
+  }
+
+  /** Whether all own batches from a number on can follow other ones than before: they are signed anew after the start. */
+  async #mayFollow(from: number, head: number): Promise<boolean> {
+    const { store, decided, self } = this.#options;
+    for (let batch = from; batch <= head; batch++) {
+      const held = await readBatch(store, self, batch);
+      if (held === undefined || !decided.isRevoked(self, held.envelope.keyId)) return false;
+    }
+    return true;
+  }
+
+  async #write(whole: readonly StoredBatch[], receipts: readonly Operation[], head: number): Promise<void> {
+    const { self, store, besides, outbox, onReplaced, log } = this.#options;
+    const batches = whole.map(({ envelope }) => envelope.batch);
+    const last = whole.at(-1);
+    const isWhole = last?.envelope.batch === head;
+    await outbox.withdraw(batches[0] ?? 0);
+    try {
+      await store.write([
+        ...receipts,
+        ...whole.map(({ envelope, signed }) => envelopeTable.put([self, envelope.batch], signed)),
+        ...whole.flatMap((batch) => besides(batch)),
+        ...(last !== undefined && isWhole ? derivedOperations(stateAfter(last.envelope, hashOf(last.signed), null), []) : []),
+      ]);
+    } finally {
+      outbox.resume();
+    }
+    log.warn({ batches }, 'own batches by a revoked key were signed anew while this store was away: they are taken over');
+    onReplaced(whole);
+  }
+}
+
+type Checks = Pick<OwnReplacementOptions, 'decided' | 'keys' | 'self' | 'store'>;
+
+/** Reads pages of the own chain, and keeps of them what may take the place of what is held. */
+class Reading {
+  readonly whole: StoredBatch[] = [];
+  readonly #checks: Checks;
+  readonly #head: number;
+  readonly #isLast: boolean;
+  #prev: string | null;
+  #batch: number;
+  #seq: number;
+  #open: StoredBatch | undefined;
+  #receipts: Operation[] = [];
+  #isOver = false;
+
+  constructor(checks: Checks, { held: { envelope } }: Outdone, head: number, isLast: boolean) {
+    this.#checks = checks;
+    this.#head = head;
+    this.#isLast = isLast;
+    this.#prev = envelope.prev;
+    this.#batch = envelope.batch;
+    this.#seq = envelope.first;
+  }
+
+  /** What to ask for next. */
+  get wanted(): { readonly batch: number; readonly seq: number } {
+    return { batch: this.#batch, seq: this.#seq };
+  }
+
+  /** Whether the last page ended inside a batch. */
+  get isInside(): boolean {
+    return !this.#isOver && this.#open !== undefined;
+  }
+
+  get isUnfinished(): boolean {
+    return !this.#isOver && this.#batch <= this.#head;
+  }
+
+  /** Receipts that are to be written; they are forgotten here. */
+  receipts(): readonly Operation[] {
+    const receipts = this.#receipts;
+    this.#receipts = [];
+    return receipts;
+  }
+
+  /** Takes one item of a page; whether there is anything to read behind it. */
+  async take(item: PageItem): Promise<boolean> {
+    if (item.kind === 'envelope') await this.#takeEnvelope(item.signed);
+    else if (item.kind === 'group') await this.#takeGroup(item.signed);
+    else if (item.kind !== 'records') throw new PeerStatementError('malformed', `a ${item.kind} in a page of a chain`);
+    return this.isUnfinished;
+  }
+
+  async #takeEnvelope(signed: SignedStatement): Promise<void> {
+    const { keys, decided, self, store } = this.#checks;
+    const envelope = openEnvelope(keys, signed);
+    if (envelope.node !== self || envelope.batch !== this.#batch) {
+      throw new PeerStatementError('malformed', `batch ${envelope.node}/${envelope.batch} was not asked for`);
+    }
+    // A page that goes on inside a batch begins with its envelope.
+    if (signed.statement === this.#open?.signed.statement) return;
+    const held = await readBatch(store, self, this.#batch);
+    const isAnew = held !== undefined && isSignedAnew(held.envelope, envelope) && envelope.prev === this.#prev;
+    const isTaken = isAnew && this.#open === undefined && (await isDecidable(decided, envelope, signed.statement));
+    if (isTaken) this.#open = { envelope, signed };
+    else this.#isOver = true;
+  }
+
+  async #takeGroup(signed: SignedStatement): Promise<void> {
+    const { keys, decided, self, store } = this.#checks;
+    const open = this.#open;
+    if (open === undefined) throw new PeerStatementError('malformed', 'a group before its envelope');
+    const { envelope } = open;
+    const group = openStatement(keys, groupStatement, signed, ({ node, keyId, first }) => ({ node, keyId, first }));
+    if (group.node !== self || group.first !== this.#seq) {
+      throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is out of order`);
+    }
+    const held = await groupTable.get(store, self, group.first);
+    if (held === undefined) throw new RangeError(`the receipt of own records from ${group.first} on is missing`);
+    const before = groupStatement.parse(held.statement);
+    const stands = standsIn(decided, envelope, group.keyId);
+    if (!isSameGroup(before, group)) {
+      const message = `group ${group.first} is of other records than the one held`;
+      throw stands ? new ChainContradictionError(message, [signed]) : new PeerStatementError('undecidable', message);
+    }
+    if (!standsIn(decided, envelope, before.keyId)) {
+      if (stands) this.#receipts.push(groupTable.put([self, group.first], signed));
+      else if (!this.#isLast) throw new PeerStatementError('undecidable', `group ${group.first} is by a revoked key`);
+    }
+    this.#seq += group.size;
+    if (this.#seq === envelope.first + envelope.size) this.#close(open);
+  }
+
+  #close(batch: StoredBatch): void {
+    this.whole.push(batch);
+    this.#open = undefined;
+    this.#prev = hashOf(batch.signed);
+    this.#batch++;
+  }
+}
+
+function hashOf({ statement }: SignedStatement) {
+  return hashText(nativeSuite, statement);
+}

@@ -1,0 +1,45 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readBatch, readHead } from '../../../node/sealing/batch-tables.ts';
+import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
+import { AnewRoom, other } from './anew-room.ts';
+import { SealingRoom } from './sealing-room.ts';
+
+/** A home whose first key sealed batches of two records. */
+async function sealed(directory: string, batches: number): Promise<void> {
+  await using room = await SealingRoom.open(directory);
+  for (let i = 0; i < batches; i++) {
+    await room.record(2);
+    await room.sealer.seal();
+  }
+}
+
+test('what a revoked key signed is not signed anew before the start is over', async () => {
+  await using directory = await temporaryDirectory();
+  await sealed(directory.path, 1);
+  await using room = await AnewRoom.open(directory.path);
+  await room.sealer.signAnew();
+  assert.equal([room.steps, (await readHead(room.store, NODE))?.envelope.keyId], [[], signer.keyId]);
+  room.sealer.start();
+  await room.sealer.signAnew();
+  assert.equal(room.steps, ['withdraw 1', 'signed 1', 'resume']);
+  assert.is((await readHead(room.store, NODE))?.envelope.keyId, other.keyId);
+});
+
+test('what the log decides while it is looked at stays as it was signed: decided and revoked are of one state', async () => {
+  await using directory = await temporaryDirectory();
+  await sealed(directory.path, 2);
+  const isRevoked = (keyId: string) => keyId === signer.keyId;
+  let looks = 0;
+  // At the second look the log has decided the first batch, by the key that it revoked after that.
+  const standing = () => (looks++ < 2 ? { decided: 0, isRevoked: () => false } : { decided: 1, isRevoked });
+  await using room = await AnewRoom.open(directory.path, { standing });
+  room.sealer.start();
+  await room.sealer.signAnew();
+  assert.equal(room.steps, ['resume']);
+  await room.sealer.signAnew();
+  const keys = [1, 2].map(async (batch) => (await readBatch(room.store, NODE, batch))?.envelope.keyId);
+  assert.equal(await Promise.all(keys), [signer.keyId, other.keyId]);
+});
+
+test.run();
