@@ -57,8 +57,7 @@ test('what hashes refuse costs its receipt and envelope no signature', () => {
 test('a bundle of a foreign federation costs no signature, however many members it has', async () => {
   const nodes = Array.from({ length: 200 }, (_, i) => `${i < 100 ? 'xa' : 'xb'}${i % 100}`);
   const foreign = await FederationLog.create({ nodes, quorum: 199, seed: 'foreign' });
-  const sealed = await foreign.record('xa0');
-  const shown = await bundleOf(foreign, sealed);
+  const shown = await bundleOf(foreign, await foreign.record('xa0'));
   assert.is(shown.checkpoints.length, 200);
   for (const verifier of [{ pin: log.genesis }, { log: viewOf(log) }]) {
     const { verdict, signatures } = counted(shown, verifier);
