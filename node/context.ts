@@ -44,7 +44,7 @@ import { dropTree } from './log/reread.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
 import { logState, topicState } from './log/log-view.ts';
-import { haltSigning, onSealed, sealLast } from './sealed-batches.ts';
+import { haltSigning, onSealed } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { StorageGuard } from './limits/storage-guard.ts';

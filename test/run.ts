@@ -1,15 +1,14 @@
-// The `npm test` runner: every test/**/*.test.ts as its own process, but for the long ones (`*.long.test.ts`), which
+// The `npm test` runner: every test/**/*.test.ts, a few in a process, but for the long ones (`*.long.test.ts`), which
 // `--long` runs alone. Other arguments are parts of paths: only files whose path contains one of them run, long or not.
-// Both show what the tests measured. `--seed S` generates other cases than the usual ones.
+// Both show what the tests measured. `--seed S` generates other cases than the usual ones, `--times` ends with the
+// processor time of each file.
 import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Schedule, schedule, type Selection } from './runner/schedule.ts';
+import { type Batch, PROCESSES_AT_ONCE, type Schedule, schedule, type Selection } from './runner/schedule.ts';
 import { readSeed, SEED, SEED_VARIABLE } from './runner/seed.ts';
 import { parseFigures } from './runner/uvu-totals.ts';
-import { runTestFile, type FileResult } from './runner/test-file.ts';
+import { type FileResult, type RunOptions, runTestFiles } from './runner/test-file.ts';
 
-/** More than a small machine has cores: half of the tests wait most of their time. */
-const FILES_AT_ONCE = 3;
 const FILE_DEADLINE_MS = 420_000;
 
 const interrupt = new AbortController();
@@ -18,7 +17,11 @@ process.on('SIGTERM', () => interrupt.abort());
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { long: { type: 'boolean', default: false }, seed: { type: 'string', default: String(SEED) } },
+  options: {
+    long: { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(SEED) },
+    times: { type: 'boolean', default: false },
+  },
 });
 const selection = selectionOf(positionals);
 const seed = readSeed(values.seed);
@@ -27,6 +30,7 @@ console.log(`generated cases are those of seed ${seed}`);
 const files = await schedule(import.meta.dirname, selection);
 if (files.leftOut > 0) console.log(`${files.leftOut} long test files run apart: npm run test:long`);
 const results = await runAll(files);
+if (values.times) printTimes(results);
 process.exitCode = summarise(results) ? 0 : 1;
 
 function selectionOf(args: readonly string[]): Selection {
@@ -37,16 +41,20 @@ function selectionOf(args: readonly string[]): Selection {
 /** One lane begins with the files that go in turn; the others, and it afterwards, share the rest. */
 async function runAll({ together, inTurn }: Schedule): Promise<FileResult[]> {
   const finished: FileResult[] = [];
-  const work = async (waiting: string[]): Promise<void> => {
-    for (let path = waiting.shift(); path !== undefined && !interrupt.signal.aborted; path = waiting.shift()) {
-      const result = await runTestFile(path, FILE_DEADLINE_MS, interrupt.signal);
+  const options: RunOptions = {
+    deadlineMs: FILE_DEADLINE_MS,
+    signal: interrupt.signal,
+    report: (result) => {
       report(result);
       finished.push(result);
-    }
+    },
+  };
+  const work = async (waiting: Batch[]): Promise<void> => {
+    for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) await runTestFiles(batch, options);
   };
   const shared = [...together];
   const first = work([...inTurn]).then(() => work(shared));
-  await Promise.all([first, ...Array.from({ length: FILES_AT_ONCE - 1 }, () => work(shared))]);
+  await Promise.all([first, ...Array.from({ length: PROCESSES_AT_ONCE - 1 }, () => work(shared))]);
   return finished;
 }
 
@@ -63,6 +71,18 @@ function report(result: FileResult): void {
     console.log(`----- output of ${name}\n${result.output.trimEnd()}\n----- end of ${name}`);
   } else if (selection !== 'usual') {
     for (const figure of parseFigures(result.output)) console.log(`     ${figure}`);
+  }
+}
+
+/** Prints what each file took, dearest first, under what all took. */
+function printTimes(all: readonly FileResult[]): void {
+  const spent = all.flatMap(({ path, seconds, processorSeconds }) =>
+    processorSeconds === null ? [] : [{ name: relative(process.cwd(), path), seconds, processorSeconds }],
+  );
+  const total = spent.reduce((sum, { processorSeconds }) => sum + processorSeconds, 0);
+  console.log(`\n${total.toFixed(1)} s of processor time in ${spent.length} files; of it and of the clock, dearest first:`);
+  for (const { name, seconds, processorSeconds } of spent.toSorted((a, b) => b.processorSeconds - a.processorSeconds)) {
+    console.log(`  ${processorSeconds.toFixed(1)} s  ${seconds.toFixed(1)} s  ${name}`);
   }
 }
 

@@ -1,19 +1,24 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SEED } from '../runner/seed.ts';
-import type { Corpus } from './corpus.ts';
+import { createCorpus } from './corpus.ts';
 import { differential } from './differential.ts';
 import type { Answer, Judge } from './judge.ts';
 import { browserJudge, commandJudge, libraryJudge } from './judges.ts';
 import { nodeJudge } from './node-judge.ts';
 
 const BUNDLES = 300;
+/** Of each run that is to find a judge wrong. */
+const FEW = 40;
+
+const corpus = await createCorpus(`differential/${SEED}`);
 
 test('library, command line, browser and node come to the same on every bundle, and nothing false is verified', async () => {
   const judges = [libraryJudge(), commandJudge(), await browserJudge()];
   const { findings, words, mutations } = await differential({
     bundles: BUNDLES,
     seed: SEED,
+    corpus,
     judges,
     node: nodeJudge,
   });
@@ -33,21 +38,23 @@ test('a judge that differs in a word or a code, or that verifies all, is found',
     name: 'wrong',
     judge: async (texts, pin) => (await library.judge(texts, pin)).map((answer) => Object.assign({}, answer, change)),
   });
-  const of = async (...judges: readonly Judge[]) => (await differential({ bundles: 40, seed: SEED, judges })).findings;
+  const of = async (...judges: readonly Judge[]) => (await differential({ bundles: FEW, seed: SEED, corpus, judges })).findings;
   assert.is((await of(library)).length, 0);
-  assert.is((await of(library, wrong({ codes: ['none'] }))).length, 40);
+  assert.is((await of(library, wrong({ codes: ['none'] }))).length, FEW);
   const said = await of(wrong({ word: 'verified' }));
   assert.ok(said.length > 10);
   assert.ok(said.every(({ what }) => what.startsWith('verified, though')));
 });
 
 test('a node that differs from its log in a word or a code, or that verifies all, is found', async () => {
+  await using honest = await nodeJudge(corpus);
   const wrong = async (change: (answer: Answer) => Answer) => {
-    const node = async (corpus: Corpus): Promise<Judge> => {
-      const honest = await nodeJudge(corpus);
-      return { ...honest, judge: async (texts, pin) => (await honest.judge(texts, pin)).map(change) };
-    };
-    return (await differential({ bundles: 40, seed: SEED, judges: [libraryJudge()], node })).findings.length;
+    const node = async (): Promise<Judge> => ({
+      name: honest.name,
+      judge: async (texts, pin) => (await honest.judge(texts, pin)).map(change),
+      async [Symbol.asyncDispose]() {},
+    });
+    return (await differential({ bundles: FEW, seed: SEED, corpus, judges: [libraryJudge()], node })).findings.length;
   };
   assert.is(await wrong((answer) => answer), 0);
   assert.ok((await wrong((answer) => ({ ...answer, codes: [...answer.codes, 'none'] }))) > 20);

@@ -36,6 +36,8 @@ export interface Terms {
   readonly seed: number;
   /** Strangers: they know the pin and nothing else. */
   readonly judges: readonly Judge[];
+  /** Default: one made of the seed. */
+  readonly corpus?: Corpus;
   /** A node of the generated federation, which knows its log. Default: none. */
   readonly node?: (corpus: Corpus) => Promise<Judge>;
   /** Told after each round. */
@@ -52,9 +54,9 @@ interface Case {
  * not a stranger's who was brought all that the node knows (`knowingOf`), and a verified bundle that does not say what
  * happened, or has no quorum.
  */
-export async function differential({ bundles, seed, judges, node: openNode, onRound }: Terms): Promise<Report> {
+export async function differential({ bundles, seed, judges, node: openNode, onRound, ...terms }: Terms): Promise<Report> {
   const random = new Random(seed);
-  const corpus = await createCorpus(`differential/${seed}`);
+  const corpus = terms.corpus ?? (await createCorpus(`differential/${seed}`));
   await using node = (await openNode?.(corpus)) ?? null;
   const words = new Map<string, number>();
   const mutations = new Map<string, number>();

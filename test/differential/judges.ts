@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { nativeSuite } from '../../node/keys/native-suite.ts';
 import { isSha256Hash } from '../../protocol/hash.ts';
 import { JsonError } from '../../protocol/json/value.ts';
+import type { Suite } from '../../protocol/suite/suite.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import { parseBundleText } from '../../protocol/verdict/parse.ts';
 import { verifyBundle } from '../../protocol/verdict/verify.ts';
@@ -19,6 +20,25 @@ const COMMAND = join(import.meta.dirname, '../../scripts/verify.ts');
 const PAGE_CHARACTERS = 48 << 20;
 const PAGE_DEADLINE_MS = 300_000;
 
+/** Signatures that were checked, with what came of it: most bundles share rosters, certificates and checkpoints. */
+const checked = new Map<string, boolean>();
+const MOST_CHECKED = 100_000;
+
+/** The native suite, which checks the same signature of the same bytes once. */
+const suite: Suite = {
+  ...nativeSuite,
+  verify(publicKey, message, signature, context) {
+    const lengths = [publicKey, message, signature].map(({ length }) => length).join();
+    const name = nativeSuite.sha256Hex(`${context},${lengths},`, publicKey, message, signature);
+    const known = checked.get(name);
+    if (known !== undefined) return known;
+    const holds = nativeSuite.verify(publicKey, message, signature, context);
+    if (checked.size >= MOST_CHECKED) checked.clear();
+    checked.set(name, holds);
+    return holds;
+  },
+};
+
 /** The library in this process, by the native suite. */
 export function libraryJudge(): Judge {
   return {
@@ -31,7 +51,7 @@ export function libraryJudge(): Judge {
 function libraryAnswer(text: string, pin: string): Answer {
   if (!isSha256Hash(pin)) throw new TypeError('a pin is a hash');
   try {
-    const { problems, linked, ...verdict } = verifyBundle(nativeSuite, parseBundleText(text), { pin });
+    const { problems, linked, ...verdict } = verifyBundle(suite, parseBundleText(text), { pin });
     return answerOf(verdict, problems, linked);
   } catch (error) {
     if (error instanceof FileError || error instanceof JsonError) return UNREADABLE;

@@ -7,6 +7,8 @@ import { recordAt } from '../fixtures/federation-log-batch.ts';
 import { revocationProofs } from '../fixtures/federation-log-bundle.ts';
 import { type Corpus, LIARS, type Subject } from './corpus.ts';
 
+const madeTexts = new WeakMap<Corpus['bundles'], ReadonlySet<string>>();
+
 /**
  * Why a bundle that was called verified may not be; null where it may: head, body, payload, envelope and decision are those
  * of the federation, and a quorum of its members says so. It knows what happened, and asks no code that is under test.
@@ -44,13 +46,20 @@ function subjectOf({ subjects }: Corpus, { record }: Bundle): Subject | undefine
 /** Whether it carries every revocation with all that shows it, as the federation has it: then nothing fallen is verified. */
 function knowsAll({ home, bundles }: Corpus, { revocations, checkpoints, keys }: Bundle): boolean {
   const { size } = home;
-  const made = new Set(bundles.flatMap((bundle) => bundle.checkpoints).map((one) => JSON.stringify(one)));
+  const made = textsOf(bundles);
   const whole = new Set(checkpoints.filter((one) => made.has(JSON.stringify(one)) && sizeOf(one) === size).map(nodeOf));
   return (
     isSameSet(revocations, revocationProofs(home, home.revocations, [size])) &&
     isSameSet(keys, home.certificates) &&
     home.roster().roster.members.every(({ node }) => whole.has(node))
   );
+}
+
+/** Of the checkpoints in bundles that nobody changed. Gathered once for the bundles of a corpus. */
+function textsOf(bundles: Corpus['bundles']): ReadonlySet<string> {
+  const made = madeTexts.get(bundles) ?? new Set(bundles.flatMap(({ checkpoints }) => checkpoints.map((one) => JSON.stringify(one))));
+  madeTexts.set(bundles, made);
+  return made;
 }
 
 function isSameSet(items: readonly unknown[], others: readonly unknown[]): boolean {

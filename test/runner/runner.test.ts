@@ -1,17 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { until } from '../fixtures/until.ts';
 import { parseSkips, parseTotals } from './uvu-totals.ts';
-import { runTestFile } from './test-file.ts';
+import { type FileResult, runTestFiles } from './test-file.ts';
 
 const UVU = import.meta.resolve('uvu');
+const UVU_ASSERT = import.meta.resolve('uvu/assert');
 const HEADER = `import { test } from '${UVU}';\n`;
 const PASSING = `${HEADER}test('a', () => {});\ntest('b', () => {});\ntest.run();\n`;
 const FAILING = `${HEADER}test('a', () => {});\ntest('b', () => { throw new Error('wanted 4'); });\ntest.run();\n`;
+/** Long enough for a file that does nothing, on a machine that does much. */
+const DEADLINE_MS = 8_000;
 
 /** A copy of the runner with its own test files, in a folder that is removed afterwards. */
 class Playground {
@@ -20,7 +23,7 @@ class Playground {
   constructor(files: Record<string, string>) {
     mkdirSync(join(this.folder, 'test/runner'), { recursive: true });
     cpSync(join(import.meta.dirname, '../run.ts'), join(this.folder, 'test/run.ts'));
-    for (const name of ['schedule.ts', 'seed.ts', 'test-file.ts', 'uvu-totals.ts']) {
+    for (const name of ['marked-output.ts', 'schedule.ts', 'seed.ts', 'test-file.ts', 'uvu-totals.ts', 'worker.ts']) {
       cpSync(join(import.meta.dirname, name), join(this.folder, 'test/runner', name));
     }
     for (const [name, text] of Object.entries(files)) {
@@ -133,13 +136,54 @@ test('a hanging file is killed at its deadline together with the processes it st
   const started = 'process.stdout.write(String(spawn("sleep", ["60"]).pid) + "\\n");';
   using playground = new Playground({
     'hang.test.ts': `import { spawn } from 'node:child_process';\n${started}\nsetInterval(() => {}, 1000);\n`,
+    'one.test.ts': PASSING,
+    'two.test.ts': PASSING,
   });
-  const path = join(playground.folder, 'test/hang.test.ts');
-  const result = await runTestFile(path, 3_000, new AbortController().signal);
-  assert.is(result.failed, 1);
-  assert.match(result.failure ?? '', 'killed after 3 s');
-  assert.ok(result.seconds < 20);
-  await gone(Number.parseInt(result.output, 10));
+  const [first, hung, afterwards] = await resultsOf(playground, 'one', 'hang', 'two');
+  assert.match(hung?.failure ?? '', `killed after ${DEADLINE_MS / 1000} s`);
+  assert.is(hung?.failed, 1);
+  assert.ok((hung?.seconds ?? 60) < 30);
+  assert.equal([first?.failure, first?.passed, afterwards?.failure, afterwards?.passed], [null, 2, null, 2]);
+  await gone(Number.parseInt(hung?.output ?? '', 10));
+});
+
+test('files of one process begin where the last one has let go of everything, and are told apart', async () => {
+  const busy = `import { writeFileSync } from 'node:fs';\nsetTimeout(() => writeFileSync(import.meta.dirname + '/released', ''), 300);\n`;
+  const looking = `import { existsSync } from 'node:fs';\nimport * as assert from '${UVU_ASSERT}';\n`;
+  const state = 'globalThis.ran = (globalThis.ran ?? 0) + 1;\nconsole.error("ran", globalThis.ran);\n';
+  using playground = new Playground({
+    'one.test.ts': `${HEADER}${busy}${state}test('a', () => {});\ntest.run();\n`,
+    'two.test.ts': `${HEADER}${looking}${state}test('b', () => assert.ok(existsSync(import.meta.dirname + '/released')));\ntest.run();\n`,
+    'three.test.ts': `${HEADER}${state}test('c', () => {});\ntest('d', () => { throw new Error(); });\ntest.run();\n`,
+    'four.test.ts': `${HEADER}${state}test('e', () => {});\ntest.run();\n`,
+  });
+  const results = await resultsOf(playground, 'one', 'two', 'three', 'four');
+  assert.equal(
+    results.map(({ path, passed, failed, output }) => [basename(path), passed, failed, /ran (\d)/.exec(output)?.[1]]),
+    [
+      ['one.test.ts', 1, 0, '1'],
+      ['two.test.ts', 1, 0, '2'],
+      ['three.test.ts', 1, 1, '3'],
+      // A failed file may leave anything behind.
+      ['four.test.ts', 1, 0, '1'],
+    ],
+  );
+});
+
+test('what each file took of the processor is told where it is asked for, with what its own processes took', async () => {
+  const loop = 'for (const end = process.cpuUsage().user + 4e5; process.cpuUsage().user < end;);';
+  using playground = new Playground({
+    'busy.test.ts': `${HEADER}test('a', () => { ${loop} });\ntest.run();\n`,
+    'parent.test.ts':
+      `${HEADER}import { spawnSync } from 'node:child_process';\n` +
+      `test('a', () => { spawnSync(process.execPath, ['-e', ${JSON.stringify(loop)}]); });\ntest.run();\n`,
+    'rest.test.ts': PASSING,
+  });
+  assert.not.match(playground.run().output, 'processor time');
+  const { output } = playground.run('--times');
+  const spent = (name: string): number => Number(new RegExp(`([\\d.]+) s +[\\d.]+ s +test/${name}.test.ts`).exec(output)?.[1]);
+  assert.ok(spent('busy') >= 0.4 && spent('parent') >= 0.4, output);
+  assert.ok(spent('rest') < 0.4, output);
 });
 
 test('an interrupt ends the files under way and fails the run', async () => {
@@ -166,6 +210,15 @@ test('the last summary in the output counts, colours or not', () => {
   assert.is(parseTotals('Total: 3'), null);
   assert.equal(parseSkips('SKIP: a\nnot SKIP: b\nSKIP:\n'), ['a', '(no reason given)']);
 });
+
+/** Of files that one process is to run, which kills each at its deadline. */
+async function resultsOf({ folder }: Playground, ...names: readonly string[]): Promise<FileResult[]> {
+  const paths = names.map((name) => join(folder, `test/${name}.test.ts`));
+  const results: FileResult[] = [];
+  const { signal } = new AbortController();
+  await runTestFiles(paths, { deadlineMs: DEADLINE_MS, signal, report: (result) => results.push(result) });
+  return results;
+}
 
 /** Waits until a process is dead (a zombie that nobody reaped counts as dead). */
 async function gone(pid: number): Promise<void> {

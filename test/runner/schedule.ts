@@ -1,11 +1,14 @@
 import { glob } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
+/** Test files that one process runs one after another: what they import is loaded, and compiled well, once. */
+export type Batch = readonly string[];
+
 export interface Schedule {
   /** Run a few at a time. */
-  together: string[];
+  together: Batch[];
   /** Run one at a time, beside those: whole clusters, which load the machine or own fixed ports. */
-  inTurn: string[];
+  inTurn: Batch[];
   /** Long files that nobody asked for. */
   leftOut: number;
 }
@@ -19,6 +22,11 @@ const IN_TURN_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
 /** Single processes of the cluster, at free ports. */
 const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/'];
 
+/** More than a small machine has cores: half of the tests wait most of their time. */
+export const PROCESSES_AT_ONCE = 3;
+/** So many that loading is a small part of a process, and so few that its memory stays small and the last ones end together. */
+const MOST_FILES_OF_BATCH = 8;
+
 /** Finds the test files under a folder, in sorted order. Paths come back joined to the folder. */
 export async function schedule(folder: string, selection: Selection): Promise<Schedule> {
   const names: string[] = [];
@@ -27,10 +35,16 @@ export async function schedule(folder: string, selection: Selection): Promise<Sc
   }
   const wanted = names.filter((name) => isWanted(name, selection)).toSorted();
   return {
-    together: wanted.filter((name) => !runsInTurn(name)).map((name) => join(folder, name)),
-    inTurn: wanted.filter(runsInTurn).map((name) => join(folder, name)),
+    together: batches(wanted.filter((name) => !runsInTurn(name)).map((name) => join(folder, name))),
+    inTurn: batches(wanted.filter(runsInTurn).map((name) => join(folder, name))),
     leftOut: selection === 'usual' ? names.length - wanted.length : 0,
   };
+}
+
+/** Neighbours in a batch, for they import much the same. */
+function batches(paths: readonly string[]): Batch[] {
+  const size = Math.min(MOST_FILES_OF_BATCH, Math.max(1, Math.ceil(paths.length / PROCESSES_AT_ONCE)));
+  return Array.from({ length: Math.ceil(paths.length / size) }, (_, index) => paths.slice(index * size, (index + 1) * size));
 }
 
 function isWanted(name: string, selection: Selection): boolean {

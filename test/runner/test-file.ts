@@ -1,12 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { MarkedOutput } from './marked-output.ts';
 import { parseSkips, parseTotals } from './uvu-totals.ts';
 
-/** Every file loads much the same modules: Node keeps what it compiled of them from one to the next. */
+/** Every file loads much the same modules: Node keeps what it compiled of them from one process to the next. */
 const COMPILE_CACHE = join(tmpdir(), 'meridian-compile-cache');
+const WORKER = join(import.meta.dirname, 'worker.ts');
 
 export interface FileResult {
   path: string;
@@ -17,7 +20,17 @@ export interface FileResult {
   /** Why the file failed in words, or null when it passed. */
   failure: string | null;
   seconds: number;
+  /** Of the file and of the processes that it waited for, user and system; null where it did not live to tell. */
+  processorSeconds: number | null;
   output: string;
+}
+
+export interface RunOptions {
+  /** Of every file, from its start; a file past it is killed and has failed. */
+  readonly deadlineMs: number;
+  /** Kills the file under way at once; none is begun after it. */
+  readonly signal: AbortSignal;
+  readonly report: (result: FileResult) => void;
 }
 
 interface Ending {
@@ -26,66 +39,70 @@ interface Ending {
   overdue: boolean;
 }
 
-/** After the file's process has ended, how long output may still arrive through pipes that its orphans hold open. */
+/** Of a file behind which the process went on. */
+const IN_ORDER: Ending = { code: 0, signal: null, overdue: false };
+/** After a process has ended, how long output may still arrive through pipes that its orphans hold open. */
 const OUTPUT_GRACE_MS = 500;
-/** A file that prints more than this loses the middle of its output, never its end. */
-const OUTPUT_LIMIT_BYTES = 8 * 1024 * 1024;
 
 /**
- * Runs one test file as its own `node` process in its own process group, and kills the whole group at the end, so that
- * nothing that a test started outlives it. `deadlineMs` counts from the start; a file past it is killed and has failed.
- * Aborting the signal kills the group at once.
+ * Runs test files one after another in one process, and reports each. A file that fails, dies or hangs ends the process,
+ * and another one runs the rest.
  */
-export async function runTestFile(path: string, deadlineMs: number, signal: AbortSignal): Promise<FileResult> {
-  const start = performance.now();
-  const child = spawn(process.execPath, [path], {
+export async function runTestFiles(paths: readonly string[], options: RunOptions): Promise<void> {
+  let waiting = paths;
+  while (waiting.length > 0 && !options.signal.aborted) {
+    const ran = await runProcess(waiting, options);
+    waiting = waiting.slice(ran);
+  }
+}
+
+/**
+ * Runs the files in a process group of its own, and kills the whole group at the end, so that nothing that a test started
+ * outlives it. Returns how many it ran, at least one.
+ */
+async function runProcess(paths: readonly string[], { deadlineMs, signal, report }: RunOptions): Promise<number> {
+  const mark = randomUUID();
+  const child = spawn(process.execPath, [WORKER, mark, ...paths], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_COMPILE_CACHE: COMPILE_CACHE },
   });
-  const output = collectOutput(child);
   const closed = once(child, 'close');
-  const ending = await ended(child, deadlineMs, signal);
-  await Promise.race([closed, delay(OUTPUT_GRACE_MS, undefined, { ref: false })]);
-  child.stdout?.destroy();
-  child.stderr?.destroy();
-  return judge(path, output(), ending, deadlineMs, (performance.now() - start) / 1000);
-}
-
-function collectOutput(child: ChildProcess): () => string {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  let dropped = 0;
-  const keep = (chunk: Buffer): void => {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    while (bytes > OUTPUT_LIMIT_BYTES && chunks.length > 2) {
-      const [lost] = chunks.splice(1, 1);
-      bytes -= lost?.length ?? 0;
-      dropped += lost?.length ?? 0;
-    }
+  let ran = 0;
+  let began = performance.now();
+  let last: { output: string; processorSeconds: number | null } = { output: '', processorSeconds: null };
+  const finish = (ending: Ending, output: string, processorSeconds: number | null): void => {
+    const seconds = (performance.now() - began) / 1000;
+    began += seconds * 1000;
+    report({ ...judge(paths[ran++] ?? '', output, ending, deadlineMs), seconds, processorSeconds });
   };
-  child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
-  return () => Buffer.concat(chunks).toString('utf8') + (dropped > 0 ? `\n(${dropped} bytes of output dropped)\n` : '');
+  let overdue = false;
+  const deadline = setTimeout(() => {
+    overdue = true;
+    killGroup(child);
+  }, deadlineMs);
+  const written = new MarkedOutput(mark, [child.stdout, child.stderr], (output, text) => {
+    const [place, seconds] = text.split(' ');
+    if (place === 'next') {
+      finish(IN_ORDER, output, Number(seconds));
+      deadline.refresh();
+    } else last = { output, processorSeconds: Number(seconds) };
+  });
+  const ending = await ended(child, signal);
+  clearTimeout(deadline);
+  await Promise.race([closed, delay(OUTPUT_GRACE_MS, undefined, { ref: false })]);
+  finish({ ...ending, overdue }, last.output + written.close(), last.processorSeconds);
+  return ran;
 }
 
-async function ended(child: ChildProcess, deadlineMs: number, signal: AbortSignal): Promise<Ending> {
-  let overdue = false;
+async function ended(child: ChildProcess, signal: AbortSignal): Promise<Omit<Ending, 'overdue'>> {
   const kill = (): void => killGroup(child);
-  const timer = setTimeout(() => {
-    overdue = true;
-    kill();
-  }, deadlineMs);
   signal.addEventListener('abort', kill);
-  if (signal.aborted) {
-    kill();
-  }
+  if (signal.aborted) kill();
   try {
     const [code, killedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    return { code, signal: killedBy, overdue };
+    return { code, signal: killedBy };
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener('abort', kill);
     kill();
   }
@@ -103,14 +120,16 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-function judge(path: string, output: string, ending: Ending, deadlineMs: number, seconds: number): FileResult {
+type Judgement = Omit<FileResult, 'seconds' | 'processorSeconds'>;
+
+function judge(path: string, output: string, ending: Ending, deadlineMs: number): Judgement {
   const totals = parseTotals(output) ?? { total: 0, passed: 0, skipped: 0 };
   const skipReasons = parseSkips(output);
   const skipped = Math.max(totals.skipped, skipReasons.length);
   const failedTests = totals.total - totals.passed;
   const failure = failureOf(ending, deadlineMs, failedTests, totals.total + skipped);
   const failed = failure === null ? 0 : Math.max(1, failedTests);
-  return { path, passed: totals.passed, failed, skipped, skipReasons, failure, seconds, output };
+  return { path, passed: totals.passed, failed, skipped, skipReasons, failure, output };
 }
 
 function failureOf(ending: Ending, deadlineMs: number, failedTests: number, accountedFor: number): string | null {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
@@ -10,6 +10,7 @@ import { verifyBundle } from '../../protocol/verdict/verify.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import { parseRosterFile } from '../../protocol/keys/roster-file.ts';
 import { nobleSuite } from '../../protocol/suite/noble.ts';
+import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { ClusterProcesses } from '../fixtures/processes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -112,7 +113,41 @@ travels(`a node that was down for ${MISSED} records catches up within seconds of
   assert.ok((await recordsHeld('jp', 'us')) <= (await recordsHeld('us', 'us')), 'more than there are');
 });
 
+travels('a node whose store was emptied rebuilds every chain from its peers, its own among them, and signs one history', async () => {
+  await cluster.end('jp', 'SIGKILL');
+  const heads = new Map<string, number>();
+  for (const member of NODES) heads.set(member, await recordsHeld('us', member));
+  await rm(join(cluster.nodeHome('jp'), 'store'), { recursive: true });
+  const started = performance.now();
+  await cluster.startNode('jp', { START_ALONE: '0' });
+  for (const [member, records] of heads) {
+    assert.equal(await settle(async () => ((await recordsHeld('jp', member)) >= records ? [] : ['behind'])), [], member);
+  }
+  console.log(`an emptied store is whole again after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  await cluster.grantKeys(['jp']);
+  const file = join(cluster.home, 'next.jsonl');
+  await writeFile(file, JSON.stringify({ sourceId: 'next', data: { input: 1 } }));
+  const sent = attestFile('jp', file);
+  assert.is(sent.status, 0, sent.output);
+  assert.match(sent.output, '1 of 1 confirmed on the ledger');
+  for (const node of NODES) {
+    const { equivocations } = await federationAt(node);
+    assert.equal(equivocations, [], node);
+  }
+});
+
+travels('the rebuilt store is whole', async () => {
+  await cluster.end('jp');
+  const fsck = spawnSync(process.execPath, [join(ROOT, 'scripts/fsck.ts'), cluster.nodeHome('jp')], { encoding: 'utf8' });
+  assert.is(fsck.status, 0, fsck.stdout + fsck.stderr);
+});
+
 travels.run();
+
+interface FederationBody {
+  readonly members: readonly { readonly node: string; readonly head: { readonly records: number } }[];
+  readonly equivocations: readonly unknown[];
+}
 
 interface VerifyBody {
   readonly verified?: boolean;
@@ -189,13 +224,17 @@ async function bundleText(node: string, id: string): Promise<string> {
 }
 
 function verifyCommand(file: string, ...flags: readonly string[]) {
-  const env = { PATH: process.env.PATH, MERIDIAN_HOME: join(cluster.home, 'nowhere') };
+  const env = { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: join(cluster.home, 'nowhere') };
   return spawnSync(process.execPath, [join(ROOT, 'scripts/verify.ts'), file, ...flags], { encoding: 'utf8', env });
 }
 
-async function recordsHeld(at: string, of: string): Promise<number> {
+async function federationAt(node: string): Promise<FederationBody> {
   const headers = { 'x-api-key': cluster.demoKeys.bench };
-  const response = await fetch(`${cluster.node(at).baseUrl}/v1/federation`, { headers });
-  const body: { members: { node: string; head: { records: number } }[] } = await response.json();
-  return body.members.find(({ node }) => node === of)?.head.records ?? 0;
+  const response = await fetch(`${cluster.node(node).baseUrl}/v1/federation`, { headers });
+  const body: FederationBody = await response.json();
+  return body;
+}
+
+async function recordsHeld(at: string, of: string): Promise<number> {
+  return (await federationAt(at)).members.find(({ node }) => node === of)?.head.records ?? 0;
 }
