@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Hash } from 'viem';
 import type { WalletAddress } from '../../../protocol/payments/payment.ts';
 import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
@@ -28,7 +29,7 @@ const BAD_SIGNATURE = 'invalid_exact_evm_signature';
 export class FacilitatorProcessor implements PaymentProcessor {
   readonly #parts: ProcessorParts;
   /** Nonce → transaction that is said to have settled it: a chain need not be searched for what is known. */
-  readonly #settled = new Map<string, Hash>();
+  readonly #settled = new LRUCache<string, Hash>({ max: MOST_REMEMBERED });
 
   constructor(parts: ProcessorParts) {
     this.#parts = parts;
@@ -84,8 +85,6 @@ export class FacilitatorProcessor implements PaymentProcessor {
   }
 
   #remember({ authorization: { nonce } }: SignedAuthorization, transaction: Hash): void {
-    const [oldest] = this.#settled.keys();
-    if (this.#settled.size >= MOST_REMEMBERED && oldest !== undefined) this.#settled.delete(oldest);
     this.#settled.set(nonce, transaction);
   }
 }
