@@ -7,6 +7,7 @@ import { SignUpLimits } from './accounts/sign-up/sign-up-limits.ts';
 import { AuditLog } from './audit-log/audit-log.ts';
 import type { NodeConfig } from './config/config.ts';
 import { AddressLimits } from './limits/address-limits.ts';
+import { FreeLimits } from './limits/free-limits.ts';
 import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
@@ -24,6 +25,7 @@ export interface AccountRooms extends AsyncDisposable {
   readonly usage: DailyUsage;
   readonly limits: RequestLimits;
   readonly addresses: AddressLimits;
+  readonly freeLimits: FreeLimits;
 }
 
 interface AccountRoomsOptions {
@@ -62,6 +64,7 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
     usage,
     limits: new RequestLimits(rates, usage),
     addresses: new AddressLimits(),
+    freeLimits: new FreeLimits(),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

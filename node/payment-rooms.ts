@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { NodeId } from '../protocol/ids.ts';
+import type { NodeId, RecordId } from '../protocol/ids.ts';
 import type { NodeConfig } from './config/config.ts';
 import type { Intake } from './intake/intake.ts';
 import type { ChainReader } from './payments/facilitator/contract.ts';
@@ -8,14 +8,18 @@ import type { PaymentBackend } from './payments/facilitator/payment-backend.ts';
 import { CallsUnderWay } from './payments/calls-under-way.ts';
 import { Cashier } from './payments/cashier.ts';
 import { HeldVault } from './payments/held-vault.ts';
+import { OpenAuthorizations } from './payments/open-authorizations.ts';
+import { PaymentAdmission } from './payments/payment-admission.ts';
 import { PaymentBook } from './payments/payment-book.ts';
 import { PaymentLimits } from './payments/payment-limits.ts';
 import { PaymentUpkeep } from './payments/payment-upkeep.ts';
 import { Payments } from './payments/payments.ts';
+import type { Publication } from './payments/payment-tables.ts';
 import type { PaymentProcessor } from './payments/processor.ts';
+import { Publisher } from './payments/publisher.ts';
 import { SettlementLedger } from './payments/settlement-ledger.ts';
 import { Settler } from './payments/settler.ts';
-import { readRecord } from './records/record-reader.ts';
+import { readGroup, readRecord } from './records/record-reader.ts';
 import type { Store } from './store/store.ts';
 
 /** What is paid for by the call, and what was paid. */
@@ -66,7 +70,7 @@ interface PaymentRoomsOptions {
   readonly node: NodeId;
   /** 32 bytes from the node's key file. */
   readonly payloadKey: Uint8Array;
-  readonly intake: Pick<Intake, 'submitAll'>;
+  readonly intake: Pick<Intake, 'prepareAll' | 'recordAll' | 'requireRoom'>;
   readonly now: () => number;
   readonly log: Logger;
   /** Null where this node takes no payments. */
@@ -81,29 +85,28 @@ const DRAIN_MS = 5_000;
 /** Opens the ledger of settlements, and the till where the node has means to be paid. */
 export async function openPaymentRooms(options: PaymentRoomsOptions): Promise<PaymentRooms> {
   const settlements = await SettlementLedger.open(options);
-  return { settlements, till: options.means === null ? null : openTill(options, options.means, settlements) };
+  const till = options.means === null ? null : await openTill(options, options.means, settlements);
+  return { settlements, till };
 }
 
-function openTill(
+async function openTill(
   { store, payloadKey, intake, now, log }: PaymentRoomsOptions,
   { processor, payTo, backend }: PaymentMeans,
   ledger: SettlementLedger,
-): Till {
+): Promise<Till> {
   const book = new PaymentBook({ store, vault: new HeldVault(payloadKey), ledger, now });
   const settler = new Settler({ processor, log });
   const paymentLimits = new PaymentLimits();
+  const underWay = new CallsUnderWay();
+  const open = new OpenAuthorizations();
   const payments = new Payments({
     book,
     cashier: new Cashier({ book, settler }),
     settler,
-    limits: paymentLimits,
-    underWay: new CallsUnderWay(),
+    publisher: new Publisher({ book, intake, publicationOf: (id) => publicationOf(store, id) }),
+    admission: await PaymentAdmission.open({ book, settler, ledger, limits: paymentLimits, underWay, open, now }),
+    underWay,
     intake,
-    async recordOf(id) {
-      const found = await readRecord(store, id);
-      if (found === undefined) throw new RangeError(`${id} is not in the store`);
-      return found.record;
-    },
     now,
   });
   const upkeep = new PaymentUpkeep({ store, book, payments, now, log });
@@ -123,6 +126,15 @@ function openTill(
       await backend?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function publicationOf(store: Store, id: RecordId): Promise<Publication | undefined> {
+  const found = await readRecord(store, id);
+  if (found === undefined) return undefined;
+  const { node, seq, submittedAt } = found.record;
+  const signed = await readGroup(store, node, seq);
+  if (signed === undefined) throw new RangeError(`${id} stands in no group`);
+  return { submittedAt, groupRoot: signed.group.root };
 }
 
 async function within(milliseconds: number, work: Promise<void> = Promise.resolve()): Promise<void> {

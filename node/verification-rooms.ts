@@ -10,16 +10,17 @@ import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { readPayload } from './payload/payload-tables.ts';
 import type { LogFollower } from './log/log-follower.ts';
-import { isUnpaid } from './payments/unpaid-records.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
+import { GatheredReads } from './store/gathered-reads.ts';
 import type { Store } from './store/store.ts';
 import { BundleJudge } from './verification/bundle-judge.ts';
 import { type Evidence, type EvidenceSources, readEvidence } from './verification/evidence.ts';
 import { LogKnowledge } from './verification/log-knowledge.ts';
+import { ProofTrees } from './verification/proof-trees.ts';
 import { Misdeeds } from './verification/misdeeds.ts';
 import { ReceiptsNotKept } from './verification/receipts-not-kept.ts';
 import { RecordJudge } from './verification/record-judge.ts';
-import { type LinkedEvidence, readLinked } from './verification/linked-evidence.ts';
+import { type LinkedEvidence, LinkedReader } from './verification/linked-evidence.ts';
 import { type PayloadAnswer, Verifier } from './verification/verifier.ts';
 
 /** How records are proved. */
@@ -57,11 +58,12 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const { config, now, store, keys, log, vault, transport, anchoring, follower } = rooms;
   const self = config.id;
   const { federationLog, book: checkpointBook } = follower;
-  const sources: EvidenceSources = {
-    store,
-    decisionOf: (node, batch) => federationLog.decisionOf(node, batch),
-  };
   const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
+  const sources: EvidenceSources = {
+    store: new GatheredReads(store),
+    trees: new ProofTrees(),
+    decisionOf: (node, batch) => knowledge.decisionOf(node, batch),
+  };
   const records = new RecordJudge({ keys, knowledge });
   const ownPayload = (id: RecordId, seq: number) => readPayload(store, vault, id, seq);
   const exchange = new RecordExchange({
@@ -78,22 +80,20 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   });
   // The last look: the record's batch may have arrived while its node was being asked.
   const evidence = async (id: RecordId) =>
-    (await isUnpaid(store, id))
-      ? undefined
-      : ((await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id));
+    (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
-  const linked = (subject: AttestationRecord) => readLinked(sources, subject, log);
+  const links = new LinkedReader({ sources, log });
   const anchored = view.isAnchored.bind(view);
   const bundles = new BundleJudge();
-  const receipts = new ReceiptsNotKept({ store, federationLog, checkpointBook, keys, knowledge, log });
-  const verifier = new Verifier({ evidence, linked, payload, anchored, records, knowledge, now, bundles, receipts, log });
+  const receipts = new ReceiptsNotKept({ store, trees: sources.trees, federationLog, checkpointBook, keys, knowledge, log });
+  const verifier = new Verifier({ evidence, linked: links, payload, anchored, records, knowledge, now, bundles, receipts, log });
   return {
     verifier,
     view,
     evidence,
-    linked,
+    linked: (subject) => links.read(subject),
     payload,
     knowledge,
     misdeeds: new Misdeeds({ federationLog, checkpointBook, keys, knowledge }),

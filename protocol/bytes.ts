@@ -48,8 +48,14 @@ export function encodeHex(bytes: Uint8Array): string {
 export function decodeHex(text: string): Uint8Array {
   if (!HEX.test(text)) throw new EncodingError('not lower-case hex');
   const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = (hexDigit(text, 2 * i) << 4) | hexDigit(text, 2 * i + 1);
   return bytes;
+}
+
+/** The value of a digit that is one: `0` is 48, `a` is 97. */
+function hexDigit(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit < 97 ? unit - 48 : unit - 87;
 }
 
 /** Base64url without padding (RFC 4648 §5). */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Store } from '../store/store.ts';
 import { accountTable } from './account.ts';
 import { AddressList } from './address-list.ts';
@@ -29,7 +30,7 @@ export class KnownKeys {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #onUse: (digest: string, day: string) => void;
-  readonly #known = new Map<string, KnownKey | 'revoked'>();
+  readonly #known = new LRUCache<string, KnownKey | 'revoked'>({ max: MAX_KNOWN_KEYS });
   /** Counts the changes, so that what was read before one is not remembered after it. */
   #changes = 0;
 
@@ -66,8 +67,6 @@ export class KnownKeys {
     const read = await this.#read(digest);
     if (read === 'unknown' || changes !== this.#changes) return read;
     this.#known.set(digest, read);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN_KEYS && oldest !== undefined) this.#known.delete(oldest);
     return read;
   }
 

@@ -2,7 +2,6 @@ import type { AgentKey } from '../../protocol/agents/agent.ts';
 import { decodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
 import { AGENT_CONTEXT, agentStatementText } from '../../protocol/statement/agent-statement.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { encodeSignature } from '../../protocol/statement/statement.ts';
 import type { Base64url } from '../../protocol/shapes.ts';
 import { ComplianceError } from '../compliance/compliance-error.ts';
@@ -40,14 +39,14 @@ export class AgentSigning {
   }
 
   /**
-   * Records a decision for an agent: its key stays in force until the record is made. Throws `ComplianceError`
+   * Records a decision for an agent: its key stays in force until `record` is done, whose result is returned. Throws `ComplianceError`
    * `agent-not-found`, `agent-inactive`, `agent-key-unavailable`, `agent-signature-invalid`; then nothing was recorded.
    */
-  record(
+  record<Result>(
     speaking: SpeakingAgent,
     draft: DecisionDraft,
-    record: (draft: Draft) => Promise<AttestationRecord>,
-  ): Promise<AttestationRecord> {
+    record: (draft: Draft) => Promise<Result>,
+  ): Promise<Result> {
     const { agentId } = speaking;
     return this.#agents.whileActive(draft.account, agentId, async (agent, key) => {
       const byService = agent.custody === 'service';

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Agent, type AgentKey, currentKey, MAX_AGENT_KEYS } from '../../protocol/agents/agent.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
@@ -11,7 +12,6 @@ import type { OpenedPayload } from '../payload/payload-vault.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type AgentRequest, deactivationDraft, type NewKey, registrationDraft, rotationDraft } from './agent-drafts.ts';
-import { AgentCache } from './agent-cache.ts';
 import { readAgent, requireRecord } from './agent-reader.ts';
 import { agentPart, registrationOf } from './agent-tables.ts';
 import { keyIdOf, type KeyPurpose, type OwnKey, requireConsent, requireProof } from './key-proof.ts';
@@ -38,6 +38,9 @@ export interface OwnRotation extends OwnKey {
   readonly mayReplaceLost: boolean;
 }
 
+/** Keys of all agents kept in memory together, each agent counted as one more; each takes about three kilobytes. */
+const MAX_CACHED_KEYS = 4_096;
+
 /** Member of a registration by which an agent shows that it holds the key that it brings. */
 const PROOF = 'proofOfPossession';
 
@@ -48,7 +51,10 @@ const PROOF = 'proofOfPossession';
 export class Agents {
   readonly #options: AgentsOptions;
   /** Moved inside the agents' lanes only, so that none is older than the last record of its agent. */
-  readonly #cache = new AgentCache();
+  readonly #cache = new LRUCache<string, Agent>({
+    maxSize: MAX_CACHED_KEYS,
+    sizeCalculation: ({ keys }) => keys.length + 1,
+  });
 
   constructor(options: AgentsOptions) {
     this.#options = options;
@@ -167,7 +173,7 @@ export class Agents {
     if (cached !== undefined) return cached;
     const id = await registrationOf(this.#options.store, agentId);
     const agent = id && (await readAgent(this.#options.store, id));
-    if (agent !== undefined) this.#cache.set(agent);
+    if (agent !== undefined) this.#cache.set(agentId, agent);
     return agent;
   }
 }

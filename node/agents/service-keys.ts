@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { SEED_BYTES, type Signer } from '../../protocol/suite/suite.ts';
 import { nativeSigner } from '../keys/native-suite.ts';
@@ -22,7 +23,7 @@ export class ServiceKeys {
   readonly #store: Store;
   readonly #vault: AgentKeyVault;
   readonly #purges: Pick<DuePurges, 'end' | 'noteEnded'>;
-  readonly #cache = new Map<Sha256Hash, Signer>();
+  readonly #cache = new LRUCache<Sha256Hash, Signer>({ max: MAX_CACHED_SIGNERS });
 
   constructor(store: Store, vault: AgentKeyVault, purges: Pick<DuePurges, 'end' | 'noteEnded'>) {
     this.#store = store;
@@ -47,8 +48,6 @@ export class ServiceKeys {
     const sealed = await agentKeyTable.get(this.#store, ...parts);
     if (sealed === undefined) return undefined;
     const signer = openSigner(this.#vault, agentKeyTable.key(...parts), keyId, sealed);
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size >= MAX_CACHED_SIGNERS && oldest !== undefined) this.#cache.delete(oldest);
     this.#cache.set(keyId, signer);
     return signer;
   }

@@ -11,6 +11,7 @@ import { isRevocationNamed } from '../../protocol/log/in-force.ts';
 import { hasMember } from '../../protocol/log/roster.ts';
 import type { Revocation } from '../../protocol/log/revocation.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Operation } from '../store/operation.ts';
 import { statementCodec } from '../store/statement-codec.ts';
@@ -52,7 +53,7 @@ export class FederationKeys {
     this.#store = store;
     this.#log = log;
     this.book = book;
-    this.directory = new KeyDirectory(nativeSuite, () => book.chain, (known) => this.#isNamed(known));
+    this.directory = new KeyDirectory(checkedSuite, () => book.chain, (known) => this.#isNamed(known));
   }
 
   /**

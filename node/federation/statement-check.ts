@@ -1,7 +1,7 @@
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { signatureHolds, type SignedStatement, type StatementKind } from '../../protocol/statement/statement.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
+import { checkedSuite } from '../keys/checked-suite.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 
@@ -35,7 +35,7 @@ export function openStatement<Value>(
   if (first !== null && key.certificate.seqFrom > first) {
     throw new PeerStatementError('forged', `the ${kind.name} of ${node} is by a key not certified for it`);
   }
-  if (!signatureHolds(nativeSuite, kind, signed, key.publicKey)) {
+  if (!signatureHolds(checkedSuite, kind, signed, key.publicKey)) {
     throw new PeerStatementError('forged', `the signature of the ${kind.name} of ${node} does not hold`);
   }
   return value;

@@ -1,21 +1,24 @@
-import { isRecordId } from '../../protocol/ids.ts';
-import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
+import { isJsonObject } from '../../protocol/json/value.ts';
 import { isWalletAddress } from '../../protocol/payments/payment.ts';
 import { settlementLine } from '../../protocol/payments/settlement.ts';
+import { commitText } from '../../protocol/payload/commitment.ts';
+import { nativeSuite } from '../keys/native-suite.ts';
+import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { answerDraft, completeAnswer } from '../payments/answer-draft.ts';
 import { HeldDamagedError, type HeldVault } from '../payments/held-vault.ts';
-import { keptWork } from '../payments/payment-book.ts';
 import { keyParts, type PaymentKey, keyText, readKeyParts, readKeyText } from '../payments/payment-key.ts';
 import {
   isOpen,
   paymentAnswerTable,
+  paymentDraftTable,
   paymentEndTable,
   paymentIdentifierTable,
   paymentOpenTable,
   type PaymentRow,
   paymentTable,
-  paymentWorkTable,
-  unpaidRecordTable,
+  paymentUnpublishedTable,
 } from '../payments/payment-tables.ts';
+import { preparedRow, type PreparedRow } from '../payments/prepared-rows.ts';
 import { settlementTable } from '../payments/settlement-tables.ts';
 import { recordIndex } from '../records/record-tables.ts';
 import type { Table } from '../store/table.ts';
@@ -23,18 +26,19 @@ import type { Check, TableCheck } from './check.ts';
 import { readRows, reasonOf } from './rows.ts';
 
 /**
- * Payments: each row whole, with the rows that its state asks for and no others; what is held for it opens; the records
- * made for it are marked as unpaid exactly while it is. That settled ones stand in the ledger is checked from both sides.
+ * Payments: each row whole, with the rows that its state asks for and no others; what is held for it opens; records are
+ * prepared for it exactly until they are made, and open to what they commit to. That settled ones stand in the ledger is
+ * checked from both sides.
  */
 export const paymentCheck: TableCheck = {
   tables: [
     paymentTable,
     paymentOpenTable,
+    paymentUnpublishedTable,
     paymentAnswerTable,
-    paymentWorkTable,
+    paymentDraftTable,
     paymentEndTable,
     paymentIdentifierTable,
-    unpaidRecordTable,
   ],
   async run(check) {
     if (check.held === null) check.report.notChecked.push('what is held for payments: the home has no payload key');
@@ -44,34 +48,60 @@ export const paymentCheck: TableCheck = {
       if (payment === undefined) check.report.problem(paymentTable.name, key, 'is no key of this table');
       else if (value !== undefined) await checkPayment(check, payment, value);
     }
-    await checkOpen(check);
+    await checkMarks(check, paymentOpenTable, isOpen, 'is of no open payment');
+    await checkMarks(check, paymentUnpublishedTable, isUnpublished, 'is of no payment whose records are to be made');
     await checkEnds(check);
     await checkAnswers(check);
-    await checkWork(check);
+    await checkPrepared(check);
     await checkIdentifiers(check);
-    await checkUnpaid(check);
   },
 };
+
+function isUnpublished({ state }: PaymentRow): boolean {
+  return state === 'settled';
+}
 
 async function checkPayment(check: Check, key: PaymentKey, row: PaymentRow): Promise<void> {
   const { store, report } = check;
   const fault = rowFault(row);
   if (fault !== null) return report.problem(paymentTable.name, paymentTable.key(...keyParts(key)), fault);
-  const has = (table: Pick<Table<unknown>, 'key'>) => store.get(table.key(...keyParts(key)));
+  const require = async (table: Pick<Table<unknown>, 'name' | 'key'>, why: string): Promise<void> => {
+    const name = table.key(...keyParts(key));
+    if ((await store.get(name)) === undefined) report.problem(table.name, name, `is missing: the payment is ${why}`);
+  };
   if (isOpen(row)) {
     report.count('paymentsOpen');
-    if ((await has(paymentOpenTable)) === undefined) missing(check, paymentOpenTable, key);
-    if ((await has(paymentAnswerTable)) === undefined) missing(check, paymentAnswerTable, key);
+    await require(paymentOpenTable, 'open');
+    await require(paymentAnswerTable, 'open');
+  }
+  if (isUnpublished(row)) {
+    report.count('paymentsUnpublished');
+    await require(paymentUnpublishedTable, 'not published');
+    await require(paymentAnswerTable, 'not published');
+  }
+  if (isOpen(row) || isUnpublished(row)) await requirePrepared(check, key, row);
+  if (row.state === 'burnt' && row.ends !== null) {
+    const name = paymentEndTable.key(row.ends, ...keyParts(key));
+    if ((await store.get(name)) === undefined) report.problem(paymentEndTable.name, name, 'is missing: the payment is burnt');
   }
   if (row.settlement !== null && !(await isSettledBy(check, key, row.settlement.seq))) {
     const detail = `is not settled by line ${row.settlement.seq} of the settlement ledger, as it says`;
     report.problem(paymentTable.name, paymentTable.key(...keyParts(key)), detail);
   }
-  if (row.identifier !== null && row.attempts > 0) {
+  if (row.identifier !== null) {
     const found = await paymentIdentifierTable.get(store, key.payer, row.identifier).catch(() => undefined);
     if (found === undefined) {
       const name = paymentIdentifierTable.key(key.payer, row.identifier);
       report.problem(paymentIdentifierTable.name, name, `is missing: ${keyText(key)} was made under it`);
+    }
+  }
+}
+
+async function requirePrepared({ store, report }: Check, key: PaymentKey, { drafts }: PaymentRow): Promise<void> {
+  for (let place = 0; place < drafts; place++) {
+    const name = paymentDraftTable.key(...keyParts(key), place);
+    if ((await store.get(name)) === undefined) {
+      report.problem(paymentDraftTable.name, name, 'is missing: the record is still to be made');
     }
   }
 }
@@ -87,15 +117,14 @@ async function isSettledBy({ store }: Check, { payer, nonce }: PaymentKey, seq: 
   }
 }
 
-function rowFault({ state, settlement, ends, attempts }: PaymentRow): string | null {
-  if ((state === 'settled') !== (settlement !== null)) return `is ${state}, and its settlement says otherwise`;
-  const isHeld = state === 'settled' || state === 'unpaid';
-  if (isHeld !== (ends !== null)) return `is ${state}, and what is held for it says otherwise`;
-  return state !== 'unpaid' && attempts === 0 ? `is ${state}, and no settlement was begun` : null;
-}
-
-function missing({ report }: Check, table: Pick<Table<unknown>, 'name' | 'key'>, key: PaymentKey): void {
-  report.problem(table.name, table.key(...keyParts(key)), 'is missing: the payment is open');
+function rowFault(row: PaymentRow): string | null {
+  const { state, settlement, publication, ends, drafts } = row;
+  const isPaid = state === 'settled' || state === 'published';
+  if (isPaid !== (settlement !== null)) return `is ${state}, and its settlement says otherwise`;
+  const hasEnd = state === 'published' || state === 'burnt';
+  if (hasEnd !== (ends !== null)) return `is ${state}, and what is held for it says otherwise`;
+  const hasPlace = state === 'published' && drafts > 0;
+  return hasPlace === (publication !== null) ? null : `is ${state}, and says otherwise where its records stand`;
 }
 
 /** The payment that a row of another table is about; undefined where there is none, or none that reads. */
@@ -103,10 +132,16 @@ async function paymentOf({ store }: Check, key: PaymentKey | undefined): Promise
   return key && paymentTable.get(store, ...keyParts(key)).catch(() => undefined);
 }
 
-async function checkOpen(check: Check): Promise<void> {
-  for await (const { key, parts } of readRows(check, paymentOpenTable)) {
+/** Rows that mark payments of a state. */
+async function checkMarks(
+  check: Check,
+  table: Table<string>,
+  isOf: (row: PaymentRow) => boolean,
+  otherwise: string,
+): Promise<void> {
+  for await (const { key, parts } of readRows(check, table)) {
     const row = await paymentOf(check, readKeyParts(parts));
-    if (row === undefined || !isOpen(row)) check.report.problem(paymentOpenTable.name, key, 'is of no open payment');
+    if (row === undefined || !isOf(row)) check.report.problem(table.name, key, otherwise);
   }
 }
 
@@ -117,76 +152,73 @@ async function checkEnds(check: Check): Promise<void> {
     const row = await paymentOf(check, readKeyParts(rest));
     if (row?.ends !== Number(end)) {
       check.report.problem(paymentEndTable.name, key, 'is not when what is held for its payment ends');
-    } else if (!(await holds(check, rest, row))) {
+    } else if (row.state !== 'burnt' && (await check.store.get(paymentAnswerTable.key(...rest))) === undefined) {
       check.report.problem(paymentEndTable.name, key, 'is the end of something that is not there');
     }
   }
 }
 
-/** Before the first settlement there is work, and no answer yet. */
-async function holds({ store }: Check, parts: readonly string[], { attempts }: PaymentRow): Promise<boolean> {
-  const table = attempts === 0 ? paymentWorkTable : paymentAnswerTable;
-  return (await store.get(table.key(...parts))) !== undefined;
-}
-
+/** What is held belongs to a payment, and is let go of at a time that is noted, or when it is over. */
 async function checkAnswers(check: Check): Promise<void> {
+  const { store, report, held } = check;
   for await (const { key, parts, value } of readRows(check, paymentAnswerTable)) {
-    check.report.count('paymentsHeld');
-    const row = await checkHeld(check, paymentAnswerTable, key, parts);
-    if (row === undefined || value === undefined || check.held === null) continue;
+    report.count('paymentsHeld');
+    const row = await paymentOf(check, readKeyParts(parts));
+    if (row === undefined || row.state === 'burnt') {
+      report.problem(paymentAnswerTable.name, key, 'is held for no payment');
+      continue;
+    }
+    if (row.ends !== null && (await store.get(paymentEndTable.key(row.ends, ...parts))) === undefined) {
+      report.problem(paymentAnswerTable.name, key, 'is held without end');
+    }
+    if (value === undefined || held === null) continue;
     try {
-      openHeld(check.held, key, value);
+      checkAnswer(held, key, value, row);
     } catch (error) {
-      check.report.problem(paymentAnswerTable.name, key, reasonOf(error));
+      report.problem(paymentAnswerTable.name, key, reasonOf(error));
     }
   }
 }
 
-function openHeld(held: HeldVault, key: string, sealed: Uint8Array): JsonObject {
+function checkAnswer(held: HeldVault, key: string, sealed: Uint8Array, row: PaymentRow): void {
   const value: unknown = JSON.parse(held.open(key, sealed));
   if (!isJsonObject(value)) throw new HeldDamagedError(`${key} holds no object`);
-  return value;
+  const draft = answerDraft(value);
+  if (row.state === 'published') completeAnswer(draft, row.publication);
 }
 
-/** What is held belongs to a payment, and is let go of at a time that is noted, or when its settlement is over. */
-async function checkHeld(
-  check: Check,
-  table: Table<Uint8Array>,
-  key: string,
-  parts: readonly string[],
-): Promise<PaymentRow | undefined> {
+/** Records that are prepared: for a payment that may still be settled or is, in no group yet, and whole. */
+async function checkPrepared(check: Check): Promise<void> {
   const { store, report } = check;
-  const row = await paymentOf(check, readKeyParts(parts));
-  if (row === undefined || row.state === 'burnt') {
-    report.problem(table.name, key, 'is held for no payment');
-    return undefined;
-  }
-  if (row.ends !== null && (await store.get(paymentEndTable.key(row.ends, ...parts))) === undefined) {
-    report.problem(table.name, key, 'is held without end');
-  }
-  return row;
-}
-
-async function checkWork(check: Check): Promise<void> {
-  const { store, report, held } = check;
-  for await (const { key, parts, value } of readRows(check, paymentWorkTable)) {
-    const row = await checkHeld(check, paymentWorkTable, key, parts);
-    if (row?.state === 'settled') report.problem(paymentWorkTable.name, key, 'is of a settled payment');
-    if (row === undefined || value === undefined || held === null) continue;
+  for await (const { key, parts, value } of readRows(check, paymentDraftTable)) {
+    report.count('recordsPrepared');
+    const row = await paymentOf(check, readKeyParts(parts.slice(0, -1)));
+    const isDue = row !== undefined && (isOpen(row) || isUnpublished(row)) && Number(parts.at(-1)) < row.drafts;
+    if (!isDue) {
+      report.problem(paymentDraftTable.name, key, 'is prepared for no payment');
+      continue;
+    }
+    if (value === undefined) continue;
     try {
-      for (const record of keptWork(openHeld(held, key, value)).records) {
-        const unpaid = await unpaidRecordTable.get(store, record);
-        if (unpaid === parts.join('/') || row.state === 'settled') continue;
-        report.problem(
-          unpaidRecordTable.name,
-          unpaidRecordTable.key(record),
-          'does not name the payment it was made for',
-        );
+      const prepared = preparedRow(value);
+      if ((await store.get(recordIndex.key(prepared.id))) !== undefined) {
+        report.problem(paymentDraftTable.name, key, 'is prepared, and made already');
       }
+      const seed = await store.get(payloadKeyTable.key(prepared.id));
+      if (seed === undefined) {
+        report.problem(payloadKeyTable.name, payloadKeyTable.key(prepared.id), 'is missing: its record is prepared');
+      } else checkPayload(check, prepared, seed);
     } catch (error) {
-      report.problem(paymentWorkTable.name, key, reasonOf(error));
+      report.problem(paymentDraftTable.name, key, reasonOf(error));
     }
   }
+}
+
+function checkPayload({ vault }: Check, { id, payloadHash, ciphertext }: PreparedRow, seed: Uint8Array): void {
+  if (vault === null) return;
+  const { salt, text } = vault.open(id, { seed, ciphertext });
+  if (commitText(nativeSuite, 'meridian/payload/1', salt, text) === payloadHash) return;
+  throw new HeldDamagedError(`the payload of ${id} is not what it commits to`);
 }
 
 async function checkIdentifiers(check: Check): Promise<void> {
@@ -199,27 +231,4 @@ async function checkIdentifiers(check: Check): Promise<void> {
     if (isOf && row.request === value.request && parts.length === 2) continue;
     check.report.problem(paymentIdentifierTable.name, key, `leads to ${value.payment}, which was not made under it`);
   }
-}
-
-async function checkUnpaid(check: Check): Promise<void> {
-  for await (const { key, parts, value } of readRows(check, unpaidRecordTable)) {
-    check.report.count('recordsUnpaid');
-    if (value === undefined) continue;
-    const [record = ''] = parts;
-    const row = await paymentOf(check, readKeyText(value));
-    await checkKept(check, value, row);
-    if (row === undefined || row.state === 'settled') {
-      check.report.problem(unpaidRecordTable.name, key, 'was made for no payment that is not settled');
-    } else if (!isRecordId(record) || (await check.store.get(recordIndex.key(record))) === undefined) {
-      check.report.problem(unpaidRecordTable.name, key, 'is no record of this store');
-    }
-  }
-}
-
-/** Work is kept for as long as its payment can still pay for it, or what is held for it has not ended. */
-async function checkKept({ store, report }: Check, payment: string, row: PaymentRow | undefined): Promise<void> {
-  if (row === undefined || row.state === 'settled' || row.state === 'burnt') return;
-  const isHeld = row.ends === null || (await store.get(paymentEndTable.key(row.ends, payment))) !== undefined;
-  const work = paymentWorkTable.key(payment);
-  if (isHeld && (await store.get(work)) === undefined) report.problem(paymentWorkTable.name, work, 'is missing');
 }

@@ -4,6 +4,8 @@ import { payloadMatches } from '../../protocol/payload/commitment.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { payloadKeyTable, payloadTable } from '../payload/payload-tables.ts';
+import { paymentDraftTable } from '../payments/payment-tables.ts';
+import { preparedRow } from '../payments/prepared-rows.ts';
 import { recordIndex } from '../records/record-tables.ts';
 import { splitFrames } from '../store/frames.ts';
 import type { Check } from './check.ts';
@@ -48,8 +50,10 @@ export class PayloadWalk {
   async finish(): Promise<void> {
     await this.#ciphertexts.finish();
     if ((await countRows(this.#check, payloadKeyTable)) === this.#seeds) return;
+    const prepared = await this.#preparedIds();
     for await (const { key, parts } of readRows(this.#check, payloadKeyTable)) {
-      if (await this.#isOwnRecord(parts.join('/'))) continue;
+      const id = parts.join('/');
+      if (prepared.has(id) || (await this.#isOwnRecord(id))) continue;
       this.#check.report.problem(payloadKeyTable.name, key, 'belongs to no record of this node');
     }
   }
@@ -68,9 +72,27 @@ export class PayloadWalk {
     }
   }
 
+  /** Ids of records that are prepared for payments, and not made yet. */
+  async #preparedIds(): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>();
+    for await (const { value } of readRows(this.#check, paymentDraftTable)) {
+      // A row that does not read is reported with the payments.
+      if (value !== undefined) ids.add(idOf(value));
+    }
+    return ids;
+  }
+
   async #isOwnRecord(id: string): Promise<boolean> {
     const { store, own } = this.#check;
     if (!isRecordId(id) || nodeOfRecord(id) !== own) return false;
     return (await store.get(recordIndex.key(id))) !== undefined;
+  }
+}
+
+function idOf(bytes: Uint8Array): string {
+  try {
+    return preparedRow(bytes).id;
+  } catch {
+    return '';
   }
 }

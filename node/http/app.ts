@@ -11,6 +11,7 @@ import type { Gate } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
 import type { Answer, Call, OperatorRoute, Route } from './route.ts';
+import { WorkBounds } from './work-bounds.ts';
 
 export interface AppOptions {
   readonly gate: Gate;
@@ -26,6 +27,7 @@ export interface AppOptions {
 
 interface Mounting extends AppOptions {
   readonly compressor: Compressor;
+  readonly bounds: WorkBounds;
 }
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
@@ -38,7 +40,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
-  const mounting = { ...options, compressor: new Compressor() };
+  const mounting = { ...options, compressor: new Compressor(), bounds: new WorkBounds() };
   for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, mounting);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
@@ -69,11 +71,13 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
   if (open) mountPreflight(router, prefix + route.path, route);
 }
 
-async function answerOf({ gate, paidGate }: AppOptions, route: Route | OperatorRoute, call: Call): Promise<Answer> {
+async function answerOf({ gate, paidGate, bounds }: Mounting, route: Route | OperatorRoute, call: Call): Promise<Answer> {
   const { context } = call;
-  if (route.access === 'free') return gate.free(context, route, () => route.answer(call));
+  if (route.access === 'free') return gate.free(context, route, () => bounds.do(route, () => route.answer(call)));
   if (route.access === 'key') {
-    return gate.keyed(context, route, (caller, counted) => route.answer({ ...call, counted }, caller));
+    return gate.keyed(context, route, (caller, counted) => {
+      return bounds.do(route, () => route.answer({ ...call, counted }, caller));
+    });
   }
   if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
   return paidGate.answer(call, route);

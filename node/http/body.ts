@@ -56,7 +56,7 @@ const BYTE_ORDER_MARK = 0xfeff;
  */
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<JsonBody> {
   const text = await readJsonText(request, limits);
-  return { text, value: parseBody(text, limits) };
+  return { text, value: parseJsonBody(text, limits) };
 }
 
 /** The same body as its text, for those who parse it elsewhere. Throws what `readJsonBody` throws before it parses. */
@@ -109,7 +109,8 @@ export function notJson(error: JsonError): Problem {
   return new Problem('invalid-json', `The body is not acceptable JSON: ${error.message}.`, { cause: error });
 }
 
-function parseBody(text: string, limits: BodyLimits): JsonObject {
+/** The JSON object of a body's text. Throws `Problem` `invalid-json`. */
+export function parseJsonBody(text: string, limits: BodyLimits): JsonObject {
   const { maxDepth = DEFAULT_MAX_DEPTH, maxValues = MAX_BODY_VALUES } = limits;
   let value: JsonValue;
   try {

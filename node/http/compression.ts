@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { BytesCache } from './bytes-cache.ts';
+import { LRUCache } from 'lru-cache';
+import { Semaphore } from '../semaphore.ts';
 
 /** The encodings that answers are compressed in, the better one first. */
 export const ENCODINGS = ['br', 'gzip'] as const;
@@ -31,15 +32,15 @@ export interface CompressorOptions {
  * What has a hash is compressed once for all who ask, and kept as long as there is room.
  */
 export class Compressor {
-  readonly #maxRunning: number;
-  readonly #kept: BytesCache;
+  readonly #places: Semaphore;
+  readonly #kept: LRUCache<string, Uint8Array>;
   /** By hash and encoding. */
   readonly #shared = new Map<string, Promise<Uint8Array | null>>();
   #running = 0;
 
   constructor({ maxRunning = MAX_RUNNING, maxKeptBytes = MAX_KEPT_BYTES }: CompressorOptions = {}) {
-    this.#maxRunning = maxRunning;
-    this.#kept = new BytesCache(maxKeptBytes);
+    this.#places = new Semaphore({ places: maxRunning });
+    this.#kept = new LRUCache({ maxSize: maxKeptBytes, sizeCalculation: ({ byteLength }) => byteLength });
   }
 
   /** Compressions under way. */
@@ -64,7 +65,8 @@ export class Compressor {
   }
 
   async #run(body: Uint8Array, encoding: Encoding): Promise<Uint8Array | null> {
-    if (this.#running >= this.#maxRunning) return null;
+    using place = this.#places.tryEnter();
+    if (place === undefined) return null;
     this.#running++;
     try {
       const compressed = await encode(body, encoding);

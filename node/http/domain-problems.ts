@@ -6,11 +6,13 @@ import { InferenceError } from '../inference/inference-error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { PaymentError } from '../payments/payment-error.ts';
 import { ListsUnavailableError } from '../screening/lists-unavailable.ts';
+import { BusyError } from '../semaphore.ts';
 import { StoreError } from '../store/store.ts';
 import { accountProblem, signUpProblem } from './account-problems.ts';
 import { inferenceProblem } from './inference-problems.ts';
 import { paymentProblem } from './payment-problems.ts';
 import { fieldError, Problem } from './problem.ts';
+import { busy } from './work-bounds.ts';
 
 /** When a caller who met a full queue or a refused write may come back. In seconds. */
 const RETRY_AFTER_SECONDS = 1;
@@ -30,6 +32,7 @@ export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof PaymentError) return paymentProblem(thrown);
   if (thrown instanceof InferenceError) return inferenceProblem(thrown);
   if (thrown instanceof StoreError) return storeProblem(thrown);
+  if (thrown instanceof BusyError) return busy(thrown);
   if (thrown instanceof ListsUnavailableError) return listProblem(thrown);
   return thrown instanceof ComplianceError ? complianceProblem(thrown) : thrown;
 }

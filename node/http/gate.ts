@@ -6,7 +6,9 @@ import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
 import type { Addresses } from '../limits/client-address.ts';
+import type { FreeLimits } from '../limits/free-limits.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
+import { requestsOf, weightOf } from '../limits/route-weights.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
@@ -25,6 +27,8 @@ export interface ApiGateOptions {
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly limits: Pick<RequestLimits, 'admit'>;
   readonly addresses: Pick<AddressLimits, 'admit'>;
+  /** What accounts may ask of free endpoints. */
+  readonly freeLimits: Pick<FreeLimits, 'admit'>;
   readonly auditLog: Pick<AuditLog, 'note'>;
   /** The operator's proxies, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: Addresses;
@@ -43,11 +47,15 @@ export class ApiGate implements Gate {
     this.#options = options;
   }
 
-  /** A valid key takes its caller off the limit of its address. Throws what `answer` throws, and `LimitError`. */
+  /** A valid key takes its caller off the limit of its address, and onto its account's. Throws what `answer` throws, and `LimitError`. */
   async free(context: Context, route: OperatorRoute, answer: () => Promise<Answer>): Promise<Answer> {
     if (route.limited !== false) {
+      const { addresses, freeLimits } = this.#options;
       const address = this.#addressOf(context);
-      if (!(await this.#isKnown(context, address))) this.#options.addresses.admit(address);
+      const requests = requestsOf(weightOf(route));
+      const account = await this.#accountOf(context, address);
+      if (account === null) addresses.admit(address, requests);
+      else freeLimits.admit(account, requests);
     }
     return answer();
   }
@@ -86,11 +94,12 @@ export class ApiGate implements Gate {
     }
   }
 
-  async #isKnown(context: Context, address: string): Promise<boolean> {
+  /** Whose key came along and is taken from there; null where none is. */
+  async #accountOf(context: Context, address: string): Promise<Caller['account'] | null> {
     const apiKey = context.get('x-api-key');
-    if (apiKey === '' || apiKey.length > MAX_API_KEY_CHARACTERS) return false;
+    if (apiKey === '' || apiKey.length > MAX_API_KEY_CHARACTERS) return null;
     const found = await this.#options.accounts.authenticate(apiKey);
-    return typeof found !== 'string' && isTakenFrom(found, address);
+    return typeof found !== 'string' && isTakenFrom(found, address) ? found.caller.account : null;
   }
 
   #addressOf(context: Context): string {

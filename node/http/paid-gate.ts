@@ -12,10 +12,11 @@ import type { AuditLog } from '../audit-log/audit-log.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Addresses } from '../limits/client-address.ts';
 import type { PaymentLimits } from '../payments/payment-limits.ts';
-import type { PaidRequest, Payments } from '../payments/payments.ts';
+import type { Offer, PaidRequest } from '../payments/paid-request.ts';
+import type { Payments } from '../payments/payments.ts';
 import { walletAccount } from '../payments/wallet-account.ts';
 import { callerAddress } from './authentication.ts';
-import { MAX_BODY_BYTES, readJsonBody } from './body.ts';
+import { MAX_BODY_BYTES, parseJsonBody, readJsonText } from './body.ts';
 import { problemOf } from './domain-problems.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
 import { Problem, toProblem } from './problem.ts';
@@ -23,7 +24,7 @@ import type { Answer, Call, PaidRoute } from './route.ts';
 import { readSplitBody, type SplitBody } from './split-body.ts';
 
 export interface PaidGateOptions {
-  readonly payments: Pick<Payments, 'take' | 'isReady'>;
+  readonly payments: Pick<Payments, 'admit' | 'isTakenOn' | 'take' | 'isReady'>;
   readonly paymentLimits: Pick<PaymentLimits, 'admitChallenge' | 'admitPayment' | 'noteRefusal'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly auditLog: Pick<AuditLog, 'note'>;
@@ -61,8 +62,10 @@ const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
 
 /**
- * What stands before a paid route, in the order of DESIGN §8: path (404, 400) → no payment (402) → payment that cannot be
- * read (400) → body (400) → payment that does not hold (402) → work → settlement → answer.
+ * What stands before a paid route, cheap refusals first: path (404, 400) → not for sale (503) → no payment (402) → payment
+ * that cannot be read (400) → made out for another resource or to other terms, or not signed by its payer (402) → the stored
+ * answer, where it was shown before → body (400) → not covered by what the wallet has (402) → work → settlement → records →
+ * answer.
  */
 export class PaidGate {
   readonly #options: PaidGateOptions;
@@ -108,64 +111,75 @@ export class PaidGate {
 
   async #sell(visit: Visit): Promise<Answer> {
     const { call, route, shown, url, caller } = visit;
-    if (shown === '') throw this.#challenge(visit);
-    const payment = this.#read(visit);
+    const { payments, requireStorage } = this.#options;
+    const closed = this.#whyClosed(visit);
+    if (shown === '') throw closed ?? new Problem('payment-required', `This call is paid for: ${route.service}.`);
+    const offer = this.#read(visit, closed);
+    // What was sold before is owed, whatever can be sold now.
+    if (closed !== null && !(await payments.isTakenOn(offer))) throw closed;
+    if (offer.payment.resource !== url) throw mismatch(url);
+    using _admitted = await payments.admit(offer);
     using body = await this.#bodyOf(visit);
-    const work = await route.prepare(call, body.value);
-    if (payment.resource !== url) throw mismatch(url);
-    const payer = payment.authorization.from;
+    const payer = offer.payment.authorization.from;
     const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
     const account = tenant?.account.id ?? walletAccount(payer);
-    const outcome = await this.#options.payments.take(
-      this.#requestOf(visit, payment, body.digest),
-      async (recording, unwanted) => {
+    const outcome = await payments.take(this.#requestOf(visit, offer, body.digest), async () => {
+      const work = await route.prepare(call, await body.parse());
+      return async (recording, unwanted) => {
         // Without room nothing new is sold; what was paid for is still answered.
-        this.#options.requireStorage();
+        requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
         return work({ payer, account, caller: tenant, recording, signal });
-      },
-    );
+      };
+    });
     return paidAnswer(outcome);
   }
 
-  /** Held until the call is answered. */
+  /** Read and not yet parsed: held until the call is answered. */
   async #bodyOf({ call: { context }, route: { method, body } }: Visit): Promise<SplitBody> {
-    if (method === 'POST' && body?.items !== undefined) return readSplitBody(context.req, body, body.items);
+    if (method !== 'POST') return wholeBody('', () => ({}));
+    if (body?.items !== undefined) return readSplitBody(context.req, body, body.items);
     const limits = body ?? { maxBytes: MAX_BODY_BYTES };
-    const { text, value } = method === 'POST' ? await readJsonBody(context.req, limits) : { text: '', value: {} };
-    return { digest: hash('sha256', text, 'hex'), value, [Symbol.dispose]: () => undefined };
+    const text = await readJsonText(context.req, limits);
+    return wholeBody(text, () => parseJsonBody(text, limits));
   }
 
-  /** Names the price, unless nothing can be sold, the address has asked too often or payments cannot be taken. */
-  #challenge({ address, caller, route }: Visit): Problem {
+  /**
+   * Why nothing can be sold now, what is thrown then; null where it can. Throws where the address has asked for prices, or
+   * shown payments that do not hold, too often.
+   */
+  #whyClosed({ address, caller, route, shown }: Visit): unknown {
     const { payments, paymentLimits } = this.#options;
-    if (caller === null) paymentLimits.admitChallenge(address);
-    route.requireReady?.();
-    if (payments.isReady) return new Problem('payment-required', `This call is paid for: ${route.service}.`);
+    if (caller === null && shown === '') paymentLimits.admitChallenge(address);
+    if (caller === null && shown !== '') paymentLimits.admitPayment(address);
+    try {
+      route.requireReady?.();
+    } catch (error) {
+      return error;
+    }
+    if (payments.isReady) return null;
     const headers = { 'Retry-After': String(RETRY_SECONDS) };
     return new Problem('payment-unavailable', 'Payments cannot be taken at the moment.', { headers });
   }
 
-  #read({ shown, address, caller }: Visit): Payment {
-    if (caller === null) this.#options.paymentLimits.admitPayment(address);
-    try {
-      return parsePayment(shown);
-    } catch (error) {
-      if (!(error instanceof PaymentFormatError)) throw error;
-      throw new Problem('payment-invalid', `${PAYMENT_SIGNATURE_HEADER}: ${error.message}.`);
-    }
-  }
-
-  #requestOf({ call: { context }, route, url }: Visit, shown: Payment, digest: string): PaidRequest {
+  #read({ shown, route, url }: Visit, closed: unknown): Offer {
     const { service } = route;
     const { extensionsOf } = this.#options;
     const listing = extensionsOf && { resource: resourceOf(service, url), extensions: extensionsOf(route) };
-    const payment = { ...shown, ...(listing === undefined ? {} : { listing }) };
+    try {
+      const payment = { ...parsePayment(shown), ...(listing === undefined ? {} : { listing }) };
+      return { service, payment, terms: requirementsOf(service, this.#options), proof: proofOf(payment) };
+    } catch (error) {
+      if (!(error instanceof PaymentFormatError)) throw error;
+      throw closed ?? new Problem('payment-invalid', `${PAYMENT_SIGNATURE_HEADER}: ${error.message}.`);
+    }
+  }
+
+  #requestOf({ call: { context } }: Visit, offer: Offer, digest: string): PaidRequest {
     const { method, path, querystring } = context;
-    const terms = requirementsOf(service, this.#options);
     const request = hashText(nativeSuite, [method, path, querystring, digest].join('\n'));
     const { socket } = context.req;
-    return { service, payment, terms, request, proof: proofOf(payment), isWanted: () => !socket.destroyed };
+    return { ...offer, request, isWanted: () => !socket.destroyed };
   }
 
   #demandOf({ route, url }: Visit): Omit<Demand, 'error'> {
@@ -184,7 +198,8 @@ export class PaidGate {
   /** Whoever shows payments that do not hold, one after another, is held up in the end. */
   #noteRefusal({ shown, address, caller }: Visit, { status, code }: Problem): void {
     if (shown === '' || caller !== null) return;
-    if (status === DEMAND_STATUS || code === 'payment-invalid') this.#options.paymentLimits.noteRefusal(address);
+    const isRefused = status === DEMAND_STATUS || code === 'payment-invalid' || code === 'payment-bound-elsewhere';
+    if (isRefused) this.#options.paymentLimits.noteRefusal(address);
   }
 
   #noteUse({ call: { context }, route, address, caller }: Visit, status: number): void {
@@ -200,6 +215,15 @@ export class PaidGate {
       subject: null,
     });
   }
+}
+
+/** A body of the usual size, parsed where it is asked for. */
+function wholeBody(text: string, parse: () => JsonObject): SplitBody {
+  return {
+    digest: hash('sha256', text, 'hex'),
+    parse: async () => parse(),
+    [Symbol.dispose]: () => undefined,
+  };
 }
 
 function mismatch(url: string): Problem {

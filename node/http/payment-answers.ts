@@ -2,7 +2,7 @@ import type { JsonObject } from '../../protocol/json/value.ts';
 import { encodeHeader, PAYMENT_REQUIRED_HEADER, PAYMENT_RESPONSE_HEADER } from '../../protocol/payments/header.ts';
 import { type Demand, paymentRequired } from '../../protocol/payments/terms.ts';
 import { USDC, usdOf } from '../../protocol/payments/usdc.ts';
-import type { PaidOutcome, Receipt } from '../payments/payments.ts';
+import type { PaidOutcome, Receipt } from '../payments/paid-request.ts';
 import type { Problem } from './problem.ts';
 import type { Answer } from './route.ts';
 

@@ -28,6 +28,12 @@ export function paymentProblem(error: PaymentError): Problem {
         'Send the same request with the same PAYMENT-SIGNATURE again; do not sign a new one.',
         later(UNKNOWN_SECONDS, cause),
       ),
+    'not-published': () =>
+      new Problem(
+        'payment-outcome-unknown',
+        'The payment is settled, and its records are being made. Send the same request with the same PAYMENT-SIGNATURE again; do not sign a new one.',
+        later(UNKNOWN_SECONDS, cause),
+      ),
     'node-busy': () =>
       new Problem('payment-unavailable', 'Too many paid calls are under way.', later(BUSY_SECONDS, cause)),
     'wallet-busy': () =>

@@ -84,7 +84,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The payment was settled and answered. Answers are held for seven days for those who ask again; that time is over.',
   'payment-unavailable': 'Payments cannot be taken or settled at the moment. Nothing was charged; try again.',
   'payment-outcome-unknown':
-    'The payment may have been settled, and the node does not know yet. Send the same request with the same `PAYMENT-SIGNATURE`: it is answered without a second charge. Do not sign a new one.',
+    'The payment may have been settled, and the node does not know yet, or its records are still being made. Send the same request with the same `PAYMENT-SIGNATURE`: it is answered without a second charge. Do not sign a new one.',
   'payload-too-large': 'The body, `data`, or the members beside the documented ones have more bytes than the limit.',
   'unsupported-media-type': 'Send `Content-Type: application/json` in UTF-8, without a content encoding.',
   'rate-limited':

@@ -7,7 +7,7 @@ import type { ServiceName } from '../../protocol/payments/prices.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import type { PaidRecording } from '../payments/paid-recording.ts';
-import type { PaidAnswer } from '../payments/payments.ts';
+import type { PaidAnswer } from '../payments/paid-request.ts';
 import type { BodyLimits } from './body.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
@@ -58,8 +58,8 @@ export interface PaidRoute extends RoutePath {
   /** What the path alone rules out, before any price is named. Throws `Problem` 404 or 400. */
   checkPath?(call: Call): Promise<void> | void;
   /**
-   * Throws where it is known that nothing can be sold at present, so that no price is named. Not asked of a call that
-   * shows a payment: its answer may have been made already.
+   * Throws where it is known that nothing can be sold at present, so that no price is named and no payment looked at,
+   * unless it was taken on before.
    */
   requireReady?(): void;
   /**
@@ -70,8 +70,8 @@ export interface PaidRoute extends RoutePath {
 }
 
 /**
- * Does what was paid for, after the payment was verified and before it is settled. What it throws is not charged. A later
- * attempt at the same payment may run it again: see `PaidCall.recording`.
+ * Does what is paid for, after the payment was verified and before it is settled. What it throws is not charged. It runs
+ * once for a payment, unless it failed, its caller went away, or the node stopped before its result was on the disk.
  */
 export type PaidWork = (paid: PaidCall) => Promise<PaidAnswer>;
 
@@ -81,7 +81,7 @@ export interface PaidCall {
   readonly account: string;
   /** The tenant whose API key came along and may record; null where none did. */
   readonly caller: Caller | null;
-  /** The only way to make records in a paid call. */
+  /** The only way to make records in a paid call: they are prepared, and made once the call is settled. */
   readonly recording: PaidRecording;
   /** Aborted once the work is worth nothing any more: it took too long, or nobody waits for it. Work may throw its reason. */
   readonly signal: AbortSignal;

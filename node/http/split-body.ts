@@ -16,7 +16,8 @@ import { fieldError, Problem } from './problem.ts';
 export interface SplitBody extends Disposable {
   /** SHA-256 of the bytes as they came, in hex. */
   readonly digest: string;
-  readonly value: JsonObject;
+  /** Throws `Problem` `invalid-json`, `invalid-field` or `payload-too-large`, which name the item at fault. */
+  parse(): Promise<JsonObject>;
 }
 
 /** Bytes that are no items: what a body of any route may have. */
@@ -30,9 +31,8 @@ const UNDER_WORK = new LargeBodies();
 const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 2;
 
 /**
- * The JSON object in the body of a request that may be tens of megabytes long, read, hashed and parsed in slices: its
- * items one by one. Throws what `readJsonBody` throws, and `Problem` `invalid-field` or `payload-too-large` that name the
- * item at fault.
+ * The body of a request that may be tens of megabytes long, read and hashed in slices; it is parsed in slices too, its
+ * items one by one, and only where it is asked for. Throws what `readJsonBody` throws before it parses.
  */
 export async function readSplitBody(
   request: IncomingMessage,
@@ -48,9 +48,12 @@ export async function readSplitBody(
   using entering = new DisposableStack();
   entering.use(UNDER_WORK.enter(chunks.reduce((sum, { length }) => sum + length, 0)));
   const { bytes, digest } = await joined(chunks);
-  const value = await parsed(await split(bytes, limits), limits);
   const place = entering.move();
-  return { digest, value, [Symbol.dispose]: () => place.dispose() };
+  return {
+    digest,
+    parse: async () => parsed(await split(bytes, limits), limits),
+    [Symbol.dispose]: () => place.dispose(),
+  };
 }
 
 async function joined(chunks: readonly Buffer[]): Promise<{ bytes: Buffer; digest: string }> {

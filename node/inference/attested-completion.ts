@@ -1,14 +1,11 @@
-import { Compile } from 'typebox/compile';
-import { CompletionShape, type InferenceAnswer } from '../../protocol/api/attested-inference.ts';
-import { type Base64url, Base64urlShape, Closed } from '../../protocol/shapes.ts';
+import type { InferenceAnswer } from '../../protocol/api/attested-inference.ts';
 import { encodeBase64url } from '../../protocol/bytes.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { canonicalize } from '../../protocol/json/canonical.ts';
 import { decisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import type { Draft } from '../intake/draft.ts';
+import type { PaidDraft } from '../intake/draft.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { PaidRecording } from '../payments/paid-recording.ts';
+import type { PaidRecording, PreparedRecord } from '../payments/paid-recording.ts';
 import { randomBytesPooled } from '../randomness.ts';
 import { TOY_LABEL } from './config.ts';
 import type { ChatMessage, Completion, Prompt } from './engine.ts';
@@ -22,39 +19,24 @@ export interface Attesting {
 }
 
 export interface AttestedCompletion {
-  readonly record: AttestationRecord;
-  /** Of all commitments of the record. */
-  readonly salt: Base64url;
+  readonly record: PreparedRecord;
+  /** Base64url, of all commitments of the record. */
+  readonly salt: string;
   readonly completion: InferenceAnswer;
 }
 
 const SOURCE = 'meridian/inference';
 
-const KeptShape = Closed({ salt: Base64urlShape, completion: CompletionShape });
-const kept = Compile(KeptShape);
-
-/**
- * Completes a prompt and attests it, once for each payment: a later attempt gets the first completion. Rejects with the
- * signal's reason, `InferenceError` and `IntakeError`.
- */
+/** Completes a prompt and attests it. Rejects with the signal's reason and `InferenceError`. */
 export async function attestCompletion(
   { account, recording, signal }: Attesting,
   inference: Pick<Inference, 'complete' | 'label'>,
   prompt: Prompt,
 ): Promise<AttestedCompletion> {
-  const made = await recording.record(async () => {
-    const completion = answered(await inference.complete(prompt, signal), inference.label);
-    const salt = randomBytesPooled(SALT_BYTES);
-    return {
-      drafts: [{ ...draftOf(prompt.messages, completion), account, salt }],
-      kept: { salt: encodeBase64url(salt), completion: { ...completion } },
-    };
-  });
-  const [record] = made.records;
-  if (record === undefined || !kept.Check(made.kept)) {
-    throw new RangeError('what was kept of a completion is something else');
-  }
-  return { record, ...made.kept };
+  const completion = answered(await inference.complete(prompt, signal), inference.label);
+  const salt = randomBytesPooled(SALT_BYTES);
+  const record = await recording.prepareOne({ ...draftOf(prompt.messages, completion), account, salt });
+  return { record, salt: encodeBase64url(salt), completion };
 }
 
 function answered({ model, content, finishReason, ...more }: Completion, label: string | null): InferenceAnswer {
@@ -63,7 +45,7 @@ function answered({ model, content, finishReason, ...more }: Completion, label: 
 }
 
 /** Prompt and response go into the payload, which can be erased; of the claims none is personal. */
-function draftOf(messages: readonly ChatMessage[], { choices, ...told }: InferenceAnswer): Omit<Draft, 'account'> {
+function draftOf(messages: readonly ChatMessage[], { choices, ...told }: InferenceAnswer): Omit<PaidDraft, 'account'> {
   const [choice] = choices;
   if (choice === undefined) throw new RangeError('a completion has one choice');
   const { message, finishReason } = choice;

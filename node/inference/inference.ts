@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Completion, Engine, Prompt } from './engine.ts';
 import { InferenceError } from './inference-error.ts';
-import { WaitingLine } from './waiting-line.ts';
+import { BusyError, Semaphore } from '../semaphore.ts';
 
 export interface InferenceOptions {
   /** Null where this node has no model. */
@@ -20,11 +20,11 @@ const NO_MODEL = 'This node has no model: its operator sets INFERENCE_URL or MOD
 /** The model of this node, and the line before it. */
 export class Inference implements AsyncDisposable {
   readonly #options: InferenceOptions;
-  readonly #line: WaitingLine;
+  readonly #line: Semaphore;
 
   constructor(options: InferenceOptions) {
     this.#options = options;
-    this.#line = new WaitingLine({ atOnce: options.engine?.atOnce ?? 1, waiting: MAX_WAITING });
+    this.#line = new Semaphore({ places: options.engine?.atOnce ?? 1, waiting: MAX_WAITING });
   }
 
   get label(): string | null {
@@ -54,6 +54,7 @@ export class Inference implements AsyncDisposable {
     } catch (error) {
       signal.throwIfAborted();
       if (limit.aborted) throw new InferenceError('timed-out', `The model took over ${timeLimitMs / 1000} seconds.`);
+      if (error instanceof BusyError) throw new InferenceError('busy', 'Too many wait for the model.');
       if (!(error instanceof InferenceError)) log.error({ err: error }, 'a completion failed');
       else if (error.code === 'failed') log.warn({ err: error }, 'a completion failed');
       throw error;

@@ -3,6 +3,7 @@ import { commitDecision, commitText, type DecisionTexts, SALT_BYTES } from '../.
 import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/chain/facts.ts';
 import type { Claims, Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { Group } from '../../protocol/statement/group.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
@@ -32,14 +33,22 @@ export interface Draft {
   readonly idempotency?: IdempotentRequest;
 }
 
+/** A draft whose record is made only once it is paid for: nothing of it may depend on when that is. */
+export type PaidDraft = Omit<Draft, 'besides' | 'duplicateKey' | 'idempotency'>;
+
+/** What is still looked at of a draft once it is prepared. */
+type DraftPlace = Pick<Draft, 'kind' | 'account' | 'sourceId' | 'besides' | 'duplicateKey' | 'idempotency'>;
+
 /** A draft with everything that does not depend on its place in the order of records. */
 export interface PreparedDraft {
-  readonly draft: Draft;
+  readonly draft: DraftPlace;
   readonly id: RecordId;
   readonly payloadHash: Sha256Hash;
   readonly claims: Claims;
   readonly links: Links;
   readonly sealed: SealedPayload;
+  /** Rows that hold exactly when the record does, and tell of the group that it came into. */
+  readonly inGroup?: (group: Group) => readonly Operation[];
 }
 
 /** Names, salts, commits and encrypts. */

@@ -116,13 +116,34 @@ export class Intake implements AsyncDisposable {
 
   /** All of the drafts in one group, or none. Throws `IntakeError`. */
   async submitAll(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
+    this.#queue.requireRoom(drafts.length);
     // What fits into a group with others is prepared at once, so that requests of one turn stay together.
     const isSmall = drafts.length <= MAX_GROUP_RECORDS;
-    const prepared = isSmall ? this.#prepareAtOnce(drafts) : await this.#prepareInSlices(drafts);
+    const prepared = isSmall ? drafts.map((draft) => this.#prepare(draft)) : await this.#prepareInSlices(drafts);
     return this.#once.guard(prepared, () => {
       admit?.();
       return this.#queue.push(prepared);
     });
+  }
+
+  /** Names, commits and encrypts drafts, and records nothing: see `recordAll`. */
+  async prepareAll(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
+    const prepared: PreparedDraft[] = [];
+    await new Slices().each(drafts, (draft) => void prepared.push(this.#prepare(draft)));
+    return prepared;
+  }
+
+  /**
+   * Records what was prepared, however long ago: place and time are given now. All in one group, or none. Whoever prepared
+   * sees to it that nothing is recorded twice. Throws `IntakeError`.
+   */
+  recordAll(prepared: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
+    return this.#once.guard(prepared, () => this.#queue.push(prepared));
+  }
+
+  /** Throws `IntakeError` where so many more records would not be taken now. */
+  requireRoom(count: number): void {
+    this.#queue.requireRoom(count);
   }
 
   /** Signs no record any more; every caller is refused with this code. */
@@ -135,18 +156,14 @@ export class Intake implements AsyncDisposable {
     await this.#loop;
   }
 
-  #prepareAtOnce(drafts: readonly Draft[]): readonly PreparedDraft[] {
-    this.#queue.requireRoom(drafts.length);
+  #prepare(draft: Draft): PreparedDraft {
     const { node, vault, now } = this.#options;
-    return drafts.map((draft) => prepareDraft(draft, node, vault, now()));
+    return prepareDraft(draft, node, vault, now());
   }
 
   async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
     using _room = this.#queue.reserve(drafts.length);
-    const { node, vault, now } = this.#options;
-    const prepared: PreparedDraft[] = [];
-    await new Slices().each(drafts, (draft) => void prepared.push(prepareDraft(draft, node, vault, now())));
-    return prepared;
+    return this.prepareAll(drafts);
   }
 
   async #run(): Promise<void> {
@@ -285,7 +302,7 @@ function* groupRowParts(
   drafts: readonly PreparedDraft[],
   projections: readonly Projection[],
 ): Generator<readonly Operation[]> {
-  const { records, heads } = group;
+  const { records, heads, group: statement } = group;
   yield* groupOperationParts(group);
   yield payloadOperations(group.group.first, drafts);
   yield heads.operations();
@@ -293,7 +310,10 @@ function* groupRowParts(
     yield sourceRecordOperations(some);
     for (const projection of projections) yield some.flatMap(({ record }) => projection.rowsOf(record));
   }
-  for (const some of runsOf(drafts)) yield some.flatMap(({ draft, id }) => draft.besides?.(id) ?? []);
+  for (const some of runsOf(drafts)) {
+    yield some.flatMap(({ draft, id }) => draft.besides?.(id) ?? []);
+    yield some.flatMap(({ inGroup }) => inGroup?.(statement) ?? []);
+  }
 }
 
 function* runsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {

@@ -2,7 +2,7 @@ import { recordId } from '../../protocol/ids.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
-import type { Draft, PreparedDraft } from './draft.ts';
+import type { PreparedDraft } from './draft.ts';
 import { IntakeError } from './intake-error.ts';
 
 /** (account, key) → id of the record that a second identical request is pointed to. */
@@ -51,7 +51,7 @@ export class OnceGuard {
     return keys.map((key) => this.#running.get(key)).find((running) => running !== undefined);
   }
 
-  async #refuseSecond({ account, duplicateKey }: Draft): Promise<void> {
+  async #refuseSecond({ account, duplicateKey }: PreparedDraft['draft']): Promise<void> {
     if (duplicateKey === undefined) return;
     const existing = await duplicateTable.get(this.#store, account, duplicateKey);
     if (existing === undefined) return;
@@ -59,6 +59,6 @@ export class OnceGuard {
   }
 }
 
-function rowKey({ account, duplicateKey }: Draft): string | undefined {
+function rowKey({ account, duplicateKey }: PreparedDraft['draft']): string | undefined {
   return duplicateKey === undefined ? undefined : duplicateTable.key(account, duplicateKey);
 }

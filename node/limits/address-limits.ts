@@ -35,9 +35,9 @@ export class AddressLimits {
     return this.#windows.subjects;
   }
 
-  /** Counts one request of an address, as `clientAddress` gives it. Throws `LimitError`. */
-  admit(address: string): WindowState {
-    const window = this.#windows.take(addressKey(address), this.#limit, this.#now());
+  /** Counts a request of an address, as `clientAddress` gives it, for as many as it weighs. Throws `LimitError`. */
+  admit(address: string, requests = 1): WindowState {
+    const window = this.#windows.take(addressKey(address), this.#limit, this.#now(), requests);
     if (window.allowed) return window;
     throw new LimitError('rate-limited', `Without an API key, ${window.limit} requests a minute are free.`, {
       ...rateHeaders(window),

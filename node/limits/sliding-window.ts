@@ -60,14 +60,14 @@ export class SlidingWindow {
     return this.#stateOf(times, limit, now, (times?.count ?? 0) < limit);
   }
 
-  /** Takes a slot where one is free. */
-  take(subject: string, limit: number, at: number): WindowState {
+  /** Takes so many slots where they are free, or none. */
+  take(subject: string, limit: number, at: number, slots = 1): WindowState {
     const now = this.#advance(at);
     this.#forgetIdle(SWEPT_PER_REQUEST);
     const times = this.#own.get(subject) ?? this.#enter(subject);
     times.forgetUntil(now - this.#windowMs);
-    const allowed = times.count < limit;
-    if (allowed) times.add(now);
+    const allowed = times.count + slots <= limit;
+    if (allowed) for (let taken = 0; taken < slots; taken++) times.add(now);
     return this.#stateOf(times, limit, now, allowed);
   }
 

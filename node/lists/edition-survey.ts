@@ -1,6 +1,5 @@
-import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { Compile } from 'typebox/compile';
+import { WorkerError, WorkerPool } from '../worker-pool.ts';
 import { NAME_KINDS } from './contract.ts';
 import { type EditionFiles, readEditionEntries } from './edition-files.ts';
 import { ContentShape, type EditionContent } from './edition-manifest.ts';
@@ -14,7 +13,23 @@ const THREAD_MEMORY_MIB = 512;
 /** Longest reading of an edition. The largest real one takes two seconds on a small machine. In milliseconds. */
 const THREAD_MS = 120_000;
 
+/** Editions that are read at the same time. */
+const THREADS = 2;
+
+/** What a thread is told. */
+export interface SurveyOrder {
+  readonly directory: string;
+  readonly edition: EditionFiles;
+}
+
 const compiled = Compile(ContentShape);
+const SURVEYORS = new WorkerPool<SurveyOrder, unknown>({
+  script: new URL('./edition-survey-thread.ts', import.meta.url),
+  threads: THREADS,
+  heapMiB: THREAD_MEMORY_MIB,
+  orderMs: THREAD_MS,
+  endsWithOrder: true,
+});
 
 /**
  * What the files in the folder of an edition hold, all of them read to their end, without keeping the event loop. Throws
@@ -46,21 +61,13 @@ export async function survey(directory: string, edition: EditionFiles): Promise<
 export type SurveyAnswer = { readonly content: EditionContent } | { readonly code: string; readonly message: string };
 
 async function surveyedInThread(directory: string, edition: EditionFiles): Promise<EditionContent> {
-  const worker = new Worker(join(import.meta.dirname, 'edition-survey-thread.ts'), {
-    workerData: { directory, edition },
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MIB },
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const timer = setTimeout(() => reject(new ListError('too-large', 'it takes too long to read')), THREAD_MS);
-  worker.once('message', resolve);
-  worker.once('error', (error) => reject(new ListError('too-large', `it cannot be read: ${error.message}`, error)));
-  worker.once('exit', () => reject(new ListError('malformed', 'it cannot be read')));
   try {
-    return contentOf(await promise);
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
+    return contentOf(await SURVEYORS.run({ directory, edition }));
+  } catch (error) {
+    if (error instanceof ListError) throw error;
+    if (!(error instanceof WorkerError)) throw new ListError('too-large', `it cannot be read: ${String(error)}`, error);
+    if (error.code === 'ended') throw new ListError('malformed', 'it cannot be read');
+    throw new ListError('too-large', `it cannot be read: ${error.message}`, error);
   }
 }
 

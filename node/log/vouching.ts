@@ -8,6 +8,7 @@ import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
+import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { envelopeTable } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
@@ -211,7 +212,7 @@ export class Vouching implements AsyncDisposable {
     const { store } = this.#options;
     const { node } = decided;
     const context: ChainContext = {
-      suite: nativeSuite,
+      suite: checkedSuite,
       history: storedHistory(store, node),
       publicKeyOf: await this.#keys.upTo(node, index),
       rest: async () => {

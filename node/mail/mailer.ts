@@ -1,6 +1,6 @@
 import { createTransport, type NodemailerError, type SMTPTransportOptions, type Transporter } from 'nodemailer';
 import type { MailConfig } from './config.ts';
-import { ConnectionSlots } from './connection-slots.ts';
+import { BusyError, Semaphore } from '../semaphore.ts';
 import { isMailAddress } from './mail-address.ts';
 import { MailError } from './mail-error.ts';
 
@@ -64,7 +64,7 @@ class SmtpMailer implements Mailer {
   readonly #from: string;
   readonly #wholeMs: number;
   readonly #transport: Transporter;
-  readonly #slots = new ConnectionSlots(MAX_CONNECTIONS, MAX_WAITING);
+  readonly #slots = new Semaphore({ places: MAX_CONNECTIONS, waiting: MAX_WAITING });
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
 
@@ -86,6 +86,7 @@ class SmtpMailer implements Mailer {
       if (signal?.aborted) throw signal.reason;
       if (this.#closing.signal.aborted) throw new MailError('unreachable', 'the mailer is closed');
       if (limit.aborted) throw new MailError('unreachable', `the mail was not taken in ${this.#wholeMs} ms`);
+      if (thrown instanceof BusyError) throw new MailError('unreachable', 'too many mails are waiting');
       throw mailErrorOf(thrown);
     } finally {
       this.#underWay.delete(sending);
@@ -99,7 +100,7 @@ class SmtpMailer implements Mailer {
   }
 
   async #deliver({ to, subject, text }: Mail, signal: AbortSignal): Promise<void> {
-    using _slot = await this.#slots.take(signal);
+    using _slot = await this.#slots.enter(signal);
     await this.#transport.sendMail({
       from: { name: '', address: this.#from },
       to: { name: '', address: to },

@@ -1,8 +1,7 @@
-import type { JsonObject } from '../../protocol/json/value.ts';
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
-import type { BookedPayment, PaymentBook } from './payment-book.ts';
+import type { BookedPayment, MadeWork, PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
-import { isOpen, type PaymentRow } from './payment-tables.ts';
+import { isUncertain, type PaymentRow } from './payment-tables.ts';
 import type { SignedAuthorization, SoughtPayment } from './processor.ts';
 import type { Settler, Verdict } from './settler.ts';
 
@@ -35,21 +34,30 @@ export class Cashier {
    * Charges a payment that was verified and whose work is done. Resolves to its settled row. Throws `PaymentError` where
    * it did not come to that, and `StoreError` where nothing was begun.
    */
-  async charge(payment: BookedPayment, shown: ShownPayment, answer: JsonObject | undefined): Promise<PaymentRow> {
-    const row = await this.#book.beginSettling(payment, answer);
+  async charge(payment: BookedPayment, shown: ShownPayment, made: MadeWork): Promise<PaymentRow> {
+    const row = await this.#book.begin(payment, made);
     return this.#settle({ key: payment.key, row }, shown, false);
   }
 
-  /** The same for a payment whose settlement was begun and is open: what the chain does not tell is tried again. */
+  /** The same for a payment that was refused before, and whose work is held. */
+  async chargeHeld(payment: BookedPayment, shown: ShownPayment): Promise<PaymentRow> {
+    const row = await this.#book.beginAgain(payment);
+    return this.#settle({ key: payment.key, row }, shown, false);
+  }
+
+  /** The same for a payment of whose settlement nobody knows: what the chain does not tell is tried again. */
   async chargeAgain(payment: BookedPayment, shown: ShownPayment): Promise<PaymentRow> {
     const found = await this.#settler.look(soughtOf(payment));
     return found.kind === 'unknown' ? this.#settle(payment, shown, true) : this.#conclude(payment, found);
   }
 
-  /** What the chain says of a settlement that was begun. Resolves to the row after it. Throws `PaymentError`. */
-  async lookUp(payment: BookedPayment): Promise<PaymentRow> {
+  /**
+   * What the chain says of an open payment. Resolves to the row after it; undefined where it is over, and forgotten.
+   * Throws `PaymentError`.
+   */
+  async lookUp(payment: BookedPayment): Promise<PaymentRow | undefined> {
     const found = await this.#settler.look(soughtOf(payment));
-    const isNews = found.kind !== 'unknown' && (found.kind !== 'unpaid' || isOpen(payment.row));
+    const isNews = found.kind !== 'unknown' && (found.kind !== 'unpaid' || found.isOver || isUncertain(payment.row));
     return isNews ? this.#write(payment, found) : payment.row;
   }
 
@@ -60,18 +68,20 @@ export class Cashier {
 
   async #conclude(payment: BookedPayment, verdict: Verdict): Promise<PaymentRow> {
     const row = await this.#write(payment, verdict);
-    if (verdict.kind === 'paid') return row;
+    if (verdict.kind === 'paid' && row !== undefined) return row;
     throw refusalOf(verdict);
   }
 
   /** What cannot be written stays open: the chain will say the same again. */
-  async #write(payment: BookedPayment, verdict: Verdict): Promise<PaymentRow> {
+  async #write(payment: BookedPayment, verdict: Verdict): Promise<PaymentRow | undefined> {
     try {
       switch (verdict.kind) {
         case 'paid':
           return await this.#book.settled(payment, verdict.transaction);
         case 'unpaid':
-          return await this.#book.unpaid(payment, verdict.reason);
+          if (!verdict.isOver) return await this.#book.unpaid(payment, verdict.reason);
+          await this.#book.forget(payment);
+          return undefined;
         case 'burnt':
           return await this.#book.burnt(payment, verdict.reason);
         case 'unknown':
@@ -83,8 +93,8 @@ export class Cashier {
   }
 }
 
-function refusalOf(verdict: Exclude<Verdict, { kind: 'paid' }>): PaymentError {
-  if (verdict.kind === 'unknown') return new PaymentError('outcome-unknown');
+function refusalOf(verdict: Verdict): PaymentError {
+  if (verdict.kind === 'unknown' || verdict.kind === 'paid') return new PaymentError('outcome-unknown');
   if (verdict.kind === 'unpaid' && verdict.isTemporary) return new PaymentError('unavailable', verdict.reason);
   return new PaymentError('settlement-failed', verdict.reason);
 }

@@ -1,31 +1,42 @@
-import { isRecordId, type RecordId } from '../../protocol/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
+import type { RecordId } from '../../protocol/ids.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { Settlement } from '../../protocol/payments/settlement.ts';
+import type { PreparedDraft } from '../intake/draft.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
+import type { Table } from '../store/table.ts';
+import { type AnswerDraft, answerDraft } from './answer-draft.ts';
 import { HeldDamagedError, type HeldVault } from './held-vault.ts';
 import { keyParts, type PaymentKey, keyText, readKeyParts } from './payment-key.ts';
 import {
   type IdentifierRow,
   isOpen,
   paymentAnswerTable,
+  paymentDraftTable,
   paymentEndTable,
   paymentIdentifierTable,
   paymentOpenTable,
   type PaymentRow,
   paymentTable,
-  paymentWorkTable,
-  unpaidRecordTable,
+  paymentUnpublishedTable,
+  type Publication,
 } from './payment-tables.ts';
+import {
+  preparedIds,
+  preparedOperations,
+  preparedRemovals,
+  preparedRow,
+  readPrepared,
+  seedRemovals,
+} from './prepared-rows.ts';
 import type { SettlementLedger } from './settlement-ledger.ts';
 
-/** What the work of a payment left behind, so that a later attempt has the same records and the same answer. */
-export interface KeptWork {
-  readonly records: readonly RecordId[];
-  /** What the answer needs beside the records. */
-  readonly kept: JsonObject;
+/** What the work of a paid call came to: the answer, and the records that are made once it is settled. */
+export interface MadeWork {
+  readonly answer: AnswerDraft;
+  readonly prepared: readonly PreparedDraft[];
 }
 
 export interface PaymentBookOptions {
@@ -37,8 +48,10 @@ export interface PaymentBookOptions {
 
 /** How long an answer is held for those who ask again. In milliseconds. */
 export const HELD_MS = 7 * 86_400_000;
+/** After its last second an authorization is over for the chain, whose newest blocks may be replaced. In milliseconds. */
+export const OVER_MARGIN_MS = 10_000;
 
-/** A payment as it stands on the disk. */
+/** A payment as it stands on the disk, or is about to. */
 export interface BookedPayment {
   readonly key: PaymentKey;
   readonly row: PaymentRow;
@@ -60,58 +73,70 @@ export class PaymentBook {
   }
 
   /** The answer that is held for a payment; undefined where none is, or no more. */
-  async answerOf(key: PaymentKey): Promise<JsonObject | undefined> {
+  async answerOf(key: PaymentKey): Promise<AnswerDraft | undefined> {
     const sealed = await paymentAnswerTable.get(this.#options.store, ...keyParts(key));
-    return sealed && this.#open(paymentAnswerTable.key(...keyParts(key)), sealed);
+    return sealed && answerDraft(this.#open(paymentAnswerTable.key(...keyParts(key)), sealed));
   }
 
-  /** The records that were made for a payment that is not settled; undefined where there are none. */
-  async workOf(key: PaymentKey): Promise<KeptWork | undefined> {
-    const sealed = await paymentWorkTable.get(this.#options.store, ...keyParts(key));
-    return sealed && keptWork(this.#open(paymentWorkTable.key(...keyParts(key)), sealed));
+  /** The records that are prepared for a payment. Throws `HeldDamagedError`. */
+  async preparedOf({ key, row }: BookedPayment): Promise<readonly PreparedDraft[]> {
+    const prepared = await readPrepared(this.#options.store, key);
+    if (prepared.length === row.drafts) return prepared;
+    throw new HeldDamagedError(`of ${row.drafts} prepared records ${prepared.length} are there`);
+  }
+
+  /** Id of the first of them; undefined where there are none. */
+  async firstPrepared(key: PaymentKey): Promise<RecordId | undefined> {
+    const first = await paymentDraftTable.get(this.#options.store, ...keyParts(key), 0);
+    return first && preparedRow(first).id;
   }
 
   identified(payer: WalletAddress, identifier: string): Promise<IdentifierRow | undefined> {
     return paymentIdentifierTable.get(this.#options.store, payer, identifier);
   }
 
-  /** Payments whose settlement is open, in order of their keys. */
-  async openKeys(after: PaymentKey | undefined, limit: number): Promise<PaymentKey[]> {
-    const keys: PaymentKey[] = [];
-    const range = after === undefined ? { limit } : { limit, after: keyText(after) };
-    for await (const [parts] of paymentOpenTable.under(this.#options.store, [], range)) {
-      const key = readKeyParts(parts);
-      if (key !== undefined) keys.push(key);
-    }
-    return keys;
+  /** Payments that are open, in order of their keys. */
+  openKeys(after: PaymentKey | undefined, limit: number): Promise<PaymentKey[]> {
+    return this.#keysOf(paymentOpenTable, after, limit);
+  }
+
+  /** Payments that are settled and not published, in order of their keys. */
+  unpublishedKeys(after: PaymentKey | undefined, limit: number): Promise<PaymentKey[]> {
+    return this.#keysOf(paymentUnpublishedTable, after, limit);
   }
 
   /** A payment of which nothing is on the disk yet. */
-  fresh(facts: Omit<PaymentRow, 'state' | 'attempts' | 'ends' | 'settlement' | 'reason'>): PaymentRow {
-    return { ...facts, state: 'unpaid', attempts: 0, ends: this.#heldUntil(), settlement: null, reason: null };
-  }
-
-  /** The rows that leave work with its payment. They belong into the write of the work's records. */
-  keepOperations({ key, row }: BookedPayment, work: KeptWork): Operation[] {
-    const sealed = this.#seal(paymentWorkTable.key(...keyParts(key)), { ...work });
-    return [
-      ...moved(key, undefined, row),
-      paymentWorkTable.put(keyParts(key), sealed),
-      ...work.records.map((record) => unpaidRecordTable.put([record], keyText(key))),
-    ];
+  fresh(
+    facts: Omit<PaymentRow, 'state' | 'attempts' | 'drafts' | 'ends' | 'settlement' | 'publication' | 'reason'>,
+  ): PaymentRow {
+    const nothing = { drafts: 0, ends: null, settlement: null, publication: null, reason: null };
+    return { ...facts, ...nothing, state: 'settling', attempts: 1 };
   }
 
   /**
-   * From here on the payment may be settled. `answer`: what is then given for it; left out where it is held already.
-   * Crash order: the answer is on the disk before anyone is asked to move the value.
+   * Where the work was just made: from here on the payment may be settled. Crash order: answer and prepared records are on
+   * the disk before anyone is asked to move the value, and before this nothing of the payment is.
    */
-  async beginSettling({ key, row }: BookedPayment, answer?: JsonObject): Promise<PaymentRow> {
-    const after: PaymentRow = { ...row, state: 'settling', attempts: row.attempts + 1, ends: null, reason: null };
-    const held = answer && this.#seal(paymentAnswerTable.key(...keyParts(key)), answer);
+  async begin({ key, row }: BookedPayment, { answer, prepared }: MadeWork): Promise<PaymentRow> {
+    const after: PaymentRow = { ...row, state: 'settling', drafts: prepared.length };
+    const { identifier, request } = after;
+    await this.#options.store.write([
+      ...moved(key, undefined, after),
+      ...(await preparedOperations(key, prepared)),
+      paymentAnswerTable.put(keyParts(key), this.#seal(paymentAnswerTable.key(...keyParts(key)), { ...answer })),
+      ...(identifier === null
+        ? []
+        : [paymentIdentifierTable.put([key.payer, identifier], { request, payment: keyText(key) })]),
+    ]);
+    return after;
+  }
+
+  /** The same for a payment whose settlement was refused before: its work is held. */
+  async beginAgain({ key, row }: BookedPayment): Promise<PaymentRow> {
+    const after: PaymentRow = { ...row, state: 'settling', attempts: row.attempts + 1, reason: null };
     const { identifier, request } = after;
     await this.#options.store.write([
       ...moved(key, row, after),
-      ...(held === undefined ? [] : [paymentAnswerTable.put(keyParts(key), held)]),
       ...(identifier === null
         ? []
         : [paymentIdentifierTable.put([key.payer, identifier], { request, payment: keyText(key) })]),
@@ -121,42 +146,89 @@ export class PaymentBook {
 
   /** The payee has the money: one write with the line of the settlement ledger. */
   async settled({ key, row }: BookedPayment, transaction: string): Promise<PaymentRow> {
-    const work = await this.workOf(key);
     const { network, asset, payer, nonce } = key;
     const { amount, payTo, service } = row;
-    const ends = this.#heldUntil();
+    const isWhole = row.drafts === 0;
+    const ends = isWhole ? this.#now() + HELD_MS : null;
     const after = ({ seq }: Pick<Settlement, 'seq'>): PaymentRow => ({
       ...row,
-      state: 'settled',
+      state: isWhole ? 'published' : 'settled',
       ends,
       settlement: { seq, transaction },
       reason: null,
     });
     const facts = { amount, asset, network, nonce, payTo, payer, service, transaction };
-    const settlement = await this.#options.ledger.append(facts, (line) => [
-      ...moved(key, row, after(line)),
-      paymentWorkTable.del(...keyParts(key)),
-      ...(work?.records ?? []).map((record) => unpaidRecordTable.del(record)),
-    ]);
+    const settlement = await this.#options.ledger.append(facts, (line) => moved(key, row, after(line)));
     return after(settlement);
   }
 
-  /** Nothing was charged. What was made is held for the same signature. */
-  unpaid(payment: BookedPayment, reason: string): Promise<PaymentRow> {
-    return this.#move(payment, { ...payment.row, state: 'unpaid', ends: this.#heldUntil(), reason }, []);
+  /** A settled payment as it is once its records are made. */
+  afterPublication({ row }: BookedPayment, publication: Publication): PaymentRow {
+    return { ...row, state: 'published', ends: this.#now() + HELD_MS, publication };
   }
 
-  /** Nothing was charged, and never can be. The records that were made for it stay unpaid. */
-  burnt(payment: BookedPayment, reason: string): Promise<PaymentRow> {
-    const parts = keyParts(payment.key);
-    return this.#move(payment, { ...payment.row, state: 'burnt', ends: null, reason }, [
-      paymentAnswerTable.del(...parts),
-      paymentWorkTable.del(...parts),
+  /** The rows by which a payment is published. They belong into the write of its records. */
+  publishOperations({ key, row }: BookedPayment, after: PaymentRow): Operation[] {
+    return [...moved(key, row, after), ...preparedRemovals(key, row.drafts)];
+  }
+
+  /** For records that were made before, and taken back from other members: they have no payload, so their keys go. */
+  async publishedBefore(payment: BookedPayment, publication: Publication): Promise<PaymentRow> {
+    const after = this.afterPublication(payment, publication);
+    const seeds = seedRemovals(await preparedIds(this.#options.store, payment.key));
+    await this.#options.store.write([...this.publishOperations(payment, after), ...seeds]);
+    return after;
+  }
+
+  /** Nothing was charged. What was made is held for the same signature, for as long as it can pay. */
+  unpaid(payment: BookedPayment, reason: string): Promise<PaymentRow> {
+    return this.#move(payment, { ...payment.row, state: 'unpaid', reason }, []);
+  }
+
+  /** Nothing was charged, and never can be: what was prepared goes, and nobody ever learns of it. */
+  async burnt(payment: BookedPayment, reason: string): Promise<PaymentRow> {
+    const ends = payment.row.validBefore * 1_000 + OVER_MARGIN_MS;
+    return this.#move(payment, { ...payment.row, state: 'burnt', ends, reason }, [
+      paymentAnswerTable.del(...keyParts(payment.key)),
+      ...(await this.#preparedRemovals(payment)),
     ]);
   }
 
   unknown(payment: BookedPayment): Promise<PaymentRow> {
-    return this.#move(payment, { ...payment.row, state: 'unknown', ends: null }, []);
+    return this.#move(payment, { ...payment.row, state: 'unknown' }, []);
+  }
+
+  /** Nothing was charged, the authorization is over, and nothing is left of the payment. */
+  async forget(payment: BookedPayment): Promise<void> {
+    const { key, row } = payment;
+    const parts = keyParts(key);
+    const named = row.identifier === null ? undefined : await this.identified(key.payer, row.identifier);
+    await this.#options.store.write([
+      ...(await this.#preparedRemovals(payment)),
+      paymentTable.del(...parts),
+      paymentOpenTable.del(...parts),
+      paymentAnswerTable.del(...parts),
+      ...(row.ends === null ? [] : [paymentEndTable.del(row.ends, ...parts)]),
+      ...(row.identifier !== null && named?.payment === keyText(key)
+        ? [paymentIdentifierTable.del(key.payer, row.identifier)]
+        : []),
+    ]);
+  }
+
+  /** The end of what is held: the answer of a published payment, and all that is left of a burnt one. */
+  async endHeld(payment: BookedPayment, end: number): Promise<void> {
+    const parts = keyParts(payment.key);
+    if (payment.row.ends === end && payment.row.state === 'burnt') return this.forget(payment);
+    const isEnd = payment.row.ends === end;
+    await this.#options.store.write([
+      paymentEndTable.del(end, ...parts),
+      ...(isEnd ? [paymentAnswerTable.del(...parts)] : []),
+    ]);
+  }
+
+  async #preparedRemovals({ key, row }: BookedPayment): Promise<Operation[]> {
+    const ids = await preparedIds(this.#options.store, key);
+    return [...preparedRemovals(key, row.drafts), ...seedRemovals(ids)];
   }
 
   async #move({ key, row }: BookedPayment, after: PaymentRow, besides: readonly Operation[]): Promise<PaymentRow> {
@@ -164,8 +236,18 @@ export class PaymentBook {
     return after;
   }
 
-  #heldUntil(): number {
-    return this.#options.now() + HELD_MS;
+  async #keysOf(table: Table<string>, after: PaymentKey | undefined, limit: number): Promise<PaymentKey[]> {
+    const keys: PaymentKey[] = [];
+    const range = after === undefined ? { limit } : { limit, after: keyText(after) };
+    for await (const [parts] of table.under(this.#options.store, [], range)) {
+      const key = readKeyParts(parts);
+      if (key !== undefined) keys.push(key);
+    }
+    return keys;
+  }
+
+  #now(): number {
+    return this.#options.now();
   }
 
   #seal(row: string, value: object): Uint8Array {
@@ -179,24 +261,17 @@ export class PaymentBook {
   }
 }
 
-/** A payment's row and the rows by which it is found: those of its open settlement, and of the end of what is held. */
+/** A payment's row and the rows by which it is found: while it is open, while it is unpublished, and when what is held ends. */
 function moved(key: PaymentKey, before: PaymentRow | undefined, after: PaymentRow): Operation[] {
   const parts = keyParts(key);
   const operations = [paymentTable.put(parts, after)];
   if (isOpen(after)) operations.push(paymentOpenTable.put(parts, ''));
   else if (before !== undefined && isOpen(before)) operations.push(paymentOpenTable.del(...parts));
+  if (after.state === 'settled') operations.push(paymentUnpublishedTable.put(parts, ''));
+  else if (before?.state === 'settled') operations.push(paymentUnpublishedTable.del(...parts));
   if (before !== undefined && before.ends !== null && before.ends !== after.ends) {
     operations.push(paymentEndTable.del(before.ends, ...parts));
   }
   if (after.ends !== null) operations.push(paymentEndTable.put([after.ends, ...parts], ''));
   return operations;
-}
-
-/** Work as it was sealed. Throws `HeldDamagedError` on anything else. */
-export function keptWork({ records, kept }: JsonObject): KeptWork {
-  if (records !== undefined && isJsonArray(records) && isJsonObject(kept)) {
-    const ids = records.filter((id) => typeof id === 'string').filter(isRecordId);
-    if (ids.length === records.length) return { records: ids, kept };
-  }
-  throw new HeldDamagedError('the work of a payment holds something else');
 }

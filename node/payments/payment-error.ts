@@ -13,6 +13,8 @@ export type PaymentErrorCode =
   | 'unavailable'
   /** It is not known whether the payment was settled: the same signature finds out. */
   | 'outcome-unknown'
+  /** The payment is settled and its records are not made yet: the same signature is answered once they are. */
+  | 'not-published'
   /** The wallet has too many calls under way. */
   | 'wallet-busy'
   /** The node has too many calls under way. */

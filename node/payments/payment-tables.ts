@@ -2,16 +2,21 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { PAYMENT_IDENTIFIER_PATTERN } from '../../protocol/payments/identifier.ts';
 import { AtomicAmountShape, TransactionShape, WalletAddressShape } from '../../protocol/payments/settlement.ts';
-import { Closed, CountShape, OrdinalShape, OrNull, Sha256Shape } from '../../protocol/shapes.ts';
+import { Closed, CountShape, OrdinalShape, OrNull, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';
 import { bytesCodec, jsonCodec, Table, textCodec } from '../store/table.ts';
 
 /**
- * `unpaid`: nothing was charged and the same signature can still pay. `settling`: a settlement was begun, and what came of
- * it is not on record. `unknown`: it has ended without anyone knowing. `settled`: the payee has the money. `burnt`: the
+ * `settling`: a settlement was begun, and what came of it is not on record. `unknown`: it has ended without anyone
+ * knowing. `unpaid`: it was refused, nothing was charged, and the same signature can still pay. `settled`: the payee has
+ * the money, and the records are not made yet. `published`: they are, and the answer is complete. `burnt`: the
  * authorization was spent on something else. Before the first of these a payment is in memory alone: a crash forgets it,
- * and it can be made again.
+ * and it can be made again. One that is over unpaid is deleted, with all that was prepared for it.
  */
-const PAYMENT_STATES = ['unpaid', 'settling', 'unknown', 'settled', 'burnt'] as const;
+const PAYMENT_STATES = ['settling', 'unknown', 'unpaid', 'settled', 'published', 'burnt'] as const;
+
+const PublicationShape = Closed({ submittedAt: TimestampShape, groupRoot: Sha256Shape });
+/** When and where the records of a payment came into the order of records. */
+export type Publication = Readonly<Static<typeof PublicationShape>>;
 
 const PaymentRowShape = Closed({
   state: Type.Enum([...PAYMENT_STATES]),
@@ -28,11 +33,15 @@ const PaymentRowShape = Closed({
   since: CountShape,
   identifier: OrNull(Type.String({ pattern: PAYMENT_IDENTIFIER_PATTERN })),
   /** Settlements begun. */
-  attempts: CountShape,
-  /** When what is held for the payment is let go of, in epoch milliseconds; null while a settlement is open. */
+  attempts: OrdinalShape,
+  /** Records that are prepared for it, or were. */
+  drafts: CountShape,
+  /** When what is held for the payment is let go of, in epoch milliseconds; null while it is neither published nor burnt. */
   ends: OrNull(CountShape),
-  /** Place in the settlement ledger, and the transaction; null unless settled. */
+  /** Place in the settlement ledger, and the transaction; null before the payee has the money. */
   settlement: OrNull(Closed({ seq: OrdinalShape, transaction: TransactionShape })),
+  /** Null unless published; also where the answer came without a record. */
+  publication: OrNull(PublicationShape),
   /** Why the last settlement came to nothing. */
   reason: OrNull(Type.String({ minLength: 1, maxLength: 128 })),
 });
@@ -44,17 +53,19 @@ export type IdentifierRow = Readonly<Static<typeof IdentifierRowShape>>;
 const compiledPayment = Compile(PaymentRowShape);
 const compiledIdentifier = Compile(IdentifierRowShape);
 
-/** (network, asset, payer, nonce) → what became of the authorization. Never deleted. */
+/** (network, asset, payer, nonce) → what became of the authorization. Of a published one never deleted. */
 export const paymentTable = new Table(
   'payment',
   jsonCodec((value: unknown): value is PaymentRow => compiledPayment.Check(value)),
 );
-/** (the same) → nothing. A row for each payment whose settlement is open. */
+/** (the same) → nothing. A row for each payment that is open. */
 export const paymentOpenTable = new Table('payment-open', textCodec);
-/** (the same) → the answer, sealed. Written before the settlement is begun. */
+/** (the same) → nothing. A row for each payment that is settled, and whose records are still to be made. */
+export const paymentUnpublishedTable = new Table('payment-unpublished', textCodec);
+/** (the same) → the answer as the work left it, sealed. Written before the settlement is begun. */
 export const paymentAnswerTable = new Table('payment-answer', bytesCodec);
-/** (the same) → records made for it and what its answer needs beside them, sealed. In the records' own write. */
-export const paymentWorkTable = new Table('payment-work', bytesCodec);
+/** (the same, place among its records) → a record that is prepared for it: see `prepared-rows.ts`. */
+export const paymentDraftTable = new Table('payment-draft', bytesCodec);
 /** (epoch milliseconds, the same) → nothing: what is held for the payment ends then. */
 export const paymentEndTable = new Table('payment-end', textCodec);
 /** (payer, identifier) → the payment that was made under it. */
@@ -62,10 +73,13 @@ export const paymentIdentifierTable = new Table(
   'payment-identifier',
   jsonCodec((value: unknown): value is IdentifierRow => compiledIdentifier.Check(value)),
 );
-/** (record id) → the payment that it was made for, which is not settled. Such a record is shown to nobody. */
-export const unpaidRecordTable = new Table('payment-unpaid', textCodec);
 
-/** Whether what came of a settlement is still to be found out. */
-export function isOpen({ state }: Pick<PaymentRow, 'state'>): boolean {
+/** Whether a settlement was begun of which nobody knows what came of it. */
+export function isUncertain({ state }: Pick<PaymentRow, 'state'>): boolean {
   return state === 'settling' || state === 'unknown';
+}
+
+/** Whether the authorization is neither spent nor over, as far as is known: it may still be settled, or have been. */
+export function isOpen(row: Pick<PaymentRow, 'state'>): boolean {
+  return isUncertain(row) || row.state === 'unpaid';
 }

@@ -3,28 +3,29 @@ import type { Store } from '../store/store.ts';
 import { Rounds } from '../rounds.ts';
 import type { PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
-import type { PaymentKey } from './payment-key.ts';
-import { paymentAnswerTable, paymentEndTable, paymentWorkTable } from './payment-tables.ts';
+import { type PaymentKey, readKeyParts } from './payment-key.ts';
+import { paymentEndTable } from './payment-tables.ts';
 import type { Payments } from './payments.ts';
 
 export interface PaymentUpkeepOptions {
   readonly store: Store;
-  readonly book: Pick<PaymentBook, 'openKeys'>;
-  readonly payments: Pick<Payments, 'reconcile'>;
+  readonly book: Pick<PaymentBook, 'openKeys' | 'unpublishedKeys'>;
+  readonly payments: Pick<Payments, 'reconcile' | 'end'>;
   readonly now: () => number;
   readonly log: Logger;
 }
 
 /** Pause between two looks. In milliseconds. */
 const LOOK_MS = 15_000;
-/** Open settlements that the chain is asked for side by side. */
+/** Open payments that are looked after side by side. */
 const RECONCILED_TOGETHER = 8;
-/** Ends of one write. */
+/** Ends that are read at once. */
 const ENDED_TOGETHER = 256;
 
 /**
- * What becomes of payments that nobody asks for: open settlements, those that a crash left first of all, are found out on
- * the chain, and answers are let go of when their time is up. Costs what is open or due, however long the history.
+ * What becomes of payments that nobody asks for: open ones, those that a crash left first of all, are found out on the
+ * chain; records of settled ones are made; and what is held is let go of when its time is up. Costs what is open or due,
+ * however long the history.
  */
 export class PaymentUpkeep implements AsyncDisposable {
   readonly #options: PaymentUpkeepOptions;
@@ -49,19 +50,20 @@ export class PaymentUpkeep implements AsyncDisposable {
   }
 
   async #look(): Promise<void> {
-    const { log } = this.#options;
+    const { log, book } = this.#options;
     try {
-      await this.#reconcileOpen();
+      await this.#reconcileAll((after) => book.unpublishedKeys(after, RECONCILED_TOGETHER));
+      await this.#reconcileAll((after) => book.openKeys(after, RECONCILED_TOGETHER));
       await this.#endDue();
     } catch (error) {
       log.error({ err: error }, 'payments could not be looked after; trying again');
     }
   }
 
-  async #reconcileOpen(): Promise<void> {
+  async #reconcileAll(next: (after: PaymentKey | undefined) => Promise<readonly PaymentKey[]>): Promise<void> {
     let after: PaymentKey | undefined;
     while (!this.#rounds.signal.aborted) {
-      const keys = await this.#options.book.openKeys(after, RECONCILED_TOGETHER);
+      const keys = await next(after);
       after = keys.at(-1);
       if (after === undefined) return;
       await Promise.all(keys.map((key) => this.#reconcile(key)));
@@ -69,17 +71,23 @@ export class PaymentUpkeep implements AsyncDisposable {
   }
 
   async #reconcile(key: PaymentKey): Promise<void> {
+    await this.#attempt(key, () => this.#options.payments.reconcile(key));
+  }
+
+  /** Whether it went well. One payment that cannot be looked after holds up no other. */
+  async #attempt({ payer, nonce }: PaymentKey, work: () => Promise<void>): Promise<boolean> {
     try {
-      await this.#options.payments.reconcile(key);
+      await work();
+      return true;
     } catch (error) {
-      if (!(error instanceof PaymentError)) throw error;
-      this.#options.log.warn({ err: error.cause ?? error, payer: key.payer }, 'a settlement could not be written down');
+      const err = error instanceof PaymentError ? (error.cause ?? error) : error;
+      this.#options.log.warn({ err, payer, nonce }, 'a payment could not be brought to its end; trying again');
+      return false;
     }
   }
 
-  /** The payments stay: what is let go of is what was held for them. */
   async #endDue(): Promise<void> {
-    const { store, now } = this.#options;
+    const { store, now, payments } = this.#options;
     const at = now();
     while (!this.#rounds.signal.aborted) {
       const due: string[][] = [];
@@ -88,13 +96,13 @@ export class PaymentUpkeep implements AsyncDisposable {
         due.push(parts);
       }
       if (due.length === 0) return;
-      await store.write(
-        due.flatMap(([end = '', ...key]) => [
-          paymentEndTable.del(end, ...key),
-          paymentAnswerTable.del(...key),
-          paymentWorkTable.del(...key),
-        ]),
-      );
+      let isWhole = true;
+      for (const [end = '', ...parts] of due) {
+        const key = readKeyParts(parts);
+        if (key === undefined) await store.write([paymentEndTable.del(end, ...parts)]);
+        else isWhole = (await this.#attempt(key, () => payments.end(key, Number(end)))) && isWhole;
+      }
+      if (!isWhole) return;
     }
   }
 }

@@ -1,73 +1,30 @@
-import type { Sha256Hash } from '../../protocol/hash.ts';
-import type { JsonObject } from '../../protocol/json/value.ts';
-import { type Payment, type WalletAddress, walletAddress } from '../../protocol/payments/payment.ts';
-import type { ServiceName } from '../../protocol/payments/prices.ts';
-import { type PaymentRequirements, termsFault, timeFault } from '../../protocol/payments/terms.ts';
-import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
+import { walletAddress } from '../../protocol/payments/payment.ts';
+import type { Intake } from '../intake/intake.ts';
 import { Lanes } from '../lanes.ts';
+import { type AnswerDraft, completeAnswer } from './answer-draft.ts';
 import type { CallsUnderWay } from './calls-under-way.ts';
 import type { Cashier, ShownPayment } from './cashier.ts';
-import { type Flight, Flights, type IsWanted } from './flights.ts';
+import { type Flight, Flights } from './flights.ts';
 import { Interest } from './interest.ts';
-import { PaidRecording, type PaidRecordingOptions } from './paid-recording.ts';
-import type { BookedPayment, PaymentBook } from './payment-book.ts';
+import type { Standing } from './open-authorizations.ts';
+import { PaidRecording } from './paid-recording.ts';
+import type { Offer, Order, PaidAnswer, PaidOutcome, PaidRequest, Receipt, Work } from './paid-request.ts';
+import type { PaymentAdmission } from './payment-admission.ts';
+import { type BookedPayment, type MadeWork, OVER_MARGIN_MS, type PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText, paymentKey, readKeyText } from './payment-key.ts';
-import type { PaymentLimits } from './payment-limits.ts';
-import { isOpen, type PaymentRow } from './payment-tables.ts';
-import type { SignedAuthorization } from './processor.ts';
+import { isOpen, isUncertain, type PaymentRow } from './payment-tables.ts';
+import type { Publisher } from './publisher.ts';
 import type { Settler } from './settler.ts';
-
-/** A call that shows a payment. */
-export interface PaidRequest {
-  readonly service: ServiceName;
-  readonly payment: Payment & Pick<SignedAuthorization, 'listing'>;
-  readonly terms: PaymentRequirements;
-  /** Hash of method, path, query and body: an authorization pays for one of these. */
-  readonly request: Sha256Hash;
-  /** Hash of authorization, signature and identifier. */
-  readonly proof: Sha256Hash;
-  readonly isWanted: IsWanted;
-}
-
-/** What a paid call did. `charged: false`: it came to nothing that is worth its price, and is not charged. */
-export interface PaidAnswer {
-  readonly body: JsonObject;
-  readonly charged?: false;
-}
-
-/**
- * Does what is paid for. What it throws is not charged, and the payment stays as good as it was. The signal is aborted,
- * with `PaymentError` `abandoned`, when nobody waits for the answer any more: work that throws that reason gives up, and
- * whoever came meanwhile with the same call begins anew.
- */
-export type Work = (recording: PaidRecording, signal: AbortSignal) => Promise<PaidAnswer>;
-
-/** That the payee was paid. */
-export interface Receipt {
-  readonly payer: WalletAddress;
-  readonly amount: AtomicAmount;
-  readonly asset: string;
-  readonly network: string;
-  readonly transaction: string;
-}
-
-export interface PaidOutcome {
-  readonly body: JsonObject;
-  /** Null where the call was not charged. */
-  readonly receipt: Receipt | null;
-  /** Whether this is the answer of an earlier call. */
-  readonly isReplay: boolean;
-}
 
 export interface PaymentsOptions {
   readonly book: PaymentBook;
   readonly cashier: Cashier;
-  readonly settler: Settler;
-  readonly limits: Pick<PaymentLimits, 'admitWallet'>;
-  readonly underWay: CallsUnderWay;
-  readonly intake: PaidRecordingOptions['intake'];
-  readonly recordOf: PaidRecordingOptions['recordOf'];
+  readonly settler: Pick<Settler, 'isReady'>;
+  readonly publisher: Publisher;
+  readonly admission: PaymentAdmission;
+  readonly underWay: Pick<CallsUnderWay, 'enter'>;
+  readonly intake: Pick<Intake, 'prepareAll' | 'requireRoom'>;
   readonly now: () => number;
 }
 
@@ -77,10 +34,10 @@ type CallFlight = Flight<PaidOutcome | undefined>;
 const MAX_TWINS = 64;
 
 /**
- * Sells answers. Of each authorization: its work is done once, its value is moved at most once and never without the
- * answer being on the disk, and the answer is given to whoever shows the same signature with the same request, whatever
- * stopped in between. One flight at a time works on an authorization; those who come meanwhile with the same call wait
- * for its answer.
+ * Sells answers. Of each authorization: its work is done once and prepared in private, its value is moved at most once and
+ * never without answer and records being on the disk, the records are made once it is moved and never otherwise, and the
+ * answer is given to whoever shows the same signature with the same request, whatever stopped in between. One flight at a
+ * time works on an authorization; those who come meanwhile with the same call wait for its answer.
  */
 export class Payments {
   readonly #options: PaymentsOptions;
@@ -96,17 +53,36 @@ export class Payments {
     return this.#options.settler.isReady;
   }
 
+  /** Whether a payment was taken on before, by whoever shows it: then its answer is owed, or being found out. */
+  async isTakenOn(offer: Offer): Promise<boolean> {
+    const key = keyOf(offer);
+    return this.#isUnderWay(key, offer) || (await this.#options.book.read(key))?.proof === offer.proof;
+  }
+
   /**
-   * Answers a call. Throws `PaymentError`, `LimitError`, `StoreError` and what the work throws: then nothing was charged,
-   * unless it is `outcome-unknown`.
+   * Lets a payment in whose payer has signed it, for one call, until it is disposed: before anything else of the call is
+   * looked at. Throws `PaymentError` and `LimitError`.
    */
-  async take(call: PaidRequest, work: Work): Promise<PaidOutcome> {
+  async admit(offer: Offer): Promise<Disposable> {
+    const { book, admission } = this.#options;
+    const key = keyOf(offer);
+    const row = await book.read(key);
+    if (row === undefined) return admission.enter(key, offer, this.#isUnderWay(key, offer));
+    if (row.proof !== offer.proof) throw new PaymentError('refused', 'signature_differs');
+    return new DisposableStack();
+  }
+
+  /**
+   * Answers a call whose payment was admitted. Throws `PaymentError`, `IntakeError`, `StoreError` and what order and work
+   * throw: then nothing was charged, unless it is `outcome-unknown` or `not-published`.
+   */
+  async take(call: PaidRequest, order: Order): Promise<PaidOutcome> {
     using _place = this.#options.underWay.enter();
-    const key = paymentKey(call.payment.authorization, call.terms);
+    const key = keyOf(call);
     const name = keyText(key);
     for (;;) {
       const twin = this.#flights.get(name);
-      const flight = twin ?? this.#flights.begin(name, call, (own) => this.#run(key, call, work, own));
+      const flight = twin ?? this.#begin(key, call, (own) => this.#run(key, call, order, own));
       const outcome = twin === undefined ? await flight.join(call.isWanted) : await joinTwin(twin, call);
       if (outcome !== undefined) return outcome;
       if (twin === undefined) throw new PaymentError('abandoned');
@@ -114,15 +90,23 @@ export class Payments {
   }
 
   /**
-   * Finds out what came of a settlement that was begun and is not known to have come to anything. Where somebody is about
-   * the payment already, it is left to him. Throws `PaymentError`.
+   * Brings a payment further that nobody asks for: finds out what came of an open one, and makes the records of a settled
+   * one. Where somebody is about the payment already, it is left to him. Throws `PaymentError`.
    */
   async reconcile(key: PaymentKey): Promise<void> {
+    // What was refused is asked for once it is over: until then its payer may still show it.
+    const isDue = (row: PaymentRow) =>
+      row.state !== 'unpaid' || this.#options.now() >= row.validBefore * 1_000 + OVER_MARGIN_MS;
+    await this.#bringOn(key, isDue);
+  }
+
+  /** Lets go of what is held for a payment until then. `end`: in epoch milliseconds. */
+  async end(key: PaymentKey, end: number): Promise<void> {
     const name = keyText(key);
-    if (this.#flights.get(name) !== undefined) return;
-    const flight = this.#flights.begin(name, null, async () => {
+    for (let busy = this.#flights.get(name); busy !== undefined; busy = this.#flights.get(name)) await busy.over();
+    const flight = this.#begin(key, null, async () => {
       const row = await this.#options.book.read(key);
-      if (row !== undefined && mayBePaid(row)) await this.#options.cashier.lookUp({ key, row });
+      if (row !== undefined) await this.#options.book.endHeld({ key, row }, end);
       return undefined;
     });
     await flight.join(() => false);
@@ -133,56 +117,89 @@ export class Payments {
     return this.#flights.idle();
   }
 
-  /** Undefined where nobody waits for the answer any more, so that nothing was charged. */
-  async #run(key: PaymentKey, call: PaidRequest, work: Work, flight: CallFlight): Promise<PaidOutcome | undefined> {
-    const { book, cashier, now } = this.#options;
-    const row = await book.read(key);
-    if (row === undefined) return this.#pay({ key, row: freshRow(book, call, now()) }, call, work, flight);
-    if (row.request !== call.request) throw new PaymentError('bound-elsewhere');
-    if (row.proof !== call.proof) throw new PaymentError('refused', 'signature_differs');
-    if (row.state === 'settled') return this.#replay({ key, row });
-    if (row.state === 'burnt') throw new PaymentError('refused', 'authorization_used');
-    if (!isOpen(row)) return this.#pay({ key, row }, call, work, flight);
-    return this.#replay({ key, row: await cashier.chargeAgain({ key, row }, shownOf(call)) });
+  async #bringOn(key: PaymentKey, isDue: (row: PaymentRow) => boolean = () => true): Promise<void> {
+    if (this.#flights.get(keyText(key)) !== undefined) return;
+    const flight = this.#begin(key, null, async () => {
+      const { book, cashier } = this.#options;
+      let row = await book.read(key);
+      if (row !== undefined && isOpen(row) && isDue(row)) row = await cashier.lookUp({ key, row });
+      if (row?.state === 'settled') await this.#publish({ key, row });
+      return undefined;
+    });
+    await flight.join(() => false);
   }
 
-  /** The whole way: verified → work → settled. */
-  async #pay(
-    payment: BookedPayment,
-    call: PaidRequest,
-    work: Work,
-    flight: CallFlight,
-  ): Promise<PaidOutcome | undefined> {
-    const { limits, underWay } = this.#options;
-    const refusal = await this.#verify(call);
-    if (refusal !== null) return this.#refuse(payment, refusal);
-    const { payer } = payment.key;
-    using _place = underWay.enterWallet(payer);
-    limits.admitWallet(payer);
-    const { identifier } = payment.row;
-    if (identifier === null) return this.#sell(payment, call, work, flight);
-    return this.#identifiers.exclusive(`${payer}/${identifier}`, async () => {
-      const earlier = await this.#earlier(payment.key, identifier, call);
-      return earlier ?? this.#sell(payment, call, work, flight);
+  #isUnderWay(key: PaymentKey, { proof }: Offer): boolean {
+    return this.#flights.get(keyText(key))?.claim?.proof === proof;
+  }
+
+  /** Afterwards the wallet's open authorizations are what the disk says. */
+  #begin(
+    key: PaymentKey,
+    claim: Pick<PaidRequest, 'request' | 'proof'> | null,
+    run: (flight: CallFlight) => Promise<PaidOutcome | undefined>,
+  ): CallFlight {
+    const name = keyText(key);
+    return this.#flights.begin(name, claim, async (own) => {
+      try {
+        return await run(own);
+      } finally {
+        this.#options.admission.note(key, await this.#standingOf(key));
+      }
     });
   }
 
-  /** Why the payment does not hold; null where it does. Throws `PaymentError` `unavailable`. */
-  async #verify({ payment, terms }: PaidRequest): Promise<string | null> {
-    const { settler, now } = this.#options;
-    const fault = termsFault(payment, terms) ?? timeFault(payment.authorization, Math.floor(now() / 1000));
-    if (fault !== null) return fault;
-    if (!settler.isReady) throw new PaymentError('unavailable');
-    const said = await settler.verify(payment, terms);
-    if (said.kind === 'unavailable') throw new PaymentError('unavailable');
-    return said.kind === 'valid' ? null : said.reason;
+  /** Of a row that cannot be read it is taken that it is open. */
+  async #standingOf(key: PaymentKey): Promise<Standing> {
+    const row = await this.#options.book.read(key).catch(() => null);
+    if (row === undefined || row?.state === 'burnt') return 'over';
+    return row === null || isOpen(row) ? 'open' : 'spent';
+  }
+
+  /** Undefined where nobody waits for the answer any more, so that nothing was charged. */
+  async #run(key: PaymentKey, call: PaidRequest, order: Order, flight: CallFlight): Promise<PaidOutcome | undefined> {
+    const { book, cashier, now } = this.#options;
+    const row = await book.read(key);
+    if (row === undefined) {
+      const work = await order();
+      return this.#pay({ key, row: freshRow(book, call, now()) }, call, (payment) =>
+        this.#sell(payment, call, work, flight),
+      );
+    }
+    if (row.proof !== call.proof) throw new PaymentError('refused', 'signature_differs');
+    if (row.request !== call.request) throw new PaymentError('bound-elsewhere');
+    if (row.state === 'burnt') throw new PaymentError('refused', 'authorization_used');
+    if (isUncertain(row)) return this.#deliver({ key, row: await cashier.chargeAgain({ key, row }, shownOf(call)) }, true);
+    if (!isOpen(row)) return this.#deliver({ key, row }, true);
+    return this.#pay({ key, row }, call, async (payment) => {
+      if (!flight.isWanted) return undefined;
+      this.#options.intake.requireRoom(row.drafts);
+      return this.#deliver({ key, row: await cashier.chargeHeld(payment, shownOf(call)) }, false);
+    });
+  }
+
+  /** Sells for a payment that is good for it: verified, covered by what the wallet has, and the first of its identifier. */
+  async #pay(
+    payment: BookedPayment,
+    call: PaidRequest,
+    sell: (payment: BookedPayment) => Promise<PaidOutcome | undefined>,
+  ): Promise<PaidOutcome | undefined> {
+    const refusal = await this.#options.admission.whyNotGood(payment.key, call);
+    if (refusal !== null) return this.#refuse(payment, refusal);
+    const { identifier } = payment.row;
+    if (identifier === null) return sell(payment);
+    return this.#identifiers.exclusive(`${payment.key.payer}/${identifier}`, async () => {
+      const earlier = await this.#earlier(payment.key, identifier, call);
+      return earlier ?? sell(payment);
+    });
   }
 
   /** A settlement that was given up as refused may have come through after all; then the payment is as good as paid. */
   async #refuse(payment: BookedPayment, reason: string): Promise<PaidOutcome> {
-    if (mayBePaid(payment.row)) {
+    const { key } = payment;
+    if (payment.row.state === 'unpaid') {
       const row = await this.#options.cashier.lookUp(payment);
-      if (row.state === 'settled') return this.#replay({ key: payment.key, row });
+      if (row !== undefined && row.settlement !== null) return this.#deliver({ key, row }, true);
     }
     throw new PaymentError('refused', reason);
   }
@@ -193,31 +210,32 @@ export class Payments {
     work: Work,
     flight: CallFlight,
   ): Promise<PaidOutcome | undefined> {
-    const { book, cashier } = this.#options;
-    const { key } = payment;
-    const held = await book.answerOf(key);
-    const answer = held === undefined ? await this.#work(payment, work, flight) : { body: held };
-    if (answer === undefined) return undefined;
-    if (answer.charged === false) return { body: answer.body, receipt: null, isReplay: false };
+    const { intake, cashier } = this.#options;
+    const made = await this.#work(work, flight);
+    if (made === undefined) return undefined;
+    if ('charged' in made) return { body: made.body, receipt: null, isReplay: false };
     if (!flight.isWanted) return undefined;
-    const row = (await book.read(key)) ?? payment.row;
-    const settled = await cashier.charge({ key, row }, shownOf(call), held === undefined ? answer.body : undefined);
-    return { body: answer.body, receipt: receiptOf({ key, row: settled }), isReplay: false };
+    // Nobody is charged for records that could not be made now.
+    intake.requireRoom(made.prepared.length);
+    const row = await cashier.charge(payment, shownOf(call), made);
+    return this.#deliver({ key: payment.key, row }, false, made.answer);
   }
 
   /** Undefined where the work was given up because nobody waited for it. */
-  async #work(payment: BookedPayment, work: Work, flight: CallFlight): Promise<PaidAnswer | undefined> {
-    const { book, intake, recordOf } = this.#options;
-    const earlier = await book.workOf(payment.key);
-    const recording = new PaidRecording({ book, intake, recordOf, payment, work: earlier });
+  async #work(work: Work, flight: CallFlight): Promise<MadeWork | (PaidAnswer & { charged: false }) | undefined> {
+    const recording = new PaidRecording(this.#options.intake);
     using interest = new Interest(() => flight.isWanted);
     const { signal } = interest;
     const answer = await work(recording, signal).catch((error: unknown) => {
       if (!signal.aborted || error !== signal.reason) throw error;
     });
     if (answer === undefined) return undefined;
-    if (answer.charged === false && recording.hasRecords) throw new RangeError('what was recorded is charged');
-    return answer;
+    const { body, blanks = [], charged } = answer;
+    const { prepared } = recording;
+    if (charged === false && prepared.length > 0) throw new RangeError('what was recorded is charged');
+    if (charged === false) return { body, charged };
+    if (blanks.length > 0 && prepared.length === 0) throw new RangeError('an answer without a record is complete');
+    return { answer: { body, blanks }, prepared };
   }
 
   /** The answer of another payment that was made under the same identifier, once this one is verified. */
@@ -228,21 +246,33 @@ export class Payments {
     if (found === undefined || first === undefined || found.payment === keyText(key)) return undefined;
     if (found.request !== call.request) throw new PaymentError('identifier-conflict');
     let row = await book.read(first);
-    if (row !== undefined && mayBePaid(row)) {
-      // A flight of one that is not open may wait for this very lane.
-      if (isOpen(row)) await this.#flights.get(found.payment)?.over();
-      await this.reconcile(first);
+    if (row !== undefined && (isOpen(row) || row.state === 'settled')) {
+      // A flight of one that was refused may wait for this very lane.
+      if (row.state !== 'unpaid') await this.#flights.get(found.payment)?.over();
+      await this.#bringOn(first);
       row = await book.read(first);
     }
-    if (row?.state === 'settled') return this.#replay({ key: first, row });
-    if (row !== undefined && isOpen(row)) throw new PaymentError('outcome-unknown');
+    if (row?.state === 'published') return this.#deliver({ key: first, row }, true);
+    if (row?.state === 'settled') throw new PaymentError('not-published');
+    if (row !== undefined && isUncertain(row)) throw new PaymentError('outcome-unknown');
     return undefined;
   }
 
-  async #replay(payment: BookedPayment): Promise<PaidOutcome> {
-    const body = await this.#options.book.answerOf(payment.key);
-    if (body === undefined) throw new PaymentError('answer-ended');
-    return { body, receipt: receiptOf(payment), isReplay: true };
+  async #publish(payment: BookedPayment): Promise<PaymentRow> {
+    try {
+      return await this.#options.publisher.publish(payment);
+    } catch (error) {
+      throw new PaymentError('not-published', 'not_published', error);
+    }
+  }
+
+  /** The answer of a payment that the payee has. `made`: where it is at hand. */
+  async #deliver(payment: BookedPayment, isReplay: boolean, made?: AnswerDraft): Promise<PaidOutcome> {
+    const { key } = payment;
+    const row = payment.row.state === 'settled' ? await this.#publish(payment) : payment.row;
+    const answer = made ?? (await this.#options.book.answerOf(key));
+    if (answer === undefined) throw new PaymentError('answer-ended');
+    return { body: completeAnswer(answer, row.publication), receipt: receiptOf({ key, row }), isReplay };
   }
 }
 
@@ -256,6 +286,10 @@ async function joinTwin(flight: CallFlight, call: PaidRequest): Promise<PaidOutc
   }
   await flight.over();
   return undefined;
+}
+
+function keyOf({ payment, terms }: Offer): PaymentKey {
+  return paymentKey(payment.authorization, terms);
 }
 
 function freshRow(book: PaymentBook, call: PaidRequest, now: number): PaymentRow {
@@ -274,11 +308,6 @@ function freshRow(book: PaymentBook, call: PaidRequest, now: number): PaymentRow
 
 function shownOf({ payment, terms }: PaidRequest): ShownPayment {
   return { signed: payment, terms };
-}
-
-/** What a facilitator said that it did not send may have come through after all. */
-function mayBePaid(row: PaymentRow): boolean {
-  return isOpen(row) || (row.state === 'unpaid' && row.attempts > 0);
 }
 
 function receiptOf({ key, row }: BookedPayment): Receipt {

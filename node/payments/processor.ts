@@ -1,6 +1,7 @@
-import type { PaymentAuthorization } from '../../protocol/payments/payment.ts';
+import type { PaymentAuthorization, WalletAddress } from '../../protocol/payments/payment.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
+import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 
 /** An authorization that whoever holds it can have settled. */
 export interface SignedAuthorization {
@@ -26,8 +27,8 @@ export type Verification =
 /** A facilitator's word on a settlement. The last word is the chain's. */
 export type SettleReply =
   | { readonly kind: 'settled'; readonly transaction: string }
-  /** It says that it sent nothing, and will not. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** It says that it sent nothing, and will not. `isCertain`: it is this node's own, so nobody needs to believe it. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly isCertain: boolean }
   /** It says that it sent nothing, and might another time. */
   | { readonly kind: 'unavailable' }
   /** No reply, or one that leaves it open. */
@@ -55,7 +56,11 @@ export type ChainOutcome =
 export interface PaymentProcessor {
   /** Whether payments can be taken at present. */
   readonly isReady: boolean;
+  /** Whether the payer has signed it, at the least cost: whatever the wallet holds, and whatever became of it. */
+  checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification>;
   verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification>;
+  /** What a wallet has of the asset; null where the chain could not be read. */
+  balanceOf(payer: WalletAddress): Promise<AtomicAmount | null>;
   settle(payment: SignedAuthorization, terms: PaymentRequirements): Promise<SettleReply>;
   outcomeOf(sought: SoughtPayment): Promise<ChainOutcome>;
 }

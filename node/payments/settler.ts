@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { PaymentRequirements } from '../../protocol/payments/terms.ts';
+import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
 import { TRANSACTION_PATTERN } from '../../protocol/payments/settlement.ts';
 import type {
   ChainOutcome,
@@ -14,8 +16,11 @@ import type {
 /** What came of a settlement. */
 export type Verdict =
   | { readonly kind: 'paid'; readonly transaction: string }
-  /** Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment. */
-  | { readonly kind: 'unpaid'; readonly reason: string; readonly isTemporary: boolean }
+  /**
+   * Nothing moved, and nothing is under way. `isTemporary`: the same may work in a moment; `isOver`: nothing of it can
+   * move any more, unless it is begun anew.
+   */
+  | { readonly kind: 'unpaid'; readonly reason: string; readonly isTemporary: boolean; readonly isOver: boolean }
   /** Spent on something else: nothing can move any more. */
   | { readonly kind: 'burnt'; readonly reason: string }
   | { readonly kind: 'unknown' };
@@ -67,12 +72,26 @@ export class Settler {
     return this.#processor.isReady;
   }
 
+  /** Whether the payer has signed the payment, whatever it is worth. */
+  async checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
+    const silence: Verification = { kind: 'unavailable' };
+    return told(
+      await this.#within('check a signature', this.#deadlines.verifyMs, silence, () =>
+        this.#processor.checkSignature(payment, terms),
+      ),
+    );
+  }
+
+  /** What a wallet has; null where nobody says. */
+  balanceOf(payer: WalletAddress): Promise<AtomicAmount | null> {
+    return this.#within('read a balance', this.#deadlines.chainMs, null, () => this.#processor.balanceOf(payer));
+  }
+
   async verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
     const silence: Verification = { kind: 'unavailable' };
-    const said = await this.#within('verify', this.#deadlines.verifyMs, silence, () =>
-      this.#processor.verify(payment, terms),
+    return told(
+      await this.#within('verify', this.#deadlines.verifyMs, silence, () => this.#processor.verify(payment, terms)),
     );
-    return said.kind === 'invalid' ? { ...said, reason: fittingReason(said.reason) } : said;
   }
 
   /** Has the value moved. */
@@ -120,6 +139,10 @@ export class Settler {
   }
 }
 
+function told(said: Verification): Verification {
+  return said.kind === 'invalid' ? { ...said, reason: fittingReason(said.reason) } : said;
+}
+
 function maySettle({ kind }: SettleReply): boolean {
   return kind === 'settled' || kind === 'unclear';
 }
@@ -138,12 +161,16 @@ function verdictOf(reply: SettleReply, outcome: ChainOutcome): Verdict {
     case 'unknown':
       return { kind: 'unknown' };
     case 'unused':
-      if (outcome.expired) return { kind: 'unpaid', reason: 'authorization_expired', isTemporary: false };
-      if (reply.kind === 'refused') return { kind: 'unpaid', reason: fittingReason(reply.reason), isTemporary: false };
-      if (reply.kind === 'unavailable') return { kind: 'unpaid', reason: 'facilitator_unavailable', isTemporary: true };
+      if (outcome.expired) return unpaid('authorization_expired', { isOver: true });
+      if (reply.kind === 'refused') return unpaid(fittingReason(reply.reason), { isOver: reply.isCertain });
+      if (reply.kind === 'unavailable') return unpaid('facilitator_unavailable', { isTemporary: true });
       // Sent, perhaps, and not in a block yet.
       return { kind: 'unknown' };
   }
+}
+
+function unpaid(reason: string, { isTemporary = false, isOver = false } = {}): Verdict {
+  return { kind: 'unpaid', reason, isTemporary, isOver };
 }
 
 function fittingReason(reason: string): string {

@@ -4,7 +4,7 @@ import type { Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
 import type { Projection } from './projection.ts';
 
@@ -43,7 +43,7 @@ const SINGLE = ['agent', 'correctiveAction', 'incident', 'lock', 'original', 'se
 
 /** Ids of the records of a kind that link to a record by this name, at most `limit`, nodes in order of their ids. */
 export async function linkingIds(
-  store: Store,
+  store: Reads,
   target: RecordId,
   name: LinkName,
   kind: RecordKind,

@@ -8,7 +8,7 @@ import {
 } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads } from '../store/store.ts';
 import { splitTexts } from './record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 
@@ -17,7 +17,7 @@ export class RecordDamagedError extends Error {
 }
 
 /** The record of an id, of whichever node, or undefined. Throws `RecordDamagedError` where index and body disagree. */
-export async function readRecord(store: Store, id: RecordId): Promise<WrittenRecord | undefined> {
+export async function readRecord(store: Reads, id: RecordId): Promise<WrittenRecord | undefined> {
   const seq = await recordIndex.get(store, id);
   if (seq === undefined) return undefined;
   const texts = await readTexts(store, nodeOfRecord(id), seq);
@@ -28,7 +28,7 @@ export async function readRecord(store: Store, id: RecordId): Promise<WrittenRec
 
 /** A record that this node made itself; undefined where the id is another node's, or none. */
 export async function readOwnRecord(
-  store: Store,
+  store: Reads,
   self: NodeId,
   id: RecordId | undefined,
 ): Promise<AttestationRecord | undefined> {
@@ -36,7 +36,7 @@ export async function readOwnRecord(
 }
 
 /** Exact texts of a node's record `seq`, or undefined where the node's records do not reach so far. */
-export async function readTexts(store: Store, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
+export async function readTexts(store: Reads, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
   const row = await bodyTable.last(store, [node], seq);
   if (row === undefined) return undefined;
   const [first, body] = row;
@@ -45,7 +45,7 @@ export async function readTexts(store: Store, node: NodeId, seq: number): Promis
 
 /** The signed group that covers a node's record `seq`. */
 export async function readGroup(
-  store: Store,
+  store: Reads,
   node: NodeId,
   seq: number,
 ): Promise<{ readonly group: Group; readonly signed: SignedStatement } | undefined> {
@@ -57,7 +57,7 @@ export async function readGroup(
 
 /** Texts of a node's records `first` … `first + size - 1`, in order. */
 export async function* readRecordTexts(
-  store: Store,
+  store: Reads,
   node: NodeId,
   first: number,
   size: number,

@@ -25,6 +25,11 @@ export interface SignedGroup {
   readonly records: readonly WrittenRecord[];
 }
 
+/** First record of the body row that holds a group's record `seq`. */
+export function bodyRowFirst({ first }: Group, seq: number): number {
+  return seq - ((seq - first) % BODY_ROW_RECORDS);
+}
+
 /** All rows of a group, for one atomic write. */
 export function groupOperations(group: SignedGroup): Operation[] {
   return [...groupOperationParts(group)].flat();

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { WorkerError, WorkerPool } from '../worker-pool.ts';
 import type { RawDocument, ReadDocument } from './read-document.ts';
 import { refused } from './regwatch-error.ts';
 import type { SourceTerms } from './source-terms.ts';
@@ -12,7 +12,16 @@ export const MAX_DOCUMENT_BYTES = 8 << 20;
 const MAX_HEAP_MIB = 256;
 /** Time that it may take. In milliseconds. */
 const READ_MS = 20_000;
-const SCRIPT = new URL('./document-worker.ts', import.meta.url);
+/** Documents that are read at the same time. */
+const THREADS = 2;
+
+const READERS = new WorkerPool<{ readonly document: RawDocument; readonly terms: SourceTerms }, Reply>({
+  script: new URL('./document-worker.ts', import.meta.url),
+  threads: THREADS,
+  heapMiB: MAX_HEAP_MIB,
+  orderMs: READ_MS,
+  endsWithOrder: true,
+});
 
 /**
  * The items of a document, read in a thread of its own: the event loop goes on meanwhile, and a document that costs
@@ -26,21 +35,10 @@ export async function readDocumentApart(document: RawDocument, terms: SourceTerm
 }
 
 async function replyOf(document: RawDocument, terms: SourceTerms): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const worker = new Worker(SCRIPT, {
-    workerData: { document, terms },
-    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    stdout: true,
-    stderr: true,
-  });
-  const timer = setTimeout(() => reject(refused(`the document is not read in ${READ_MS} ms`)), READ_MS);
-  worker.once('message', resolve);
-  worker.once('error', (error) => reject(refused('the document cannot be read', error)));
-  worker.once('exit', () => reject(refused('the document cannot be read')));
   try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
+    return await READERS.run({ document, terms });
+  } catch (error) {
+    if (error instanceof WorkerError && error.code === 'too-late') throw refused(`the document is not read in ${READ_MS} ms`);
+    throw refused('the document cannot be read', error);
   }
 }

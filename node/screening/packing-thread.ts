@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { Edition, Lists } from '../lists/contract.ts';
 import type { EditionManifest } from '../lists/edition-manifest.ts';
 import { readEditionEntries } from '../lists/edition-files.ts';
+import { WorkerPool } from '../worker-pool.ts';
 import type { Pack } from './list-searches.ts';
 import { packEdition } from './pack-edition.ts';
 import type { PackedEdition } from './packed-edition.ts';
@@ -23,6 +22,16 @@ const PACK_HERE_BYTES = 64 << 10;
 const MAX_HEAP_MIB = 1_024;
 /** In milliseconds: an edition that takes longer is given up. */
 const PACKING_MS = 120_000;
+/** Editions that are packed at the same time. */
+const THREADS = 2;
+
+const PACKERS = new WorkerPool<PackingOrder, PackingWord>({
+  script: new URL('./packing-worker.ts', import.meta.url),
+  threads: THREADS,
+  heapMiB: MAX_HEAP_MIB,
+  orderMs: PACKING_MS,
+  endsWithOrder: true,
+});
 
 /**
  * Packs editions from their files, each but the smallest in a thread of its own that ends with it and leaves no garbage
@@ -36,22 +45,9 @@ export function packInThread(lists: Pick<Lists, 'directoryOf'>): Pack {
       edition: { listId, files: [...files] },
     };
     if (isSmall(files)) return packEdition(readEditionEntries(order.directory, order.edition));
-    const worker = new Worker(new URL('./packing-worker.ts', import.meta.url), {
-      workerData: order,
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    });
-    try {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(PACKING_MS)]);
-      const [word]: PackingWord[] = await Promise.race([
-        once(worker, 'message', { signal: limit }),
-        endOf(worker, limit),
-      ]);
-      if (word === undefined || 'failed' in word) throw new Error(word?.failed ?? 'the thread said nothing');
-      return word.packed;
-    } finally {
-      await worker.terminate();
-    }
+    const word = await PACKERS.run(order, signal);
+    if ('failed' in word) throw new Error(word.failed);
+    return word.packed;
   };
 }
 
@@ -59,10 +55,4 @@ export function packInThread(lists: Pick<Lists, 'directoryOf'>): Pack {
 function isSmall(files: Edition['files']): boolean {
   const isPacked = files.some(({ name }) => name.endsWith('.gz'));
   return !isPacked && files.reduce((sum, { bytes }) => sum + bytes, 0) <= PACK_HERE_BYTES;
-}
-
-/** A thread that ends without a word has failed. Throws what it threw. */
-async function endOf(worker: Worker, signal: AbortSignal): Promise<[]> {
-  await once(worker, 'exit', { signal });
-  return [];
 }

@@ -1,12 +1,11 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Tile } from '../../protocol/merkle/tiles.ts';
-import { pathFromTiles, splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
+import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads } from '../store/store.ts';
 import { bytesCodec, numberCodec, Table } from '../store/table.ts';
 
 /** (node, batch) → signed envelope. */
@@ -29,39 +28,29 @@ export function batchOperations({ envelope, signed }: StoredBatch, tiles: Iterab
   return operations;
 }
 
-export async function readBatch(store: Store, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
+export async function readBatch(store: Reads, node: NodeId, batch: number): Promise<StoredBatch | undefined> {
   const signed = await envelopeTable.get(store, node, batch);
   return signed && { envelope: envelopeStatement.parse(signed.statement), signed };
 }
 
 /** The last sealed batch of a node that this store holds. */
-export async function readHead(store: Store, node: NodeId): Promise<StoredBatch | undefined> {
+export async function readHead(store: Reads, node: NodeId): Promise<StoredBatch | undefined> {
   const row = await envelopeTable.last(store, [node]);
   return row && { envelope: envelopeStatement.parse(row[1].statement), signed: row[1] };
 }
 
 /** The batch that covers a node's record `seq`; undefined while it is unsealed. */
-export async function readBatchOf(store: Store, node: NodeId, seq: number): Promise<StoredBatch | undefined> {
+export async function readBatchOf(store: Reads, node: NodeId, seq: number): Promise<StoredBatch | undefined> {
   const row = await batchFirstTable.last(store, [node], seq);
   const batch = row && (await readBatch(store, node, row[1]));
   return batch && seq < batch.envelope.first + batch.envelope.size ? batch : undefined;
 }
 
 /** Leaf of a record in its batch. Throws `RangeError` where the store misses it. */
-export async function readBatchLeaf(store: Store, { node, batch, first }: Envelope, seq: number): Promise<Uint8Array> {
+export async function readBatchLeaf(store: Reads, { node, batch, first }: Envelope, seq: number): Promise<Uint8Array> {
   const at = seq - first;
   const tile = await tileTable.get(store, node, batch, 0, Math.floor(at / TILE_WIDTH));
   const leaf = tile && splitHashes(tile)[at % TILE_WIDTH];
   if (leaf === undefined) throw new RangeError(`leaf ${seq} of batch ${node}/${batch} is missing`);
   return leaf;
-}
-
-/** Inclusion path of a record in its batch: at most 256 hashes a tile, whatever the batch's size. */
-export function readBatchPath(store: Store, envelope: Envelope, seq: number): Promise<Uint8Array[]> {
-  const { node, batch, first, size } = envelope;
-  return pathFromTiles(nativeSuite, seq - first, size, async (level, index) => {
-    const tile = await tileTable.get(store, node, batch, level, index);
-    if (tile === undefined) throw new RangeError(`tile ${level}/${index} of batch ${node}/${batch} is missing`);
-    return tile;
-  });
 }

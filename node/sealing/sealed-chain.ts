@@ -6,6 +6,7 @@ import { ChainRefusal } from '../../protocol/chain/refusal.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Timestamp } from '../../protocol/time.ts';
+import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { chainStateTable, derivedOperations } from '../log/chain-tables.ts';
 import { storedGroups, storedHistory } from '../log/stored-chain.ts';
@@ -70,7 +71,7 @@ export class SealedChain {
     const rest = async () => {
       if (slices.isOver) await slices.rest();
     };
-    const context: ChainContext = { suite: nativeSuite, history: storedHistory(store, node), publicKeyOf, rest };
+    const context: ChainContext = { suite: checkedSuite, history: storedHistory(store, node), publicKeyOf, rest };
     const head = await readHead(store, node);
     const end = head?.envelope.batch ?? 0;
     let state = (await chainStateTable.get(store, node)) ?? (await startOf(node, chainStart));

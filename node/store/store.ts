@@ -46,6 +46,9 @@ const SLICED_OPERATIONS = 2_000;
 /** Room beside a copy of its log that must be free before the database is opened anew. In bytes. */
 const RENEWAL_ROOM_BYTES = 1 << 20;
 
+/** What is read of a store, row by row. */
+export type Reads = Pick<Store, 'first' | 'get' | 'range'>;
+
 /** Rows by key: all that tables need of a store. */
 export type Rows = Pick<Store, 'first' | 'get' | 'getMany' | 'range' | 'write'>;
 

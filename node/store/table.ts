@@ -1,6 +1,6 @@
 import { decodeUtf8, utf8, wellFormed } from '../../protocol/bytes.ts';
 import type { Operation } from './operation.ts';
-import type { RangeOptions, Rows } from './store.ts';
+import type { RangeOptions, Reads } from './store.ts';
 
 /** How a table's values are written. Reading a value that is not of the form throws. */
 export interface Codec<Value> {
@@ -67,14 +67,14 @@ export class Table<Value> {
     return this.#codec.decode(bytes);
   }
 
-  async get(store: Rows, ...parts: readonly KeyPart[]): Promise<Value | undefined> {
+  async get(store: Reads, ...parts: readonly KeyPart[]): Promise<Value | undefined> {
     const bytes = await store.get(this.key(...parts));
     return bytes === undefined ? undefined : this.#codec.decode(bytes);
   }
 
   /** Rows below a prefix of key parts, in key order. Yields the remaining key parts and the value. */
   async *under(
-    store: Rows,
+    store: Reads,
     parts: readonly KeyPart[],
     options: {
       readonly from?: KeyPart;
@@ -98,7 +98,7 @@ export class Table<Value> {
 
   /** The last row below a prefix whose next key part is at most `limit` (none given: the very last). */
   async last(
-    store: Rows,
+    store: Reads,
     parts: readonly KeyPart[],
     atMost?: number,
   ): Promise<[part: string, value: Value] | undefined> {

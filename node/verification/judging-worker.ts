@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { JsonError } from '../../protocol/json/value.ts';
 import { FileError } from '../../protocol/verdict/file-reader.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { cachingSuite } from './caching-suite.ts';
+import { cachingSuite } from '../keys/caching-suite.ts';
 import { judgeBundle, questionsOf } from './judge-bundle.ts';
 import type { JudgingOrder, JudgingWord } from './judging-thread.ts';
 

@@ -1,6 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { type Evidence, type EvidenceSources, readEvidence } from './evidence.ts';
+import type { RecordId } from '../../protocol/ids.ts';
+import { RecordDamagedError } from '../records/record-reader.ts';
+import { completed, type Evidence, type EvidenceSources, readReceived, type ReceivedRecord } from './evidence.ts';
 import { findLinked } from './linked-records.ts';
 
 /** Evidence about the records linked to one. What does not hold is still among it: it is judged like any other. */
@@ -12,33 +15,91 @@ export interface LinkedEvidence {
   readonly truncated: boolean;
 }
 
+export interface LinkedReaderOptions {
+  readonly sources: EvidenceSources;
+  readonly log: Pick<Logger, 'error'>;
+  readonly maxBytes?: number;
+}
+
+/** A linked record of which all evidence is at hand, or the record alone. */
+type Candidate =
+  | { readonly record: AttestationRecord; readonly evidence: Evidence }
+  | { readonly record: AttestationRecord; readonly received: ReceivedRecord };
+
+/** Of the evidence that is kept, in bytes: enough for some three thousand linked records. */
+const MAX_BYTES = 48 << 20;
+/** What a piece of evidence takes beside its texts, about: what was read of them, and hashes of its paths. */
+const EVIDENCE_BYTES = 4_096;
+
 /**
- * Gathers the evidence about the records linked to a record, as far as this store has it. Never throws: the record
- * itself is judged whatever became of those, and what of them cannot be read shows nothing.
+ * Gathers the evidence about the records linked to a record, as far as this store has it.
+ *
+ * What was judged to hold once its batch was decided is kept: its record, receipt, envelope and decision never change any
+ * more. Whether it still holds is judged each time; what does not is read anew.
  */
-export async function readLinked(
-  sources: EvidenceSources,
-  subject: AttestationRecord,
-  log: Logger,
-): Promise<LinkedEvidence> {
-  let isDamaged = false;
-  const read = async ({ id }: AttestationRecord): Promise<readonly Evidence[]> => {
-    try {
-      const found = await readEvidence(sources, id);
-      return found === undefined ? [] : [found];
-    } catch (error) {
-      log.error({ err: error, id }, 'the evidence about a linked record cannot be read');
-      isDamaged = true;
-      return [];
-    }
-  };
-  const readAll = async (records: readonly AttestationRecord[]) => (await Promise.all(records.map(read))).flat();
-  try {
-    const found = await findLinked(sources.store, subject);
-    const [evidence, incidents] = [await readAll(found.evidence), await readAll(found.incidents)];
-    return { evidence, incidents, truncated: found.truncated || isDamaged };
-  } catch (error) {
-    log.error({ err: error, id: subject.id }, 'records linked to this one cannot be read');
-    return { evidence: [], incidents: [], truncated: true };
+export class LinkedReader {
+  readonly #sources: EvidenceSources;
+  readonly #log: Pick<Logger, 'error'>;
+  readonly #kept: LRUCache<RecordId, Evidence>;
+
+  constructor({ sources, log, maxBytes = MAX_BYTES }: LinkedReaderOptions) {
+    this.#sources = sources;
+    this.#log = log;
+    this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
+
+  /**
+   * Never throws: the record itself is judged whatever became of those linked to it, and what of them cannot be read shows
+   * nothing.
+   */
+  async read(subject: AttestationRecord): Promise<LinkedEvidence> {
+    const { store } = this.#sources;
+    const damaged: RecordId[] = [];
+    const trying = async <Result>(id: RecordId, read: () => Promise<Result>): Promise<Result | undefined> => {
+      try {
+        return await read();
+      } catch (error) {
+        // A record that is damaged shows nothing, as if it were not there.
+        if (error instanceof RecordDamagedError) return undefined;
+        this.#log.error({ err: error, id }, 'the evidence about a linked record cannot be read');
+        damaged.push(id);
+        return undefined;
+      }
+    };
+    const readAll = async (found: readonly Candidate[]): Promise<readonly Evidence[]> => {
+      const read = await Promise.all(found.map((one) => trying(one.record.id, () => this.#evidenceOf(one))));
+      return read.filter((one) => one !== undefined);
+    };
+    try {
+      const found = await findLinked({ store, read: (id) => trying(id, () => this.#candidate(id)) }, subject);
+      const [evidence, incidents] = await Promise.all([readAll(found.evidence), readAll(found.incidents)]);
+      return { evidence, incidents, truncated: found.truncated || damaged.length > 0 };
+    } catch (error) {
+      this.#log.error({ err: error, id: subject.id }, 'records linked to this one cannot be read');
+      return { evidence: [], incidents: [], truncated: true };
+    }
+  }
+
+  /** Notes whether a linked record was judged to hold. */
+  note(evidence: Evidence, holds: boolean): void {
+    const { id } = evidence.record;
+    if (!holds || evidence.decision === null) this.#kept.delete(id);
+    else if (!this.#kept.has(id)) this.#kept.set(id, evidence);
+  }
+
+  async #candidate(id: RecordId): Promise<Candidate | undefined> {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) return { record: kept.record, evidence: kept };
+    const received = await readReceived(this.#sources.store, id);
+    return received && { record: received.record, received };
+  }
+
+  async #evidenceOf(candidate: Candidate): Promise<Evidence> {
+    return 'evidence' in candidate ? candidate.evidence : completed(this.#sources, candidate.received);
+  }
+}
+
+function bytesOf({ proof: { record, receipt, batch } }: Evidence): number {
+  const texts = [record.head, record.body ?? '', receipt.statement, receipt.signature, batch?.envelope ?? '', batch?.signature ?? ''];
+  return EVIDENCE_BYTES + texts.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import type { KnownRevocation } from '../../protocol/keys/known-revocations.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
-import { decisionText } from '../../protocol/log/decision.ts';
+import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { CountedCheckpoint, LogView } from '../../protocol/verdict/known.ts';
 import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { CheckpointBook } from '../log/checkpoint-book.ts';
@@ -10,8 +11,9 @@ import type { KnownCheckpoint } from '../log/known-checkpoint.ts';
 import { type FederationLog, LogDamagedError } from '../log/federation-log.ts';
 import type { NodeKey } from './signing-keys.ts';
 
-/** Roots of earlier sizes of the log that are remembered: they never change. */
+/** Of the log, what is remembered: it never changes once it is decided. A decision takes one or two kilobytes. */
 const MAX_ROOTS = 4_096;
+const MAX_DECISIONS = 8_192;
 
 export interface LogSources {
   readonly federationLog: Pick<
@@ -40,6 +42,11 @@ export interface RosterInForce {
 /** A revocation in force, and the text of its decision. */
 export interface RevocationInForce extends Pick<KnownRevocation, 'revocation' | 'signed'> {
   readonly decision: string;
+}
+
+interface KnownDecision {
+  readonly decision: Decision;
+  readonly text: string;
 }
 
 /** What a node's log answers, as plain data that a thread can be told. */
@@ -75,7 +82,9 @@ export function logViewOf({ roots, decisions, batches, rosters, revocations, che
 /** What this node knows by its own log (TRUST §8: whoever knows more always passes it in). Holds only what it has decided. */
 export class LogKnowledge {
   readonly #sources: LogSources;
-  readonly #roots = new Map<number, Sha256Hash>();
+  readonly #roots = new LRUCache<number, Sha256Hash>({ max: MAX_ROOTS });
+  readonly #texts = new LRUCache<number, string>({ max: MAX_DECISIONS });
+  readonly #batches = new LRUCache<string, KnownDecision>({ max: MAX_DECISIONS });
   #rosters: { readonly of: DecisionState['rosters']; readonly entries: readonly RosterInForce[] } | undefined;
 
   constructor(sources: LogSources) {
@@ -86,7 +95,7 @@ export class LogKnowledge {
   async ask({ places, sizes, batches }: LogQuestions): Promise<LogAnswers> {
     const [rosters, revocations] = await Promise.all([this.rosters(), this.revocations()]);
     const unclear = this.#unclear();
-    const decided = await Promise.all(batches.map((each) => this.#decided(each.node, each.batch)));
+    const decided = await Promise.all(batches.map(async (each) => (await this.#decided(each.node, each.batch))?.text));
     const texts = await Promise.all(places.map((place) => this.#text(place)));
     const counted = this.#sources.checkpointBook.kept();
     const roots = await Promise.all(sizes.map((size) => this.#rootAt(size)));
@@ -147,9 +156,21 @@ export class LogKnowledge {
     );
   }
 
-  async #decided(node: NodeId, batch: number): Promise<string | undefined> {
+  /** The decision that names a batch; undefined while there is none. Throws `LogDamagedError`. */
+  async decisionOf(node: NodeId, batch: number): Promise<Decision | undefined> {
+    return (await this.#decided(node, batch))?.decision;
+  }
+
+  async #decided(node: NodeId, batch: number): Promise<KnownDecision | undefined> {
+    const name = batchName(node, batch);
+    const known = this.#batches.get(name);
+    if (known !== undefined) return known;
     const decision = await this.#sources.federationLog.decisionOf(node, batch);
-    return decision && decisionText.write(decision);
+    if (decision === undefined) return undefined;
+    const decided = { decision, text: decisionText.write(decision) };
+    this.#batches.set(name, decided);
+    this.#texts.set(decision.index, decided.text);
+    return decided;
   }
 
   async #text(place: number): Promise<string | undefined> {
@@ -157,8 +178,11 @@ export class LogKnowledge {
   }
 
   async #required(place: number): Promise<string> {
+    const known = this.#texts.get(place);
+    if (known !== undefined) return known;
     const text = await this.#sources.federationLog.entry(place);
     if (text === undefined) throw new LogDamagedError(`decision ${place} is missing`);
+    this.#texts.set(place, text);
     return text;
   }
 
@@ -168,8 +192,6 @@ export class LogKnowledge {
     if (known !== undefined) return known;
     const root = await this.#sources.federationLog.rootAt(size);
     this.#roots.set(size, root);
-    const [oldest] = this.#roots.keys();
-    if (this.#roots.size > MAX_ROOTS && oldest !== undefined) this.#roots.delete(oldest);
     return root;
   }
 

@@ -15,14 +15,15 @@ import { PeerStatementError } from '../federation/peer-statement-error.ts';
 import { openStatement } from '../federation/statement-check.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { Lanes } from '../lanes.ts';
-import { readBatchLeaf, readBatchOf, readBatchPath, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatchLeaf, readBatchOf, type StoredBatch } from '../sealing/batch-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { placeDecision } from './decision-paths.ts';
-import { decisionNaming } from './evidence.ts';
+import { decisionNaming, readBatchPath } from './evidence.ts';
 import { type FederationProofSources, proveFederation } from './federation-proof.ts';
 import type { GivenReceipt } from './given-receipt.ts';
 import { type LogKnowledge, logViewOf } from './log-knowledge.ts';
+import type { ProofTrees } from './proof-trees.ts';
 
 const KeptShape = Closed({ statement: Type.String(), signature: Base64urlShape, leaf: Sha256Shape, path: PathShape });
 type KeptReceipt = Static<typeof KeptShape>;
@@ -36,6 +37,7 @@ export const receiptNotKeptTable = new Table(
 
 export interface ReceiptSources extends FederationProofSources {
   readonly store: Store;
+  readonly trees: ProofTrees;
   readonly keys: FederationProofSources['keys'] & Pick<FederationKeys, 'directory' | 'rosters'>;
   readonly knowledge: FederationProofSources['knowledge'] & Pick<LogKnowledge, 'ask'>;
   readonly log: Logger;
@@ -146,7 +148,7 @@ export class ReceiptsNotKept {
   }
 
   async #proofOf(given: GivenReceipt, { batch, decision, leaf }: DecidedPlace): Promise<MisdeedProof> {
-    const { store, federationLog } = this.#sources;
+    const { federationLog } = this.#sources;
     const { node, seq, statement, signature, path } = given;
     const { envelope, signed } = batch;
     const signing = [
@@ -155,7 +157,7 @@ export class ReceiptsNotKept {
     ];
     const subject = { node, batch: envelope.batch, decision };
     const { statements, sizes } = await proveFederation(this.#sources, subject, signing);
-    const batchPath = (await readBatchPath(store, envelope, seq)).map(writeSha256);
+    const batchPath = (await readBatchPath(this.#sources, envelope, seq)).map(writeSha256);
     return {
       format: PROOF_FORMAT,
       misdeed: {

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { ParseOptions } from '../../protocol/json/parse.ts';
 import type { RecordId } from '../../protocol/ids.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { LinkedRecord } from '../../protocol/evidence/linked-record.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { PayloadState } from '../../protocol/verdict/payload.ts';
@@ -11,11 +10,17 @@ import { disclosureOf } from './bundles.ts';
 import type { BundleJudge } from './bundle-judge.ts';
 import type { Evidence } from './evidence.ts';
 import type { GivenReceipt } from './given-receipt.ts';
-import type { LinkedEvidence } from './linked-evidence.ts';
+import type { LinkedReader } from './linked-evidence.ts';
 import type { LogKnowledge } from './log-knowledge.ts';
 import type { ReceiptsNotKept } from './receipts-not-kept.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
+import { CLASS_BOUNDS } from '../limits/route-weights.ts';
+import { BusyError, Semaphore } from '../semaphore.ts';
+import { SharedWork } from '../shared-work.ts';
+
+/** Records that are asked about at the same time, those that are being read of or asked for at other nodes included. */
+const MOST_UNDER_WAY = CLASS_BOUNDS.verdict.places + CLASS_BOUNDS.verdict.waiting;
 
 /** Salt and payload of a record wherever it lives, or why they cannot be had. */
 export type PayloadAnswer = OpenedPayload | Exclude<PayloadState, 'damaged' | 'disclosed'>;
@@ -24,7 +29,7 @@ export interface VerifierOptions {
   /** Evidence that this node holds, or that it can ask the record's own node for. */
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Evidence that this node holds about the records linked to one. */
-  readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
+  readonly linked: Pick<LinkedReader, 'note' | 'read'>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
   /** Whether the ledger took a transaction of this node that names the record's batch. */
   readonly anchored: (evidence: Evidence) => Promise<boolean>;
@@ -48,6 +53,8 @@ export interface VerifiedRecord {
 /** Verifies records from the stored bytes, and bundles that anyone brings, by the one verdict and this node's own log. */
 export class Verifier {
   readonly #options: VerifierOptions;
+  readonly #underWay = new SharedWork<VerifiedRecord | undefined>();
+  readonly #places = new Semaphore(CLASS_BOUNDS.verdict);
 
   constructor(options: VerifierOptions) {
     this.#options = options;
@@ -55,21 +62,29 @@ export class Verifier {
 
   /**
    * Verdict on a record of any node; undefined where no node at hand knows it. Throws `EvidenceDamagedError` where the
-   * stored evidence cannot even be read.
+   * stored evidence cannot even be read. Who asks for one record at the same time shares one verdict, which is on what there
+   * was after all of them had asked. Rejects with `BusyError` where too many verdicts wait.
    */
-  async verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
+  verifyRecord(id: RecordId): Promise<VerifiedRecord | undefined> {
+    const isOneMore = !this.#underWay.has(id);
+    if (isOneMore && this.#underWay.size >= MOST_UNDER_WAY) return Promise.reject(new BusyError('too many verdicts wait'));
+    return this.#underWay.do(id, () => this.#verify(id));
+  }
+
+  async #verify(id: RecordId): Promise<VerifiedRecord | undefined> {
     const { anchored, records, now } = this.#options;
     const evidence = await this.#options.evidence(id);
     if (evidence === undefined) return undefined;
-    const [payload, taken, found] = await Promise.all([
-      this.#payloadOf(evidence),
-      anchored(evidence),
-      this.#options.linked(evidence.record),
-    ]);
+    const [payload, taken] = await Promise.all([this.#payloadOf(evidence), anchored(evidence)]);
+    // Who waits for another node holds no place.
+    using _place = await this.#places.enter();
+    const found = await this.#options.linked.read(evidence.record);
     const linked = [...found.evidence, ...found.incidents];
     const verdict = await records.judge(evidence, { ...payload, anchored: taken, linked, at: timestampOf(now()) });
-    const judged = linked.map(({ record }, i): LinkedRecord => {
-      return { record, holds: verdict.linked[i]?.holds === true };
+    const judged = linked.map((each, i): LinkedRecord => {
+      const holds = verdict.linked[i]?.holds === true;
+      this.#options.linked.note(each, holds);
+      return { record: each.record, holds };
     });
     return { verdict, evidence, links: recordLinks(evidence.record, judged, found.truncated) };
   }

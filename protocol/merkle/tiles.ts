@@ -1,6 +1,7 @@
 import { Frontier } from './frontier.ts';
 import type { Sha256 } from './hash.ts';
-import { inclusionPath, merkleRoot } from './tree.ts';
+import { merkleRoot } from './tree.ts';
+import { WholeTree } from './whole-tree.ts';
 
 /** A tile holds the hashes of up to 256 neighbours of one height; heights 0, 8, 16 … of the tree are kept as tiles. */
 export const TILE_HEIGHT = 8;
@@ -63,30 +64,32 @@ export class TileTree {
   }
 }
 
+/** The tree of the hashes of one tile, of which there are `width`. */
+export type TreeOfTile = (level: number, index: number, width: number) => Promise<WholeTree>;
+
 /**
- * Inclusion proof of leaf `index` in a tree of `size` leaves, reading one tile a level through `read`: at most 256
- * hashes a tile, whatever the size of the batch. Throws `RangeError` where a tile is short.
+ * Inclusion proof of leaf `index` in a tree of `size` leaves, by the trees of one tile a level: at most 256 hashes a tile,
+ * whatever the size of the batch.
  */
-export async function pathFromTiles(
-  suite: Sha256,
-  index: number,
-  size: number,
-  read: (level: number, index: number) => Promise<Uint8Array>,
-): Promise<Uint8Array[]> {
+export async function pathFromTiles(index: number, size: number, treeOf: TreeOfTile): Promise<Uint8Array[]> {
   const path: Uint8Array[] = [];
   let position = index;
   let width = size;
   for (let level = 0; level === 0 || width > 1; level++) {
     const tile = Math.floor(position / TILE_WIDTH);
-    const hashes = splitHashes(await read(level, tile));
-    if (hashes.length !== Math.min(TILE_WIDTH, width - tile * TILE_WIDTH)) {
-      throw new RangeError(`tile ${level}/${tile} holds ${hashes.length} hashes`);
-    }
-    path.push(...inclusionPath(suite, hashes, position % TILE_WIDTH));
+    const tree = await treeOf(level, tile, Math.min(TILE_WIDTH, width - tile * TILE_WIDTH));
+    path.push(...tree.path(position % TILE_WIDTH));
     position = tile;
     width = Math.ceil(width / TILE_WIDTH);
   }
   return path;
+}
+
+/** The tree of a tile's hashes. Throws `RangeError` where it holds another number of them than `width`. */
+export function treeOfTile(suite: Sha256, tile: Uint8Array, width: number): WholeTree {
+  const hashes = splitHashes(tile);
+  if (hashes.length !== width) throw new RangeError(`a tile holds ${hashes.length} hashes in place of ${width}`);
+  return new WholeTree(suite, hashes);
 }
 
 /** The hashes of a tile. Throws `RangeError` unless it is a whole number of them. */

@@ -98,6 +98,14 @@ export const SERVICES: Readonly<Record<ServiceName, PricedService>> = TABLE;
 /** In the order of the table, which is also an order in which their paths can be matched. */
 export const SERVICE_NAMES: readonly ServiceName[] = Object.keys(TABLE).filter(isServiceName);
 
+/** Services that sell many records in one call. */
+export const BATCH_SERVICES = ['tiered-attest-batch', 'tiered-attest-batch-xl'] as const satisfies readonly ServiceName[];
+export type BatchService = (typeof BATCH_SERVICES)[number];
+
+export function isBatchService(service: string): service is BatchService {
+  return BATCH_SERVICES.some((batch) => batch === service);
+}
+
 function isServiceName(text: string): text is ServiceName {
   return Object.hasOwn(TABLE, text);
 }

@@ -60,7 +60,7 @@ export function receiptNotKept(suite: Suite, { seq, receipt, batch, decision }: 
       },
     ],
     judge(authority, known) {
-      const placed = new PlacedDecision(suite, decision, known.log);
+      const placed = new PlacedDecision(suite, decision);
       const named = { proof: { batch: { text: batch.envelope }, decision }, envelope, decision: placed };
       return shortfallOf(suite, authority, known, named, placed);
     },

@@ -17,6 +17,12 @@ export const PUBLIC_KEY_BYTES = 1952;
 export const SIGNATURE_BYTES = 3309;
 export const SEED_BYTES = 32;
 
+/** A text with its signature as unpadded base64url. */
+export interface SignedText {
+  readonly statement: string;
+  readonly signature: string;
+}
+
 /**
  * The hashing and signature checking that `protocol/` needs. Pure and synchronous. `protocol/suite/noble.ts` runs
  * anywhere; a node injects a native one. Every implementation gives the same answers on the same bytes.
@@ -31,6 +37,11 @@ export interface Suite {
   sha384(...parts: readonly Hashable[]): Uint8Array;
   /** ML-DSA-65 verification (FIPS 204 algorithm 3). False, never a throw, on keys or signatures of a wrong length. */
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array, context: SigningContext): boolean;
+  /**
+   * The same on a text and its signature as they travel, where the suite remembers what held: it reads neither again then.
+   * False, never a throw, on a signature that is no base64url and a text that is no Unicode.
+   */
+  readonly holds?: (publicKey: Uint8Array, signed: SignedText, context: SigningContext) => boolean;
 }
 
 /** A private ML-DSA-65 key that signs. `keyId` is the hash of the raw public key. */

@@ -45,7 +45,7 @@ export function openAuthority(
   const signatures = new SignatureChecks(suite);
   // What the verifier brings comes first: no flood in the file can stand before it.
   const certificates = new Certificates(suite, signatures, [...(file?.keys ?? []), ...stated.keys]);
-  const checkpoints = new Checkpoints(signatures, certificates);
+  const checkpoints = new Checkpoints(signatures, certificates, log);
   for (const counted of log?.checkpoints ?? []) checkpoints.addCounted(line.federation, counted);
   for (const signed of [...(file?.checkpoints ?? []), ...stated.checkpoints]) checkpoints.add(line.federation, signed);
   const named = new Set([...keys, ...checkpoints.keys()].map(nameOf));

@@ -1,14 +1,12 @@
 import type { Envelope } from '../chain/envelope.ts';
 import { hashText, type Sha256Hash } from '../hash.ts';
-import { decisionText } from '../log/decision.ts';
-import { type BatchMessage, type LedgerMessage, parseLedgerMessage } from '../log/message.ts';
+import type { BatchMessage } from '../log/message.ts';
 import { hasMember, majorityOf } from '../log/roster.ts';
-import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Authority } from './authority.ts';
 import type { DecisionProof } from './bundle.ts';
 import type { OpenedProof } from './opened-proof.ts';
-import type { PlacedDecision } from './placed-decision.ts';
+import { PlacedDecision } from './placed-decision.ts';
 import { problem, type Problem, type ProblemCode } from './problem.ts';
 import { isInOrder, isSameLedger, memberOfAccount } from './roster-links.ts';
 
@@ -55,9 +53,10 @@ function checkNamed(
   { line }: Authority,
   { node, batch, keyId }: Envelope,
   text: string,
-  { value }: PlacedDecision,
+  decision: PlacedDecision,
 ): readonly Problem[] {
-  const message = batchMessageOf(value.message);
+  const { value } = decision;
+  const message = batchNamedBy(decision);
   if (message === null || message.federation !== line.federation) {
     return [unbound('decision-mismatch', 'the decision names no batch of this federation')];
   }
@@ -91,9 +90,10 @@ function checkPlace({ line, told, withdrawals }: Authority, envelope: Envelope, 
   return [contradiction('the key that the decision names was revoked before it')];
 }
 
-/** Hash of the envelope that the text of a decision names. */
-function namedEnvelope(text: string): Sha256Hash | undefined {
-  return batchMessageOf(decisionText.parse(text).message)?.envelope;
+/** Hash of the envelope that the text of a decision names. `read`: one that was read before, which it may be. */
+function envelopeNamed(suite: Suite, text: string, read: PlacedDecision | null): Sha256Hash | undefined {
+  const decision = read?.text === text ? read : new PlacedDecision(suite, { text, paths: [] });
+  return batchNamedBy(decision)?.envelope;
 }
 
 /** Whether places in the log and on the ledger have one order. */
@@ -117,7 +117,8 @@ function knownOtherwise(
   if (log === undefined) return [];
   const decided = log.decidedBatch(node, batch);
   const standing = decision === null ? undefined : log.decisionAt(decision.value.index);
-  if (decided !== undefined && namedEnvelope(decided) !== hashText(suite, text)) {
+  const named = decided === undefined ? undefined : envelopeNamed(suite, decided, decision);
+  if (decided !== undefined && named !== hashText(suite, text)) {
     return [contradiction(`another envelope was decided for batch ${batch} of ${node}`)];
   }
   if (decision === null) return [];
@@ -128,15 +129,8 @@ function knownOtherwise(
   return [contradiction(`another decision stands at place ${decision.value.index} of the log`)];
 }
 
-function batchMessageOf(text: string): BatchMessage | null {
-  let message: LedgerMessage;
-  try {
-    message = parseLedgerMessage(text);
-  } catch (error) {
-    if (error instanceof StatementError) return null;
-    throw error;
-  }
-  return message.type === 'batch' ? message : null;
+function batchNamedBy({ named }: PlacedDecision): BatchMessage | null {
+  return named?.type === 'batch' ? named : null;
 }
 
 function unbound(code: ProblemCode, detail: string): Problem {

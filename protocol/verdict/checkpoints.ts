@@ -5,7 +5,7 @@ import type { Member, Roster } from '../log/roster.ts';
 import type { Base64url } from '../shapes.ts';
 import { type SignedStatement, StatementError } from '../statement/statement.ts';
 import type { Certificates } from './certificates.ts';
-import type { CountedCheckpoint } from './known.ts';
+import type { CountedCheckpoint, LogView } from './known.ts';
 import type { PlacedDecision } from './placed-decision.ts';
 import type { SignatureChecks } from './signature-checks.ts';
 
@@ -45,12 +45,15 @@ export interface Answers {
 export class Checkpoints {
   readonly #signatures: SignatureChecks;
   readonly #certificates: Certificates;
+  readonly #log: LogView | undefined;
   readonly #entries: Entry[] = [];
   readonly #seen = new Set<string>();
 
-  constructor(signatures: SignatureChecks, certificates: Certificates) {
+  /** `log`: what the verifier knows by its own. */
+  constructor(signatures: SignatureChecks, certificates: Certificates, log: LogView | undefined) {
     this.#signatures = signatures;
     this.#certificates = certificates;
+    this.#log = log;
   }
 
   add(federation: Sha256Hash, { text, signature }: SignedCheckpoint): void {
@@ -78,7 +81,7 @@ export class Checkpoints {
 
   /** Who covers a decision by a checkpoint that is accepted. Costs hashes alone. */
   covering(decision: PlacedDecision, accepts: (checkpoint: Checkpoint) => boolean): Answers {
-    return this.saying((checkpoint) => accepts(checkpoint) && decision.isIn(checkpoint));
+    return this.saying((checkpoint) => accepts(checkpoint) && decision.isIn(checkpoint, this.#log));
   }
 
   /** Who has a checkpoint that is accepted. */

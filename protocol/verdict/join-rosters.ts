@@ -84,7 +84,7 @@ function saysOtherwise(
   if (taken !== undefined) return taken.text !== text || taken.decision?.text !== decision?.text;
   if (log === undefined || decision === null) return false;
   try {
-    const standing = log.decisionAt(new PlacedDecision(suite, decision, log).value.index);
+    const standing = log.decisionAt(new PlacedDecision(suite, decision).value.index);
     return standing !== undefined && standing !== decision.text;
   } catch (error) {
     // What does not read joins nothing: `lineOf` says so.
@@ -106,7 +106,7 @@ function lineOf(suite: Suite, entries: readonly RosterEntry[], taken: number, kn
   const history = new RosterHistory(suite, roster, hash);
   const places: RosterPlace[] = [genesis];
   for (const entry of rest) {
-    const place = placeOf(suite, entry, history, places.length < taken, known.log);
+    const place = placeOf(suite, entry, history, places.length < taken);
     requireDecided(genesis.hash, places.at(-1) ?? genesis, place.hash, place.decision);
     history.add(suite, place.roster, place.hash);
     places.push(place);
@@ -120,12 +120,11 @@ function placeOf(
   { text, decision }: RosterEntry,
   history: RosterHistory,
   isKnown: boolean,
-  log: LogView | undefined,
 ): RosterPlace & { readonly decision: PlacedDecision } {
   const hash = requiredHash(suite, text);
   const roster = judgeAfter(suite, history, text);
   if (decision === null) throw new RosterLineError(`roster ${roster.version} stands without its decision`);
-  return { roster, text, hash, decision: new PlacedDecision(suite, decision, log), isKnown };
+  return { roster, text, hash, decision: new PlacedDecision(suite, decision), isKnown };
 }
 
 function requiredHash(suite: Suite, text: string): Sha256Hash {

@@ -4,7 +4,6 @@ import type { Suite } from '../suite/suite.ts';
 import type { Authority } from './authority.ts';
 import { checkDecision, isLate } from './check-decision.ts';
 import { checkSignature } from './check-signed.ts';
-import { checkBatch, checkGroup } from './check-trees.ts';
 import type { DecisionState, Facts, JudgedProof } from './facts.ts';
 import type { OpenedProof } from './opened-proof.ts';
 import type { JudgedPayload } from './payload.ts';
@@ -23,7 +22,7 @@ export interface Grounds {
  * signature.
  */
 export function judgeProof(suite: Suite, grounds: Grounds, opened: OpenedProof, payload: JudgedPayload): JudgedProof {
-  const cheap = [...opened.problems, ...checkGroup(suite, opened), ...checkBatch(suite, opened)];
+  const { problems: cheap } = opened;
   const { authority } = grounds;
   if (authority === null) return unjudged(grounds, opened, payload, cheap);
   const decision = checkDecision(suite, authority, opened);

@@ -7,7 +7,8 @@ import { type Group, groupStatement } from '../statement/group.ts';
 import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Bundle, DecisionProof, Disclosure } from './bundle.ts';
-import type { PlacedDecision } from './placed-decision.ts';
+import { checkBatch, checkGroup } from './check-trees.ts';
+import { PlacedDecision } from './placed-decision.ts';
 import { type Check, type Fact, messageOf, problem, type Problem, type ProblemCode } from './problem.ts';
 
 /** A signature over a text, null where it is lacking, and the path from the record's leaf to the root that the text names. */
@@ -26,7 +27,10 @@ export interface Proof {
   readonly disclosure: Disclosure | undefined;
 }
 
-/** A proof with each of its texts read, or null where it cannot be; a problem is kept then. */
+/**
+ * A proof with each of its texts read, or null where it cannot be, and what hashes alone speak against it. It follows from
+ * the proof alone, whoever judges it and when.
+ */
 export interface OpenedProof {
   readonly proof: Proof;
   readonly head: RecordHead | null;
@@ -38,8 +42,14 @@ export interface OpenedProof {
   readonly problems: readonly Problem[];
 }
 
+/** What a bundle carries of its own record. */
+type ProofTexts = Pick<Bundle, 'batch' | 'decision' | 'disclosure' | 'receipt' | 'record'>;
+
+/** Reads a decision, or finds it where it was read before. Throws `StatementError`. */
+type Place = (decision: DecisionProof) => PlacedDecision;
+
 /** The proof of a bundle's own record. */
-export function proofOf({ record, receipt, batch, decision, disclosure }: Bundle): Proof {
+export function proofOf({ record, receipt, batch, decision, disclosure }: ProofTexts): Proof {
   return {
     record,
     receipt: { text: receipt.statement, signature: receipt.signature, path: receipt.path },
@@ -49,8 +59,8 @@ export function proofOf({ record, receipt, batch, decision, disclosure }: Bundle
   };
 }
 
-/** Reads every text of a proof. Costs hashes alone; throws nothing. */
-export function openProof(suite: Suite, proof: Proof, place: (decision: DecisionProof) => PlacedDecision): OpenedProof {
+/** Reads every text of a proof, and walks its paths. Costs hashes alone; throws nothing. */
+export function openProof(suite: Suite, proof: Proof, place: Place = (decision) => new PlacedDecision(suite, decision)): OpenedProof {
   const problems: Problem[] = [];
   const read = <Value>(fact: Fact, check: Check, code: ProblemCode, open: () => Value): Value | null => {
     try {
@@ -63,7 +73,7 @@ export function openProof(suite: Suite, proof: Proof, place: (decision: Decision
   };
   const { record, receipt, batch, decision } = proof;
   const head = read('signed', 'leafRederived', 'record-malformed', () => readHead(record.head));
-  return {
+  const opened: OpenedProof = {
     proof,
     head,
     body: read('signed', 'leafRederived', 'record-malformed', () =>
@@ -75,4 +85,5 @@ export function openProof(suite: Suite, proof: Proof, place: (decision: Decision
     decision: read('onLedger', 'bundleBinding', 'decision-malformed', () => decision && place(decision)),
     problems,
   };
+  return { ...opened, problems: [...problems, ...checkGroup(suite, opened), ...checkBatch(suite, opened)] };
 }

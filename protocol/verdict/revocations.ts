@@ -40,7 +40,7 @@ export function decidedRevocations(
 ): readonly DecidedRevocation[] {
   return proofs.flatMap(({ statement, signature, decision }) => {
     const read = readRevocation(judges, { statement, signature }, () => {
-      return new PlacedDecision(judges.suite, decision, judges.log);
+      return new PlacedDecision(judges.suite, decision);
     });
     return read !== null && wasDecided(judges, read) ? [placed(judges.line, read)] : [];
   });
@@ -50,7 +50,7 @@ export function decidedRevocations(
 export function knownRevocations(judges: RevocationJudges): readonly DecidedRevocation[] {
   return (judges.log?.revocations ?? []).flatMap(({ statement, decision }) => {
     const read = readRevocation(judges, { statement, signature: null }, () => {
-      return new PlacedDecision(judges.suite, { text: decision, paths: [] }, judges.log);
+      return new PlacedDecision(judges.suite, { text: decision, paths: [] });
     });
     return read === null ? [] : [placed(judges.line, read)];
   });

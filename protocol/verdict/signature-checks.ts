@@ -10,10 +10,19 @@ interface Kind {
   readonly context: SigningContext;
 }
 
+interface Answer {
+  readonly context: SigningContext;
+  readonly statement: string;
+  readonly publicKey: Base64url;
+  readonly holds: boolean;
+}
+
 /** The signatures of one verdict: each is checked once at most, and a flood of bad ones ends the checking. */
 export class SignatureChecks {
   readonly #suite: Suite;
-  readonly #answers = new Map<string, boolean>();
+  /** By the text of the signature. */
+  readonly #answers = new Map<Base64url, Answer[]>();
+  readonly #keys = new Map<Base64url, Uint8Array>();
   #faults = 0;
   #isExhausted = false;
 
@@ -31,12 +40,12 @@ export class SignatureChecks {
 
   /** Whether a signature of a text that must hold does. */
   holds(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
-    return this.#answers.get(nameOf(kind, signed, publicKey)) ?? this.#check(kind, signed, publicKey);
+    return this.#known(kind, signed, publicKey) ?? this.#check(kind, signed, publicKey);
   }
 
   /** Whether a signature holds of a text that is passed over where it does not: a checkpoint, certificate or revocation. */
   holdsIfCounted(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
-    const known = this.#answers.get(nameOf(kind, signed, publicKey));
+    const known = this.#known(kind, signed, publicKey);
     if (known !== undefined) return known;
     if (this.#faults >= MAX_FAULTS) {
       this.#isExhausted = true;
@@ -48,14 +57,28 @@ export class SignatureChecks {
   }
 
   #check(kind: Kind, signed: SignedStatement, publicKey: Base64url): boolean {
-    const holds = signatureHolds(this.#suite, kind, signed, keyBytes(publicKey));
-    this.#answers.set(nameOf(kind, signed, publicKey), holds);
+    const holds = signatureHolds(this.#suite, kind, signed, this.#bytesOf(publicKey));
+    const { statement, signature } = signed;
+    const answer = { context: kind.context, statement, publicKey, holds };
+    const others = this.#answers.get(signature);
+    if (others === undefined) this.#answers.set(signature, [answer]);
+    else others.push(answer);
     return holds;
   }
-}
 
-function nameOf({ context }: Kind, { statement, signature }: SignedStatement, publicKey: Base64url): string {
-  return `${context} ${publicKey} ${signature} ${statement}`;
+  #known({ context }: Kind, { statement, signature }: SignedStatement, publicKey: Base64url): boolean | undefined {
+    return this.#answers
+      .get(signature)
+      ?.find((one) => one.context === context && one.statement === statement && one.publicKey === publicKey)?.holds;
+  }
+
+  #bytesOf(publicKey: Base64url): Uint8Array {
+    const known = this.#keys.get(publicKey);
+    if (known !== undefined) return known;
+    const bytes = keyBytes(publicKey);
+    this.#keys.set(publicKey, bytes);
+    return bytes;
+  }
 }
 
 /** Bytes that are no key where the text is none: no signature holds by them. */

@@ -2,8 +2,8 @@ import { checkAgent } from '../evidence/agent.ts';
 import { evaluate } from '../evidence/rules.ts';
 import type { Suite } from '../suite/suite.ts';
 import { type NodeKey, openAuthority } from './authority.ts';
-import type { Bundle, DecisionProof } from './bundle.ts';
-import { joinRosters } from './join-rosters.ts';
+import type { Bundle, DecisionProof, FederationStatements } from './bundle.ts';
+import { type JoinedRosters, joinRosters } from './join-rosters.ts';
 import { type Grounds, judgeProof } from './judge-proof.ts';
 import type { Known } from './known.ts';
 import { linkedProofsOf, linkedVerdict, speakingRecords } from './linked.ts';
@@ -13,17 +13,34 @@ import { PlacedDecision } from './placed-decision.ts';
 import { recordOf, showsRecord } from './shown-record.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
+/** What a verdict is on: proofs that were opened, and what is said of the federation beside them. */
+export interface OpenedBundle {
+  readonly own: OpenedProof;
+  readonly linked: readonly OpenedProof[];
+  readonly statements: FederationStatements;
+}
+
 /**
  * The verdict on a bundle, by what it carries and what its verifier knows (TRUST §5, §8): first rosters and pin, which cost
  * hashes alone; then the authority of rosters and revocations; then its record, and the linked ones, which move no word.
  * Nothing is thrown on what a bundle can hold.
  */
 export function verifyBundle(suite: Suite, bundle: Bundle, known: Known = {}): Verdict {
-  const place = placing(suite, known);
+  const joined = joinRosters(suite, bundle.rosters, known);
+  const place = placing(suite);
   const own = openProof(suite, proofOf(bundle), place);
-  const others = linkedProofsOf(bundle).map((proof) => openProof(suite, proof, place));
-  const { line, problems } = joinRosters(suite, bundle.rosters, known);
-  const authority = line && openAuthority(suite, bundle, known, line, keysOf([own, ...others]));
+  const linked = linkedProofsOf(bundle).map((proof) => openProof(suite, proof, place));
+  return verifyOpened(suite, { own, linked, statements: bundle }, joined, known);
+}
+
+/** The same of proofs and rosters that were read before. */
+export function verifyOpened(
+  suite: Suite,
+  { own, linked: others, statements }: OpenedBundle,
+  { line, problems }: JoinedRosters,
+  known: Known,
+): Verdict {
+  const authority = line && openAuthority(suite, statements, known, line, keysOf([own, ...others]));
   const grounds: Grounds = { authority, isPinned: isPinned(known), problems };
 
   const judged = judgeProof(suite, grounds, own, judgePayload(suite, own, known.payload));
@@ -49,10 +66,10 @@ function isPinned({ pin, rosters, log }: Known): boolean {
 }
 
 /** Reads each decision of a bundle once: linked records share those of the records before them. */
-function placing(suite: Suite, { log }: Known): (proof: DecisionProof) => PlacedDecision {
+function placing(suite: Suite): (proof: DecisionProof) => PlacedDecision {
   const known = new Map<DecisionProof, PlacedDecision>();
   return (proof) => {
-    const placed = known.get(proof) ?? new PlacedDecision(suite, proof, log);
+    const placed = known.get(proof) ?? new PlacedDecision(suite, proof);
     known.set(proof, placed);
     return placed;
   };

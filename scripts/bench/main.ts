@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { catchUp } from './federation/catch-up.ts';
 import { latency } from './federation/latency.ts';
+import { linked } from './federation/linked.ts';
 import { start } from './federation/start.ts';
 import { storage } from './federation/storage.ts';
 import { verification } from './federation/verification.ts';
@@ -26,6 +27,7 @@ const PARTS: readonly Part[] = [
   sealing,
   catchUp,
   verification,
+  linked,
   latency,
   storage,
   start,

@@ -1,5 +1,5 @@
 import { nativeSuite } from '../../node/keys/native-suite.ts';
-import { cachingSuite } from '../../node/verification/caching-suite.ts';
+import { cachingSuite } from '../../node/keys/caching-suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { ExitCode } from '../../protocol/verdict/word.ts';
 import { readArguments, USAGE } from './arguments.ts';

@@ -36,15 +36,16 @@ function between<Self, Arguments extends unknown[], Result>(
 }
 
 const { take } = Payments.prototype;
-Payments.prototype.take = function (call, work) {
+Payments.prototype.take = function (call, order) {
   const { nonce } = call.payment.authorization;
   const step = PAYMENT_STEPS.find((known) => known === fatal.get(nonce));
   const sold = between(null, take, 'released');
-  return fatalStep.run(step, () => sold.call(this, call, between(null, work, 'worked')));
+  return fatalStep.run(step, () => sold.call(this, call, async () => between(null, await order(), 'worked')));
 };
 FacilitatorProcessor.prototype.verify = between('verifying', FacilitatorProcessor.prototype.verify, 'verified');
-Intake.prototype.submitAll = between('working', Intake.prototype.submitAll, 'records-written');
-PaymentBook.prototype.beginSettling = between(null, PaymentBook.prototype.beginSettling, 'answer-held');
+Intake.prototype.prepareAll = between('working', Intake.prototype.prepareAll, 'prepared');
+PaymentBook.prototype.begin = between(null, PaymentBook.prototype.begin, 'prepared-on-disk');
 OrderedSender.prototype.send = between(null, OrderedSender.prototype.send, 'settlement-sent');
 FacilitatorProcessor.prototype.settle = between(null, FacilitatorProcessor.prototype.settle, 'settled');
 PaymentBook.prototype.settled = between(null, PaymentBook.prototype.settled, 'settled-on-disk');
+Intake.prototype.recordAll = between('publishing', Intake.prototype.recordAll, 'published');

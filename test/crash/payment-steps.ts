@@ -3,18 +3,23 @@ export const PAYMENT_STEPS = [
   /** The facilitator is about to be asked whether the payment holds. */
   'verifying',
   'verified',
-  /** The work is about to write its records. */
+  /** The work is about to prepare its records. */
   'working',
-  'records-written',
+  /** They are prepared, in memory alone. */
+  'prepared',
   /** The work has come to its answer. */
   'worked',
-  /** The answer is on the disk, and the settlement begun there; nobody was asked for it. */
-  'answer-held',
+  /** Answer and prepared records are on the disk, and the settlement begun there; nobody was asked for it. */
+  'prepared-on-disk',
   /** The transaction went out. */
   'settlement-sent',
   /** It is in a block, and the node knows; nothing of it is on the disk. */
   'settled',
   'settled-on-disk',
+  /** The records are about to be made. */
+  'publishing',
+  /** They are in a group on the disk, and the payment is published. */
+  'published',
   /** The answer is about to leave. */
   'released',
 ] as const;

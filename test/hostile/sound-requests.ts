@@ -8,8 +8,8 @@ import { LiveWorld } from '../node/http/openapi/live-world.ts';
 import type { Sound } from './hostile-request.ts';
 import { VICTIM_PAYEE } from './victim.ts';
 
-/** End of every payment's life: it is read whole, and refused before anyone asks a chain. In epoch seconds. */
-const EXPIRED = 1_000_000_000;
+/** Life of every payment: longer than an attack. In seconds. */
+const LIFE_SECONDS = 3_600;
 
 /**
  * A sound request for every operation, made of its example; several times for one that is attacked more often. What the
@@ -17,18 +17,20 @@ const EXPIRED = 1_000_000_000;
  */
 export async function soundRequests(node: TestNode, document: ApiDocument, makerKey: string): Promise<Sound[]> {
   const sounds: Sound[] = [];
-  const wallet = privateKeyToAccount(generatePrivateKey());
-  const payer = new LivePayer({ wallet, payTo: VICTIM_PAYEE, baseUrl: node.baseUrl });
+  const validBefore = Math.floor(Date.now() / 1_000) + LIFE_SECONDS;
   for (const [index, operation] of document.operations.entries()) {
     const world = new LiveWorld({ node, document, makerKey, patience: 0 }, `h${index}`);
     const { path: whole, body = null } = await world.request(operation, 'whole');
     const [path = '', query] = whole.split('?');
+    // A wallet each: the bound on the calls of one is not what is attacked.
+    const wallet = privateKeyToAccount(generatePrivateKey());
+    const payer = new LivePayer({ wallet, payTo: VICTIM_PAYEE, baseUrl: node.baseUrl });
     const sound = {
       operation,
       path,
       query: query === undefined ? '' : `?${query}`,
       body: isJsonObject(body) ? body : undefined,
-      payment: (await payer.headers(operation, path, { validBefore: EXPIRED }))[PAYMENT_SIGNATURE_HEADER],
+      payment: (await payer.headers(operation, path, { validBefore }))[PAYMENT_SIGNATURE_HEADER],
     };
     for (let times = surfaceOf(operation); times > 0; times--) sounds.push(sound);
   }

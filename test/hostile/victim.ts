@@ -1,4 +1,6 @@
+import type { InferenceConfig } from '../../node/inference/config.ts';
 import type { PaymentProcessor } from '../../node/payments/processor.ts';
+import { atomicAmount } from '../../protocol/payments/usdc.ts';
 import { TestMailSink } from '../fixtures/mail-sink.ts';
 import { importSampleLists } from '../fixtures/sample-lists.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
@@ -18,8 +20,8 @@ export async function startVictim(): Promise<Victim> {
   const sink = starting.use(await TestMailSink.start());
   const network = starting.use(
     await TestNetwork.start({
-      config: { mail: sink.config, logLevel: 'error' },
-      overrides: { payments: { processor: brokenProcessor, payTo: VICTIM_PAYEE, backend: null } },
+      config: { mail: sink.config, logLevel: 'error', inference: INFERENCE },
+      overrides: { payments: { processor: emptyWallets, payTo: VICTIM_PAYEE, backend: null } },
     }),
   );
   const node = network.node();
@@ -32,10 +34,22 @@ export async function startVictim(): Promise<Victim> {
   };
 }
 
-/** No hostile request comes so far that a chain would be asked. */
-const brokenProcessor: PaymentProcessor = {
+/** Wallets that sign and have nothing: their requests are read whole, and none comes so far that it would be settled. */
+const emptyWallets: PaymentProcessor = {
   isReady: true,
-  verify: () => Promise.reject(new Error('a hostile payment was taken for one that may hold')),
+  checkSignature: () => Promise.resolve({ kind: 'valid' }),
+  balanceOf: () => Promise.resolve(atomicAmount('0')),
+  verify: () => Promise.resolve({ kind: 'invalid', reason: 'invalid_exact_evm_insufficient_balance' }),
   settle: () => Promise.reject(new Error('a hostile payment was settled')),
   outcomeOf: () => Promise.reject(new Error('a hostile payment was looked for')),
+};
+/** A model that is for sale, and is never asked. */
+const INFERENCE: InferenceConfig = {
+  kind: 'remote',
+  url: 'http://127.0.0.1:1',
+  headers: {},
+  model: 'none',
+  version: null,
+  label: null,
+  timeLimitMs: 1_000,
 };

@@ -12,7 +12,7 @@ import type { Agents } from '../../agents/agents.ts';
 import { Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { AGENT_PARAMETER, agentParameter } from '../routes/agent-request.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary } from './attested-summary.ts';
 
 export interface AgentRecordRooms {
@@ -48,13 +48,12 @@ export function agentRecordRoute(rooms: AgentRecordRooms): PaidRoute {
     },
     prepare({ params }) {
       const agentId = agentParameter(params);
-      return async (paid) => {
-        const { members, salt, record } = await attestSummary(paid, 'agent_record', SOURCE, async () => {
+      const { verifyUrl } = rooms;
+      return (paid) =>
+        attestSummary(paid, { kind: 'agent_record', sourceId: SOURCE, verifyUrl }, async () => {
           const observedAt = timestampOf(rooms.now());
           return { members: await findOut(rooms, agentId, observedAt), claims: { agentId, observedAt } };
         });
-        return { body: { success: true, ...members, salt, attestation: attestationTail(record, rooms.verifyUrl) } };
-      };
     },
   };
 }

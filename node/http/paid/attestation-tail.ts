@@ -1,23 +1,25 @@
 import type { RecordId } from '../../../protocol/ids.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
-import { timestampOf } from '../../../protocol/time.ts';
-import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
+import type { Blank } from '../../payments/answer-draft.ts';
+import type { PreparedRecord } from '../../payments/paid-recording.ts';
 
 /** Where a record can be verified, by anyone. */
 export type VerifyUrl = (id: RecordId) => string;
 
-/** Tier that paid calls are promised anchoring by: within 60 s (SPEC §8). */
-const PROMISED_AS = 'standard';
+/** Of the member `attestation`, what is known once the record is made. */
+export const ATTESTATION_BLANKS: readonly Blank[] = [
+  { at: ['attestation', 'submittedAt'], is: 'submittedAt' },
+  { at: ['attestation', 'anchorExpectedBy'], is: 'anchorExpectedBy' },
+];
 
-/** The member `attestation` of a paid answer (DOMAIN §3.3): the record that was made of it a moment ago. */
-export function attestationTail(record: AttestationRecord, verifyUrl: VerifyUrl) {
+/** The member `attestation` of a paid answer (DOMAIN §3.3): the record that is made of it once it is paid. */
+export function attestationTail({ id, payloadHash }: PreparedRecord, verifyUrl: VerifyUrl) {
   return {
-    attestationId: record.id,
+    attestationId: id,
     status: 'buffered',
-    payloadHash: record.payloadHash,
+    payloadHash,
     signatureAlgorithm: 'ML-DSA-65',
-    submittedAt: record.submittedAt,
-    anchorExpectedBy: timestampOf(anchorExpectedBy(record, PROMISED_AS)),
-    verifyUrl: verifyUrl(record.id),
+    submittedAt: null,
+    anchorExpectedBy: null,
+    verifyUrl: verifyUrl(id),
   } as const;
 }

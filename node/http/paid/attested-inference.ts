@@ -17,15 +17,19 @@ import { objectId } from '../../../protocol/object-ids.ts';
 import type { Prompt } from '../../inference/engine.ts';
 import type { Inference } from '../../inference/inference.ts';
 import { attestCompletion, type AttestedCompletion } from '../../inference/attested-completion.ts';
+import type { Blank } from '../../payments/answer-draft.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 
 export interface InferenceRooms {
   readonly verifyUrl: VerifyUrl;
   readonly inference: Pick<Inference, 'complete' | 'requireReady' | 'label'>;
 }
+
+/** Of the answer, what is known once the record is made. */
+const BLANKS: readonly Blank[] = [...ATTESTATION_BLANKS, { at: ['binding', 'timestamp'], is: 'submittedAt' }];
 
 const validate = validator(AttestedInferenceRequestShape);
 
@@ -65,7 +69,7 @@ export function attestedInferenceRoute({ inference, verifyUrl }: InferenceRooms)
       requireConversation(request);
       return async (paid) => {
         const attested = await attestCompletion(paid, inference, promptOf(request));
-        return { body: answerOf(attested, verifyUrl) };
+        return { body: answerOf(attested, verifyUrl), blanks: BLANKS };
       };
     },
   };
@@ -86,7 +90,7 @@ function answerOf({ record, salt, completion }: AttestedCompletion, verifyUrl: V
     throw new RangeError('a record of an inference claims its hashes');
   }
   const { model, modelVersion, modelDigest } = completion;
-  const binding: Static<typeof BindingShape> = {
+  const binding: Record<keyof Static<typeof BindingShape>, string | null> = {
     promptHash: inputHash,
     responseHash: outputHash,
     salt,
@@ -94,7 +98,7 @@ function answerOf({ record, salt, completion }: AttestedCompletion, verifyUrl: V
     modelVersion,
     modelDigest,
     parametersHash,
-    timestamp: record.submittedAt,
+    timestamp: null,
   };
   const members: Static<typeof CompletionShape> = completion;
   return {

@@ -17,7 +17,7 @@ import { screenName } from '../../screening/screening.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary, type Summary } from './attested-summary.ts';
 
 export interface ScreeningRooms {
@@ -57,12 +57,9 @@ export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
     prepare(_call, body) {
       const request = validate(body);
       requireName(request);
-      return async (paid) => {
-        const { members, salt, record } = await attestSummary(paid, 'screening', SOURCE, (fresh) =>
-          screen(rooms, request, fresh),
-        );
-        return { body: { success: true, ...members, salt, attestation: attestationTail(record, rooms.verifyUrl) } };
-      };
+      const { verifyUrl } = rooms;
+      return (paid) =>
+        attestSummary(paid, { kind: 'screening', sourceId: SOURCE, verifyUrl }, (salt) => screen(rooms, request, salt));
     },
   };
 }

@@ -6,29 +6,25 @@ import {
   MAX_BATCH,
   MAX_BATCH_XL,
 } from '../../../protocol/api/paid-attest-batch.ts';
-import { concatBytes, decodeBase64url, encodeBase64url } from '../../../protocol/bytes.ts';
-import type { Sha256Hash } from '../../../protocol/hash.ts';
+import { encodeBase64url } from '../../../protocol/bytes.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import { SALT_BYTES } from '../../../protocol/payload/commitment.ts';
-import { type ServiceName, SERVICES } from '../../../protocol/payments/prices.ts';
-import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { type BatchService, SERVICES } from '../../../protocol/payments/prices.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
-import type { PaidRecords } from '../../payments/paid-recording.ts';
+import type { Blank } from '../../payments/answer-draft.ts';
+import type { PreparedRecord } from '../../payments/paid-recording.ts';
 import { Slices } from '../../turns.ts';
 import type { BodyLimits } from '../body.ts';
 import type { PaidCall, PaidRoute } from '../route.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { type Batch, batchOf, RECORDS } from './batch-request.ts';
 import { ownedDraft, type SaltedDraft } from './paid-decision.ts';
 
 export interface BatchRooms {
   readonly verifyUrl: VerifyUrl;
-  /** Root of the signed group that a record of this node stands in. */
-  readonly groupRoot: (record: AttestationRecord) => Promise<Sha256Hash | null>;
 }
 
-export const BATCHES = ['tiered-attest-batch', 'tiered-attest-batch-xl'] as const satisfies readonly ServiceName[];
-export type BatchService = (typeof BATCHES)[number];
+/** Of the answer, what is known once the records are made. */
+const BATCH_BLANKS: readonly Blank[] = [...ATTESTATION_BLANKS, { at: ['merkleRoot'], is: 'groupRoot' }];
 
 const MAX_RECORDS: Readonly<Record<BatchService, number>> = {
   'tiered-attest-batch': MAX_BATCH,
@@ -68,7 +64,11 @@ export function batchRoute(rooms: BatchRooms, service: BatchService): PaidRoute 
     },
     async prepare(_call, body) {
       const batch = await batchOf(body);
-      return async (paid) => ({ body: await answerOf(rooms, batch, await recordAll(paid, batch)) });
+      return async (paid) => {
+        const drafts = await draftsOf(paid, batch);
+        const records = await paid.recording.prepare(drafts);
+        return { body: answerOf(rooms, batch, drafts, records), blanks: BATCH_BLANKS };
+      };
     },
   };
 }
@@ -78,22 +78,20 @@ function bodyLimits(maxItems: number): BodyLimits {
   return { maxBytes: MAX_BATCH_BYTES, deadlineMs: BATCH_DEADLINE_MS, items };
 }
 
-function recordAll(paid: PaidCall, batch: Batch): Promise<PaidRecords> {
-  return paid.recording.record(async () => {
-    const drafts: SaltedDraft[] = [];
-    await new Slices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
-    return { drafts, kept: { salts: encodeBase64url(concatBytes(...drafts.map(({ salt }) => salt))) } };
-  });
+async function draftsOf(paid: PaidCall, batch: Batch): Promise<readonly SaltedDraft[]> {
+  const drafts: SaltedDraft[] = [];
+  await new Slices().each(batch.drafts, (draft) => void drafts.push(ownedDraft(draft, paid)));
+  return drafts;
 }
 
-async function answerOf(
-  { verifyUrl, groupRoot }: BatchRooms,
+function answerOf(
+  { verifyUrl }: BatchRooms,
   { agentId, recordIds, warnings }: Batch,
-  { records, kept }: PaidRecords,
-): Promise<JsonObject> {
+  drafts: readonly SaltedDraft[],
+  records: readonly PreparedRecord[],
+): JsonObject {
   const [first] = records;
   if (first === undefined) throw new RangeError('a batch has at least one record');
-  const salts = saltsOf(kept, records.length);
   const attestation = attestationTail(first, verifyUrl);
   return {
     success: true,
@@ -107,17 +105,10 @@ async function answerOf(
       attestationId: id,
       payloadHash,
       payloadKey: payloadHandle(id),
-      salt: salts[index] ?? '',
+      salt: encodeBase64url(drafts[index]?.salt ?? new Uint8Array()),
     })),
-    merkleRoot: await groupRoot(first),
+    merkleRoot: null,
     warnings,
     attestation,
   };
-}
-
-/** Base64url of each record's salt. They are kept in one text: thousands of them are written and read at once. */
-function saltsOf({ salts }: JsonObject, count: number): readonly string[] {
-  const bytes = typeof salts === 'string' ? decodeBase64url(salts) : new Uint8Array();
-  if (bytes.length !== count * SALT_BYTES) throw new RangeError('what was kept of a batch is something else');
-  return Array.from({ length: count }, (_, i) => encodeBase64url(bytes.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES)));
 }

@@ -12,7 +12,7 @@ import type { ListSearches } from '../../screening/list-searches.ts';
 import { referenceDatabase } from '../../screening/screened-edition.ts';
 import type { PaidRoute } from '../route.ts';
 import { addressParameter } from './address-parameter.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary, type Summary } from './attested-summary.ts';
 
 export interface CounterpartyRooms {
@@ -61,12 +61,11 @@ export function counterpartyRoute(rooms: CounterpartyRooms): PaidRoute {
     requireReady: () => rooms.searches.requireLists(),
     prepare({ params }) {
       const address = addressParameter(params);
-      return async (paid) => {
-        const { members, salt, record } = await attestSummary(paid, 'counterparty_check', SOURCE, (fresh) =>
-          check(rooms, address, fresh),
+      const { verifyUrl } = rooms;
+      return (paid) =>
+        attestSummary(paid, { kind: 'counterparty_check', sourceId: SOURCE, verifyUrl }, (salt) =>
+          check(rooms, address, salt),
         );
-        return { body: { success: true, ...members, salt, attestation: attestationTail(record, rooms.verifyUrl) } };
-      };
     },
   };
 }

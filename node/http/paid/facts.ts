@@ -8,17 +8,16 @@ import {
   FactsMenuShape,
   FactShape,
 } from '../../../protocol/api/facts.ts';
-import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
-import { isJsonArray, isJsonObject } from '../../../protocol/json/value.ts';
+import type { JsonObject } from '../../../protocol/json/value.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import { type Fact, FACTS } from '../../../protocol/statement/vocabulary.ts';
 import type { FactBook, FactSnapshot } from '../../facts/fact-book.ts';
 import { attestableFact } from '../../facts/fact-draft.ts';
 import { FactError } from '../../facts/fact-error.ts';
-import type { PaidRecords } from '../../payments/paid-recording.ts';
+import type { PreparedRecord } from '../../payments/paid-recording.ts';
 import { Problem } from '../problem.ts';
 import type { FreeRoute, PaidCall, PaidRoute, Route } from '../route.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 
 export interface FactRooms {
   readonly facts: Pick<FactBook, 'snapshot' | 'catalogue' | 'network'>;
@@ -76,11 +75,13 @@ function factRoute(rooms: FactRooms): PaidRoute {
     prepare({ params }) {
       const fact = requireFact(params.fact);
       return async (paid) => {
-        const { records, kept } = await record(rooms, paid, [fact]);
-        const [first] = records;
-        const [told] = toldBy(kept);
-        if (first === undefined || told === undefined) throw new RangeError('a fact without a record');
-        return { body: { success: true, ...told, attestation: attestationTail(first, rooms.verifyUrl) } };
+        const [attested] = await attestFacts(rooms, paid, [fact]);
+        if (attested === undefined) throw new RangeError('a fact without a record');
+        const { told, record } = attested;
+        return {
+          body: { success: true, ...told, attestation: attestationTail(record, rooms.verifyUrl) },
+          blanks: ATTESTATION_BLANKS,
+        };
       };
     },
   };
@@ -99,27 +100,40 @@ function allFactsRoute(rooms: FactRooms): PaidRoute {
       problems: ['dependency-unavailable'],
     },
     prepare: () => async (paid) => {
-      const { records, kept } = await record(rooms, paid, FACTS);
-      const [first] = records;
+      const attested = await attestFacts(rooms, paid, FACTS);
+      const [first] = attested;
       if (first === undefined) throw new RangeError('facts without a record');
       const facts: Record<string, JsonObject> = {};
       const attestationIds: Record<string, string> = {};
-      for (const [i, told] of toldBy(kept).entries()) {
-        const { id: attestationId } = records[i] ?? first;
-        facts[String(told.fact)] = { ...told, attestationId };
-        attestationIds[String(told.fact)] = attestationId;
+      for (const { fact, told, record } of attested) {
+        facts[fact] = { ...told, attestationId: record.id };
+        attestationIds[fact] = record.id;
       }
-      return { body: { success: true, facts, attestationIds, attestation: attestationTail(first, rooms.verifyUrl) } };
+      const attestation = attestationTail(first.record, rooms.verifyUrl);
+      return { body: { success: true, facts, attestationIds, attestation }, blanks: ATTESTATION_BLANKS };
     },
   };
 }
 
+/** What is told of a fact, and the record that attests it. */
+interface AttestedFact {
+  readonly fact: Fact;
+  readonly told: JsonObject;
+  readonly record: PreparedRecord;
+}
+
 /** One record a fact, in their order. */
-function record({ facts }: FactRooms, { account, recording }: PaidCall, names: readonly Fact[]): Promise<PaidRecords> {
-  return recording.record(async () => {
-    const snapshots = await Promise.all(names.map((name) => readFact(facts, name)));
-    const attestable = snapshots.map((snapshot) => attestableFact(account, snapshot));
-    return { drafts: attestable.map(({ draft }) => draft), kept: { facts: attestable.map(({ told }) => told) } };
+async function attestFacts(
+  { facts }: FactRooms,
+  { account, recording }: PaidCall,
+  names: readonly Fact[],
+): Promise<readonly AttestedFact[]> {
+  const snapshots = await Promise.all(names.map((name) => readFact(facts, name)));
+  const attestable = snapshots.map((snapshot) => attestableFact(account, snapshot));
+  const records = await recording.prepare(attestable.map(({ draft }) => draft));
+  return records.flatMap((record, i) => {
+    const [fact, told] = [names[i], attestable[i]?.told];
+    return fact === undefined || told === undefined ? [] : [{ fact, told, record }];
   });
 }
 
@@ -134,11 +148,6 @@ async function readFact(facts: FactRooms['facts'], name: Fact): Promise<FactSnap
       cause: error,
     });
   }
-}
-
-function toldBy({ facts }: JsonObject): readonly JsonObject[] {
-  const list: readonly JsonValue[] = facts !== undefined && isJsonArray(facts) ? facts : [];
-  return list.filter(isJsonObject);
 }
 
 function requireFact(name = ''): Fact {

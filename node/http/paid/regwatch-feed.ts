@@ -10,12 +10,11 @@ import { hashText } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { Draft } from '../../intake/draft.ts';
+import type { PaidDraft } from '../../intake/draft.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
-import type { FreeAnswer, PaidDrafts } from '../../payments/paid-recording.ts';
 import type { FeedItem, RegFeed } from '../../regwatch/reg-feed.ts';
 import type { PaidRoute } from '../route.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { readRegwatchQuery, type RegwatchQuery, writeRegwatchCursor } from './regwatch-query.ts';
 
 export interface RegwatchFeedRooms {
@@ -74,24 +73,16 @@ export function regwatchFeedRoute(rooms: RegwatchFeedRooms): PaidRoute {
     prepare({ query }) {
       const asked = readRegwatchQuery(query, rooms.config.id, rooms.now());
       return async ({ account, recording }) => {
-        const outcome = await recording.record(() => sellPage(rooms, asked, account));
-        if ('charged' in outcome) return outcome;
-        const [record] = outcome.records;
-        if (record === undefined) throw new RangeError('a page without a record');
-        return { body: { success: true, ...outcome.kept, attestation: attestationTail(record, rooms.verifyUrl) } };
+        const page = await pageOf(rooms, asked);
+        if (page.count === 0 && page.nextCursor !== null) return { body: { success: true, ...page }, charged: false };
+        const record = await recording.prepareOne(pageDraft(account, asked, page));
+        return {
+          body: { success: true, ...page, attestation: attestationTail(record, rooms.verifyUrl) },
+          blanks: ATTESTATION_BLANKS,
+        };
       };
     },
   };
-}
-
-async function sellPage(
-  rooms: RegwatchFeedRooms,
-  asked: RegwatchQuery,
-  account: string,
-): Promise<PaidDrafts | FreeAnswer> {
-  const page = await pageOf(rooms, asked);
-  if (page.count === 0 && page.nextCursor !== null) return { body: { success: true, ...page }, charged: false };
-  return { drafts: [pageDraft(account, asked, page)], kept: page };
 }
 
 async function pageOf(
@@ -116,7 +107,7 @@ function itemOf({ record, ingestedAt, revision }: FeedItem): RegwatchItem {
 }
 
 /** The page by its hash: the items are public, and each has a record that says what it says. */
-function pageDraft(account: string, { told }: RegwatchQuery, { count, feedHash, generatedAt }: RegwatchPage): Draft {
+function pageDraft(account: string, { told }: RegwatchQuery, { count, feedHash, generatedAt }: RegwatchPage): PaidDraft {
   return {
     kind: 'reg_item',
     account,

@@ -9,14 +9,14 @@ import type { Agents } from '../../agents/agents.ts';
 import type { AgentSigning } from '../../agents/agent-signing.ts';
 import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
-import type { Draft } from '../../intake/draft.ts';
-import type { PaidRecords } from '../../payments/paid-recording.ts';
+import type { PaidDraft } from '../../intake/draft.ts';
+import type { Blank } from '../../payments/answer-draft.ts';
 import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional, requireSmallData } from '../recording/sizes.ts';
 import { tieredWarnings } from '../recording/tiered-warnings.ts';
 import type { PaidCall, PaidRoute } from '../route.ts';
 import { unknownMembers, validator } from '../validation.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 import { ownedDraft, paidDecisionDraft, type SaltedDraft } from './paid-decision.ts';
 
 export interface PaidTieredAttestRooms {
@@ -24,6 +24,9 @@ export interface PaidTieredAttestRooms {
   readonly agents: Pick<Agents, 'find'>;
   readonly agentSigning: Pick<AgentSigning, 'record'>;
 }
+
+/** Of the answer, what is known once the record is made. */
+const BLANKS: readonly Blank[] = [...ATTESTATION_BLANKS, { at: ['anchorExpectedBy'], is: 'anchorExpectedBy' }];
 
 const validate = validator(PaidTieredAttestRequestShape, { model_ref: 'model-binding-invalid' });
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(PaidTieredAttestRequestShape.properties));
@@ -56,7 +59,7 @@ export function paidTieredAttestRoute(rooms: PaidTieredAttestRooms): PaidRoute {
       requireSmallData(draft.decision.data);
       const warnings = [...additionalWarnings(additional), ...tieredWarnings(request)];
       return async (paid) => {
-        const { record, salt } = await recordOnce(rooms, paid, request.agentId, ownedDraft(draft, paid));
+        const { record, salt } = await prepareRecord(rooms, paid, request.agentId, ownedDraft(draft, paid));
         const attestation = attestationTail(record, rooms.verifyUrl);
         return {
           body: {
@@ -68,41 +71,31 @@ export function paidTieredAttestRoute(rooms: PaidTieredAttestRooms): PaidRoute {
             status: attestation.status,
             payloadKey: payloadHandle(record.id),
             salt,
-            anchorExpectedBy: attestation.anchorExpectedBy,
+            anchorExpectedBy: null,
             warnings,
             attestation,
           },
+          blanks: BLANKS,
         };
       };
     },
   };
 }
 
-/** Signed by its agent where the payer's own account holds it; once made, whatever became of the agent since. */
-async function recordOnce(
+/** Signed by its agent where the payer's own account holds it, by its key that is in force now. */
+async function prepareRecord(
   { agents, agentSigning }: PaidTieredAttestRooms,
   { recording, caller }: PaidCall,
   agentId: string,
   draft: SaltedDraft,
 ) {
-  const once = (last: Draft): Promise<PaidRecords> =>
-    recording.record(async () => ({ drafts: [last], kept: { salt: encodeBase64url(last.salt ?? draft.salt) } }));
-  if (caller === null || recording.hasRecords) return firstOf(await once(draft));
+  const prepare = async (last: PaidDraft) => {
+    const salt = encodeBase64url(last.salt ?? draft.salt);
+    return { record: await recording.prepareOne(last), salt };
+  };
+  if (caller === null) return prepare(draft);
   const agent = await agents.find(agentId);
   const isHeldFor = agent?.account === caller.account.id && agent.custody === 'service';
-  if (agent === undefined || !isHeldFor || currentKey(agent) === undefined) return firstOf(await once(draft));
-  let made: PaidRecords | undefined;
-  await agentSigning.record({ agentId, salt: undefined, signature: undefined }, draft, async (signed) => {
-    made = await once(signed);
-    return firstOf(made).record;
-  });
-  if (made === undefined) throw new RangeError('a signed decision was not recorded');
-  return firstOf(made);
-}
-
-function firstOf({ records: [record], kept: { salt } }: PaidRecords) {
-  if (record === undefined || typeof salt !== 'string') {
-    throw new RangeError('a paid decision has one record and a salt');
-  }
-  return { record, salt };
+  if (agent === undefined || !isHeldFor || currentKey(agent) === undefined) return prepare(draft);
+  return agentSigning.record({ agentId, salt: undefined, signature: undefined }, draft, prepare);
 }

@@ -3,12 +3,11 @@ import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { recordOfAnyId } from '../../../protocol/object-ids.ts';
 import { auditDraft } from '../../auditing/audit-draft.ts';
 import type { Auditor } from '../../auditing/auditor.ts';
-import type { FreeAnswer, PaidDrafts } from '../../payments/paid-recording.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { recordNotFound } from '../routes/record-parameter.ts';
 import { validator } from '../validation.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import { ATTESTATION_BLANKS, attestationTail, type VerifyUrl } from './attestation-tail.ts';
 
 export interface AuditRooms {
   readonly auditor: Pick<Auditor, 'find' | 'audit'>;
@@ -45,16 +44,14 @@ export function verifyAuditRoute({ auditor, verifyUrl }: AuditRooms): PaidRoute 
       const found = await auditor.find(id);
       if (found === undefined) throw recordNotFound(id);
       return async ({ account, recording }) => {
-        const made = await recording.record(async (): Promise<PaidDrafts | FreeAnswer> => {
-          const audit = await auditor.audit(id, found);
-          if (audit.verdict === 'inconclusive') return { body: { success: true, ...audit }, charged: false };
-          const { draft, salt } = auditDraft(account, audit);
-          return { drafts: [draft], kept: { ...audit, salt } };
-        });
-        if ('charged' in made) return made;
-        const [record] = made.records;
-        if (record === undefined) throw new RangeError('an audit without a record');
-        return { body: { success: true, ...made.kept, attestation: attestationTail(record, verifyUrl) } };
+        const audit = await auditor.audit(id, found);
+        if (audit.verdict === 'inconclusive') return { body: { success: true, ...audit }, charged: false };
+        const { draft, salt } = auditDraft(account, audit);
+        const record = await recording.prepareOne(draft);
+        return {
+          body: { success: true, ...audit, salt, attestation: attestationTail(record, verifyUrl) },
+          blanks: ATTESTATION_BLANKS,
+        };
       };
     },
   };

@@ -11,7 +11,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { SettlementLedger, WalletStanding } from '../../payments/settlement-ledger.ts';
 import type { PaidRoute } from '../route.ts';
 import { addressParameter } from './address-parameter.ts';
-import { attestationTail, type VerifyUrl } from './attestation-tail.ts';
+import type { VerifyUrl } from './attestation-tail.ts';
 import { attestSummary } from './attested-summary.ts';
 
 export interface WalletRecordRooms {
@@ -51,16 +51,14 @@ export function walletRecordRoute({ settlements, now, verifyUrl }: WalletRecordR
     },
     prepare({ params }) {
       const address = addressParameter(params);
-      return async (paid) => {
-        const { members, salt, record } = await attestSummary(paid, 'wallet_record', SOURCE, async () => {
+      return (paid) =>
+        attestSummary(paid, { kind: 'wallet_record', sourceId: SOURCE, verifyUrl }, async () => {
           const asOf = timestampOf(now());
           return {
             members: { ...summaryOf(address, await settlements.standingOf(address), asOf) },
             claims: { observedAt: asOf },
           };
         });
-        return { body: { success: true, ...members, salt, attestation: attestationTail(record, verifyUrl) } };
-      };
     },
   };
 }

@@ -12,7 +12,6 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { proofWindowOpensAt } from '../../attestation/proof-window.ts';
 import { sourceKey } from '../../intake/sources.ts';
-import { shownOnly } from '../../payments/unpaid-records.ts';
 import { payloadKeyTable } from '../../payload/payload-tables.ts';
 import { BatchStatuses, type BatchStatusSources } from '../../sources/batch-statuses.ts';
 import type { Place, RecordLists } from '../../sources/record-page.ts';
@@ -79,7 +78,7 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
       const { records, unreadable, next } = await rooms.lists.page(filter, place, limitOf(limit));
       const body: AttestationsAnswer = {
         success: true,
-        items: await itemsOf(rooms, await shownOnly(rooms.store, records)),
+        items: await itemsOf(rooms, records),
         unreadable: unreadable.map((at) => ({ sourceId: nameOf(at, caller, sourceId), sourceSeq: at.sourceSeq })),
         listedFrom: listedFrom === null ? null : timestampOf(listedFrom),
         nextCursor: next === null ? null : writeCursor([next.source, next.sourceSeq]),

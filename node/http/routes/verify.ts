@@ -34,7 +34,8 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
     documentation: {
       summary: 'Whether a record is proved',
       description:
-        'For anyone, at any node of the federation. Every check is made anew from the stored bytes. The flags say which ' +
+        'For anyone, at any node of the federation. Every check of the record is made anew from its stored bytes; of records ' +
+        'linked to it, what was checked before is remembered, and judged anew by what is known now. The flags say which ' +
         'evidence is recorded, never that something is compliant; no person and no payload is shown. A record is ' +
         '`verified` once the ledger has decided its batch and checkpoints of enough other members vouch for it; ' +
         'before that `status` and the word of `verdict` say what is lacking. `verdict` holds the facts that the word ' +

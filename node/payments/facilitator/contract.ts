@@ -57,6 +57,10 @@ export interface ChainAccount {
 export interface ChainReader {
   latestBlock(): Promise<ChainBlock>;
   account(address: WalletAddress): Promise<ChainAccount>;
+  /** What an account has, in atomic units of USDC. */
+  usdcBalance(address: WalletAddress): Promise<bigint>;
+  /** Whether there is code at an address, which then says itself what it has signed. */
+  isContract(address: WalletAddress): Promise<boolean>;
   /**
    * First block by which an account that has a transaction count above zero had one: that of its first own transaction,
    * or of its creation where it is a contract. Needs a node that keeps all of the chain's states; others refuse.

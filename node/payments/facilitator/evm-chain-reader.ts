@@ -56,6 +56,14 @@ export class EvmChainReader implements ChainReader {
     });
   }
 
+  usdcBalance(of: WalletAddress): Promise<bigint> {
+    return fromChain(() => this.#balance(hexOf(of)));
+  }
+
+  isContract(of: WalletAddress): Promise<boolean> {
+    return fromChain(async () => (await this.#client.getCode({ address: hexOf(of) })) !== undefined);
+  }
+
   async firstTransaction(of: WalletAddress, head: ChainBlock, signal: AbortSignal): Promise<ChainBlock> {
     return fromChain(async () => {
       const blockNumber = await firstBlockThat(head.number, async (middle) => {
@@ -101,8 +109,10 @@ export class EvmChainReader implements ChainReader {
     return { kind: 'paid', transaction, blockNumber: receipt.blockNumber };
   }
 
-  #balance(account: Hex, blockNumber: bigint): Promise<bigint> {
-    return this.#client.readContract({ ...TOKEN, functionName: 'balanceOf', args: [account], blockNumber });
+  /** At a block, or at the last one. */
+  #balance(account: Hex, blockNumber?: bigint): Promise<bigint> {
+    const at = blockNumber === undefined ? {} : { blockNumber };
+    return this.#client.readContract({ ...TOKEN, functionName: 'balanceOf', args: [account], ...at });
   }
 
   #isUsed(payer: Hex, nonce: Hex, blockNumber: bigint): Promise<boolean> {

@@ -1,5 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { Hash } from 'viem';
+import type { WalletAddress } from '../../../protocol/payments/payment.ts';
 import type { PaymentRequirements } from '../../../protocol/payments/terms.ts';
+import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';
 import type {
   ChainOutcome,
   PaymentProcessor,
@@ -10,6 +13,7 @@ import type {
 } from '../processor.ts';
 import type { ChainReader, Facilitator } from './contract.ts';
 import { FacilitatorError } from './facilitator-error.ts';
+import { isPlainSignature, isSignedByPayer } from './plain-signature.ts';
 
 export interface ProcessorParts {
   readonly facilitator: Facilitator;
@@ -19,12 +23,13 @@ export interface ProcessorParts {
 
 /** Settlements whose transaction is remembered until they are looked for. */
 const MOST_REMEMBERED = 10_000;
+const BAD_SIGNATURE = 'invalid_exact_evm_signature';
 
 /** Facilitator and chain, as the payment ledger asks them. */
 export class FacilitatorProcessor implements PaymentProcessor {
   readonly #parts: ProcessorParts;
   /** Nonce → transaction that is said to have settled it: a chain need not be searched for what is known. */
-  readonly #settled = new Map<string, Hash>();
+  readonly #settled = new LRUCache<string, Hash>({ max: MOST_REMEMBERED });
 
   constructor(parts: ProcessorParts) {
     this.#parts = parts;
@@ -32,6 +37,22 @@ export class FacilitatorProcessor implements PaymentProcessor {
 
   get isReady(): boolean {
     return this.#parts.isReady();
+  }
+
+  /** Of an ordinary wallet the signature tells by itself; of a contract only the contract does, on the chain. */
+  async checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
+    if (isPlainSignature(payment)) {
+      if (await isSignedByPayer(payment)) return { kind: 'valid' };
+      const isContract = await this.#parts.chain.isContract(payment.authorization.from).catch(() => null);
+      if (isContract === null) return { kind: 'unavailable' };
+      if (!isContract) return { kind: 'invalid', reason: BAD_SIGNATURE };
+    }
+    return this.verify(payment, terms);
+  }
+
+  async balanceOf(payer: WalletAddress): Promise<AtomicAmount | null> {
+    const balance = await this.#parts.chain.usdcBalance(payer).catch(() => null);
+    return balance === null ? null : atomicAmount(String(balance));
   }
 
   async verify(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
@@ -52,7 +73,7 @@ export class FacilitatorProcessor implements PaymentProcessor {
     } catch (error) {
       if (!(error instanceof FacilitatorError)) throw error;
       if (error.transaction !== null) this.#remember(payment, error.transaction);
-      return replyOf(error);
+      return replyOf(error, this.#parts.facilitator.settlers !== null);
     }
   }
 
@@ -64,16 +85,15 @@ export class FacilitatorProcessor implements PaymentProcessor {
   }
 
   #remember({ authorization: { nonce } }: SignedAuthorization, transaction: Hash): void {
-    const [oldest] = this.#settled.keys();
-    if (this.#settled.size >= MOST_REMEMBERED && oldest !== undefined) this.#settled.delete(oldest);
     this.#settled.set(nonce, transaction);
   }
 }
 
-function replyOf({ code, reason }: FacilitatorError): SettleReply {
+/** `isOwn`: this node itself sends its settlements, so it knows what it has not sent. */
+function replyOf({ code, reason }: FacilitatorError, isOwn: boolean): SettleReply {
   switch (code) {
     case 'refused':
-      return { kind: 'refused', reason };
+      return { kind: 'refused', reason, isCertain: isOwn };
     case 'unreachable':
       return { kind: 'unavailable' };
     case 'timeout':

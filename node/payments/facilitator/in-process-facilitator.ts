@@ -8,7 +8,7 @@ import { USDC } from '../../../protocol/payments/usdc.ts';
 import type { SignedAuthorization } from '../processor.ts';
 import type { EvmClient } from './chain-client.ts';
 import { fromChain } from './chain-answers.ts';
-import { CheckingSlots } from './checking-slots.ts';
+import { Semaphore } from '../../semaphore.ts';
 import type { Facilitator, Settled } from './contract.ts';
 import { isPublicWallet } from './development-wallets.ts';
 import { FacilitatorError } from './facilitator-error.ts';
@@ -45,7 +45,7 @@ const UNTOLD = 'payment_refused';
 export class InProcessFacilitator implements Facilitator {
   readonly settlers: readonly WalletAddress[];
   readonly #parts: SignerParts;
-  readonly #slots = new CheckingSlots(CHECKED_AT_ONCE);
+  readonly #slots = new Semaphore({ places: CHECKED_AT_ONCE });
   /** Transactions of settlements that were given up waiting for: asked again, they are waited for again. */
   readonly #pending = new InMemoryPendingSettlementStore();
 
@@ -94,7 +94,8 @@ export class InProcessFacilitator implements Facilitator {
 
   /** Has the stock scheme do some work. What only waits for the chain holds no slot: thousands may. */
   async #scheme<Answer>(trace: Trace, work: (scheme: ExactEvmScheme) => Promise<Answer>): Promise<Answer> {
-    const release = await this.#slots.take();
+    const place = await this.#slots.enter();
+    const release = () => place[Symbol.dispose]();
     const scheme = new ExactEvmScheme(settlementSigner(this.#parts, trace, release), {
       simulateInSettle: true,
       pendingSettlementStore: this.#pending,

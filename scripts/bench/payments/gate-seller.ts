@@ -62,10 +62,10 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
 const plain: PaidWork = async () => ({ body: { success: true } });
 
 const recorded: PaidWork = async ({ account, recording }) => {
-  const { records } = await recording.record(async () => ({
-    drafts: [{ kind: 'decision', account, sourceId: 'bench', payload: '{}', claims: { channel: 'tiered' }, links: {} }],
-  }));
-  return { body: { success: true, attestationId: records[0]?.id ?? null } };
+  const claims = { channel: 'tiered' } as const;
+  const draft = { kind: 'decision', account, sourceId: 'bench', payload: '{}', claims, links: {} } as const;
+  const { id } = await recording.prepareOne(draft);
+  return { body: { success: true, attestationId: id } };
 };
 
 function routeOf(path: string, work: PaidWork): PaidRoute {

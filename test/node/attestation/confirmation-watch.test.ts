@@ -7,6 +7,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { groupOperations } from '../../../node/records/record-tables.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
 import { type Evidence, readEvidence } from '../../../node/verification/evidence.ts';
+import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { envelopeStatement } from '../../../protocol/chain/envelope.ts';
 import { openRecord } from '../../../protocol/chain/record.ts';
 import { hashText, writeSha384 } from '../../../protocol/hash.ts';
@@ -49,7 +50,7 @@ class Waiting implements AsyncDisposable {
       self: chain.node,
       store,
       confirmations: this.#confirmations,
-      evidence: (id) => readEvidence({ store, decisionOf: async (_node, batch) => this.#decisionOf(batch) }, id),
+      evidence: (id) => readEvidence({ store, trees: new ProofTrees(), decisionOf: async (_node, batch) => this.#decisionOf(batch) }, id),
       view: { of: async (evidence) => this.#factsOn(evidence) },
       log: pino({ level: 'silent' }),
     });

@@ -7,9 +7,12 @@ import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { HeldVault } from '../../../node/payments/held-vault.ts';
+import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
+import { preparedRow } from '../../../node/payments/prepared-rows.ts';
+import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { HONEST } from '../payments/fake-chain.ts';
-import { callOf, NODE, PAYLOAD_KEY, PaymentRoom } from '../payments/payment-room.ts';
+import { callOf, NODE, payloads, PAYLOAD_KEY, PaymentRoom } from '../payments/payment-room.ts';
 import { del, type Mutation, StoredRows } from './damaged-home.ts';
 import { edit, flip, move, swap } from './mutations.ts';
 
@@ -32,7 +35,8 @@ test.before(async () => {
   await behave({ settle: 'refuses' }, { nonce: 4, ...later, identifier: `${IDENTIFIER}-2` });
   await behave({ settle: 'late' }, { nonce: 5, ...later });
   await behave({ settle: 'robbed' }, { nonce: 6, ...later });
-  await behave({}, { nonce: 7, ...later, isWanted: () => false });
+  room.isIntakeStopped = true;
+  await behave({}, { nonce: 7, ...later });
   await room.stop();
   await cp(room.storeDirectory, home, { recursive: true });
 });
@@ -54,7 +58,7 @@ async function checked(mutation?: Mutation): Promise<Report> {
 async function reportOf(store: Store): Promise<Report> {
   const report = new Report();
   const held = new HeldVault(PAYLOAD_KEY);
-  const check = { store, report, keys: null, own: NODE, vault: null, agentKeys: null, held, signal: undefined };
+  const check = { store, report, keys: null, own: NODE, vault: payloads, agentKeys: null, held, signal: undefined };
   await paymentCheck.run(check);
   await settlementCheck.run(check);
   return report;
@@ -63,13 +67,13 @@ async function reportOf(store: Store): Promise<Report> {
 test('a whole ledger of payments: nothing to report, every row looked at', async () => {
   const report = await checked();
   assert.equal(report.findings, []);
-  const { payments, paymentsOpen, paymentsHeld, recordsUnpaid, settlements, wallets } = report.counts;
-  assert.equal([payments, paymentsOpen, paymentsHeld, recordsUnpaid, settlements, wallets], [7, 1, 5, 8, 3, 1]);
+  const { payments, paymentsOpen, paymentsUnpublished, paymentsHeld, recordsPrepared } = report.counts;
+  assert.equal([payments, paymentsOpen, paymentsUnpublished, paymentsHeld, recordsPrepared], [7, 2, 1, 6, 6]);
+  assert.equal([report.counts.settlements, report.counts.wallets], [4, 1]);
 });
 
 test('a row of any of the tables that is gone is missed', async () => {
   const missed: string[] = [];
-  const burnt = `/0x${'6'.padStart(64, '0')}`;
   const copy = `${home}-dropped`;
   await cp(home, copy, { recursive: true });
   await using store = await Store.open(copy);
@@ -77,8 +81,6 @@ test('a row of any of the tables that is gone is missed', async () => {
   const all = [...(await rows.under('payment')), ...(await rows.under('settlement')), ...(await rows.under('wallet'))];
   assert.ok(all.length > 35);
   for (const [key, value] of all) {
-    // Nothing but the mark itself says of a record that its payment was burnt.
-    if (key.startsWith('payment-unpaid') && Buffer.from(value).toString().endsWith(burnt)) continue;
     await store.write([del(key)]);
     if ((await reportOf(store)).found('problem') === 0) missed.push(key);
     await store.write([{ type: 'put', key, value }]);
@@ -87,9 +89,15 @@ test('a row of any of the tables that is gone is missed', async () => {
 });
 
 const LINE = 'settlement/';
-const dropUnpaidRecord: Mutation = async (rows) => {
-  const [key] = await rows.at('payment-unpaid/', 0);
-  return [del(key.replace('payment-unpaid', 'record'))];
+const PUBLICATION = `{"submittedAt":"2026-11-21T12:00:00.000Z","groupRoot":"sha256:${'0'.repeat(64)}"}`;
+const dropSeed: Mutation = async (rows) => {
+  const [, bytes] = await rows.at('payment-draft/', 0);
+  return [del(payloadKeyTable.key(preparedRow(bytes).id))];
+};
+/** As if a crash had come between the records and what says that they are made. */
+const makeRecord: Mutation = async (rows) => {
+  const [, bytes] = await rows.at('payment-draft/', 0);
+  return [recordIndex.put([preparedRow(bytes).id], 1)];
 };
 const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: string, detail: RegExp])[] = [
   [
@@ -100,12 +108,12 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
   ],
   [
     'the last line is changed',
-    edit(LINE, 2, (s) => s.replace('"amount":"1000"', '"amount":"1001"')),
+    edit(LINE, 3, (s) => s.replace('"amount":"1000"', '"amount":"1001"')),
     'settlement-head',
     /does not stand/,
   ],
   ['two lines are swapped', swap(LINE, 0, 1), 'settlement', /says that it is line 2/],
-  ['a line stands elsewhere', move(LINE, 2, (key) => key.replace(/.$/, '9')), 'settlement', /holds line 3/],
+  ['a line stands elsewhere', move(LINE, 3, (key) => key.replace(/.$/, '9')), 'settlement', /holds line 4/],
   ['a line is no line', edit(LINE, 0, () => '{}'), 'settlement', /settlement line/],
   [
     'a day tells another head',
@@ -121,7 +129,7 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
   ],
   [
     'a wallet has paid more',
-    edit('wallet/', 0, (s) => s.replace('"count":3', '"count":4')),
+    edit('wallet/', 0, (s) => s.replace('"count":4', '"count":5')),
     'wallet',
     /does not sum up/,
   ],
@@ -144,6 +152,12 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
     /says otherwise/,
   ],
   [
+    'a settled payment says where its records stand',
+    edit('payment/', 6, (s) => s.replace('"publication":null', `"publication":${PUBLICATION}`)),
+    'payment',
+    /where its records stand/,
+  ],
+  [
     'an open payment has an end',
     edit('payment/', 4, (s) => s.replace('"ends":null', '"ends":1')),
     'payment',
@@ -151,7 +165,16 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
   ],
   ['an answer is changed', flip('payment-answer', 0, 20), 'payment-answer', /does not open/],
   ['two answers are swapped', swap('payment-answer', 0, 1), 'payment-answer', /does not open/],
-  ['kept work is changed', flip('payment-work', 0, -20), 'payment-work', /does not open/],
+  ['a prepared payload is changed', flip('payment-draft', 0, -20), 'payment-draft', /does not open/],
+  ['a prepared record is changed', flip('payment-draft', 0, 20), 'payment-draft', /does not read/],
+  ['the key of a prepared payload is gone', dropSeed, 'payload-key', /its record is prepared/],
+  ['a prepared record is made already', makeRecord, 'payment-draft', /made already/],
+  [
+    'a record is prepared for no payment',
+    move('payment-draft', 0, (key) => key.replace(/.$/, '9')),
+    'payment-draft',
+    /for no payment/,
+  ],
   [
     'an answer is of no payment',
     move('payment-answer', 0, (key) => key.replace(/.$/, 'f')),
@@ -170,13 +193,6 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
     'payment-identifier',
     /not made under it/,
   ],
-  [
-    'an unpaid record names another payment',
-    edit('payment-unpaid', 0, (s) => s.replace(/.$/, '1')),
-    'payment-unpaid',
-    /not settled/,
-  ],
-  ['a record that is unpaid is not there', dropUnpaidRecord, 'payment-unpaid', /no record of this store/],
   [
     'a row has another form',
     edit('payment/', 0, (s) => s.replace('"attempts"', '"tries"')),

@@ -8,6 +8,7 @@ import { SCOPES } from '../../../node/accounts/scopes.ts';
 import { createApp } from '../../../node/http/app.ts';
 import { ApiGate } from '../../../node/http/gate.ts';
 import type { Route } from '../../../node/http/route.ts';
+import { FreeLimits } from '../../../node/limits/free-limits.ts';
 import { AddressLimits } from '../../../node/limits/address-limits.ts';
 import { LimitError } from '../../../node/limits/limit-error.ts';
 import type { AuditFacts } from '../../../protocol/audit/entry.ts';
@@ -24,6 +25,7 @@ const routes: readonly Route[] = [
 let noted: AuditFacts[] = [];
 let admitted = 0;
 let isOverLimit = false;
+let freeLimits = new FreeLimits();
 let addresses = new AddressLimits({ requestsPerMinute: FREE_PER_MINUTE });
 
 const app = createApp({
@@ -41,7 +43,8 @@ const app = createApp({
         return { headers: () => ({}), release: () => {}, [Symbol.dispose]: () => {} };
       },
     },
-    addresses: { admit: (address) => addresses.admit(address) },
+    addresses: { admit: (address, requests) => addresses.admit(address, requests) },
+    freeLimits: { admit: (account, requests) => freeLimits.admit(account, requests) },
     auditLog: { note: (_account, facts) => void noted.push(facts) },
     trustedProxies: new AddressList(['127.0.0.1']),
   }),
@@ -60,6 +63,7 @@ test.before.each(() => {
   admitted = 0;
   isOverLimit = false;
   addresses = new AddressLimits({ requestsPerMinute: FREE_PER_MINUTE });
+  freeLimits = new FreeLimits();
 });
 
 test.after(() => {
@@ -95,6 +99,12 @@ test('whoever has such a key takes none of its account’s requests, and fills i
 test('a key takes its caller off the limit of free endpoints only from where it is taken', async () => {
   assert.equal(await statuses(FREE_PER_MINUTE + 1, '/free', ELSEWHERE), [200, 200, 200, 429]);
   assert.equal(await statuses(FREE_PER_MINUTE + 1, '/free', HOME), [200, 200, 200, 200]);
+});
+
+test('what a key asks of free endpoints is counted for its account, wherever it comes from', async () => {
+  for (let asked = 0; asked < 120; asked++) freeLimits.admit({ id: 'acme', tier: 'developer' }, 1);
+  assert.equal(await statuses(1, '/free', HOME), [429]);
+  assert.equal(await statuses(1, '/keyed', HOME), [200]);
 });
 
 test('a request over the limit is noted', async () => {

@@ -76,18 +76,52 @@ test('what the chain shows of a payment does not open an answer that was bought 
   assert.equal((await room.buy('hello', { identifier })).body, first.body);
 });
 
-test('path, then header, then body, then payment: the first that is wrong is told', async () => {
+test('cheap refusals first: of all that is wrong with a call, what costs least to find is told', async () => {
   await using room = await PaidRoom.open();
-  const bad = { 'payment-signature': '!!' };
-  room.room.chain.goodSignature = '0xff';
+  const { chain } = room.room;
+  const unreadable = { 'payment-signature': '!!' };
+  const elsewhere = paid(NOTES, { resource: `${BASE_URL}/v1/x402/other` });
   const get = { method: 'GET' };
+  chain.goodSignature = '0xff';
+  chain.funds = 0;
+  room.isClosed = true;
   assert.is(told(await room.ask(`${NOTES}/none`, get)), '404 agent-not-found');
-  assert.is(told(await room.ask(`${NOTES}/none`, { ...get, headers: bad })), '404 agent-not-found');
-  assert.is(told(await room.ask(NOTES, { body: {}, headers: bad })), '400 payment-invalid');
+  assert.is(told(await room.ask(`${NOTES}/none`, { ...get, headers: unreadable })), '404 agent-not-found');
+  for (const headers of [{}, unreadable, elsewhere, paid(NOTES)]) {
+    assert.is(told(await room.ask(NOTES, { body: '[]', headers })), '503 list-unavailable');
+  }
+  room.isClosed = false;
+  assert.is(told(await room.ask(NOTES, { body: '[]' })), '402 payment-required');
+  assert.is(told(await room.ask(NOTES, { body: '[]', headers: unreadable })), '400 payment-invalid');
+  assert.is(told(await room.ask(NOTES, { body: '[]', headers: elsewhere })), '402 payment-resource-mismatch');
+  assert.is(chain.signatureChecks, 0);
+  assert.is(told(await room.ask(NOTES, { body: '[]', headers: paid(NOTES) })), '402 payment-refused');
+  assert.is(chain.signatureChecks, 1);
+  chain.goodSignature = '0x';
   assert.is(told(await room.ask(NOTES, { body: {}, headers: paid(NOTES) })), '400 missing-field');
   assert.is(told(await room.ask(NOTES, { body: '[]', headers: paid(NOTES) })), '400 invalid-json');
-  assert.is(told(await room.buy('x')), '402 payment-refused');
+  assert.is(chain.verifies, 0);
+  const poor = await room.buy('x');
+  assert.equal([told(poor), poor.body.reason], ['402 payment-refused', 'open_authorizations_exceed_balance']);
   assert.is(room.worked.length, 0);
+});
+
+test('what was sold is answered before the body is parsed, and while nothing is for sale', async () => {
+  await using room = await PaidRoom.open();
+  const first = await room.buy('x');
+  room.isClosed = true;
+  room.room.chain.isReady = false;
+  assert.equal((await room.buy('x')).body, first.body);
+  assert.is(told(await room.ask(NOTES, { body: '{"not json', headers: paid(NOTES) })), '409 payment-bound-elsewhere');
+  assert.is(told(await room.buy('x', { nonce: 2 })), '503 list-unavailable');
+  assert.is(room.worked.length, 1);
+});
+
+test('a body is not read before its payment is signed: a forged payment buys no work', async () => {
+  await using room = await PaidRoom.open();
+  room.room.chain.goodSignature = '0xff';
+  const wrongType = { ...paid(NOTES), 'content-type': 'text/plain' };
+  assert.is(told(await room.ask(NOTES, { body: '!', headers: wrongType })), '402 payment-refused');
 });
 
 test('a payment that does not hold is refused with the reason and the terms', async () => {

@@ -50,6 +50,8 @@ export class PaidRoom implements AsyncDisposable {
   readonly worked: PaidCall[] = [];
   work: PaidWork = noteWork;
   isFull = false;
+  /** Whether notes are not for sale at present. */
+  isClosed = false;
   readonly #listener: Listener;
 
   private constructor(room: PaymentRoom, listener: Listener) {
@@ -65,7 +67,9 @@ export class PaidRoom implements AsyncDisposable {
         get isReady() {
           return room.opened.payments.isReady;
         },
-        take: (call, work) => room.opened.payments.take(call, work),
+        admit: (offer) => room.opened.payments.admit(offer),
+        isTakenOn: (offer) => room.opened.payments.isTakenOn(offer),
+        take: (call, order) => room.opened.payments.take(call, order),
       },
       paymentLimits: new PaymentLimits(),
       accounts: tenants,
@@ -139,8 +143,8 @@ export function paid(path: string, options: PaymentOptions = {}): Record<string,
 }
 
 const noteWork: PaidWork = async ({ account, recording }) => {
-  const { records } = await recording.record(async () => ({ drafts: [{ ...draftFor('note'), account }] }));
-  return { body: { success: true, attestationId: records[0]?.id ?? null } };
+  const { id } = await recording.prepareOne({ ...draftFor('note'), account });
+  return { body: { success: true, attestationId: id } };
 };
 
 const tenants: Pick<Accounts, 'authenticate'> = {
@@ -169,6 +173,9 @@ function routesOf(opened: () => PaidRoom): readonly PaidRoute[] {
       access: 'paid',
       service: 'hedera-fact',
       documentation,
+      requireReady() {
+        if (opened().isClosed) throw new Problem('list-unavailable', 'too old');
+      },
       prepare(_call, body) {
         validate(body);
         return work;

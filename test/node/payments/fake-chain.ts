@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';
 import type {
   ChainOutcome,
   PaymentProcessor,
@@ -12,6 +13,8 @@ import type {
 export type SettleBehaviour =
   | 'honest'
   | 'refuses'
+  /** The same, by the node's own facilitator, which needs no belief. */
+  | 'declines'
   | 'unavailable'
   | 'throws-before'
   | 'throws-after'
@@ -50,11 +53,17 @@ export class FakeChain implements PaymentProcessor {
   readonly #now: () => number;
   readonly #spent = new Map<string, Spent>();
   readonly #late: (() => void)[] = [];
+  /** What the wallet has, before what it has paid. */
+  funds = 1_000_000_000;
+  /** Atomic units of one payment. */
+  readonly #price: number;
   settles = 0;
   verifies = 0;
+  signatureChecks = 0;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, price = 1_000) {
     this.#now = now;
+    this.#price = price;
   }
 
   /** Nonces by which the payee was paid. */
@@ -74,6 +83,25 @@ export class FakeChain implements PaymentProcessor {
   /** What was sent late arrives. */
   arrive(): void {
     for (const send of this.#late.splice(0)) send();
+  }
+
+  async checkSignature({ signature }: SignedAuthorization): Promise<Verification> {
+    this.signatureChecks++;
+    const { verify } = this.behaviour;
+    if (verify === 'throws') throw new Error('the check failed');
+    if (verify === 'hangs') return new Promise<never>(() => {});
+    if (verify === 'unavailable') return { kind: 'unavailable' };
+    return signature.startsWith(this.goodSignature)
+      ? { kind: 'valid' }
+      : { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+  }
+
+  async balanceOf(): Promise<AtomicAmount | null> {
+    const { verify } = this.behaviour;
+    if (verify === 'throws') throw new Error('the balance could not be read');
+    if (verify === 'hangs') return new Promise<never>(() => {});
+    if (verify === 'unavailable') return null;
+    return atomicAmount(String(Math.max(0, this.funds - this.#spent.size * this.#price)));
   }
 
   async verify({ authorization, signature }: SignedAuthorization): Promise<Verification> {
@@ -97,10 +125,12 @@ export class FakeChain implements PaymentProcessor {
     switch (this.behaviour.settle) {
       case 'honest': {
         const moved = move();
-        return moved ? { kind: 'settled', transaction: '0x' } : { kind: 'refused', reason: 'nonce_already_used' };
+        return moved ? { kind: 'settled', transaction: '0x' } : { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
       }
       case 'refuses':
-        return { kind: 'refused', reason: 'insufficient_funds' };
+        return { kind: 'refused', reason: 'insufficient_funds', isCertain: false };
+      case 'declines':
+        return { kind: 'refused', reason: 'insufficient_funds', isCertain: true };
       case 'unavailable':
         return { kind: 'unavailable' };
       case 'throws-before':
@@ -115,7 +145,7 @@ export class FakeChain implements PaymentProcessor {
         return hang();
       case 'hides':
         move();
-        return { kind: 'refused', reason: 'no_such_thing' };
+        return { kind: 'refused', reason: 'no_such_thing', isCertain: false };
       case 'boasts':
         return { kind: 'settled', transaction: `0x${'b'.repeat(64)}` };
       case 'late':
@@ -123,7 +153,7 @@ export class FakeChain implements PaymentProcessor {
         return hang();
       case 'robbed':
         this.spend(authorization.nonce, 'burnt');
-        return { kind: 'refused', reason: 'nonce_already_used' };
+        return { kind: 'refused', reason: 'nonce_already_used', isCertain: false };
     }
   }
 

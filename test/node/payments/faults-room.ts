@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Listener } from '../../../node/http/server.ts';
 import { openPaymentRooms, type PaymentMeans, type PaymentRooms, type Till } from '../../../node/payment-rooms.ts';
+import type { Intake } from '../../../node/intake/intake.ts';
 import type { SignedAuthorization } from '../../../node/payments/processor.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { wireAuthorization } from '../../../protocol/payments/payment.ts';
@@ -25,12 +26,21 @@ export interface Saying {
   readonly network?: string;
 }
 
+interface Opened {
+  readonly port: number;
+  readonly payTo: string;
+  readonly parts: AsyncDisposableStack;
+  readonly rooms: PaymentRooms;
+  readonly till: Till;
+  readonly intake: Intake;
+}
+
 const log = pino({ level: 'silent' });
 
 /** A shop of notes over real rooms and a real store, paid by whatever means. */
 export class FaultsRoom implements AsyncDisposable {
   readonly port: number;
-  /** Called in the middle of the work, after its record was made. */
+  /** Called in the middle of the work, after its record was prepared. */
   meanwhile: () => Promise<void> = () => Promise.resolve();
   /** Times that the work ran. */
   runs = 0;
@@ -38,13 +48,15 @@ export class FaultsRoom implements AsyncDisposable {
   readonly #payTo: string;
   readonly #rooms: PaymentRooms;
   readonly #till: Till;
+  readonly #intake: Intake;
 
-  private constructor(port: number, payTo: string, parts: AsyncDisposableStack, rooms: PaymentRooms, till: Till) {
+  private constructor({ port, payTo, parts, rooms, till, intake }: Opened) {
     this.port = port;
     this.#payTo = payTo;
     this.#parts = parts;
     this.#rooms = rooms;
     this.#till = till;
+    this.#intake = intake;
   }
 
   /** The means end with the room. */
@@ -64,7 +76,9 @@ export class FaultsRoom implements AsyncDisposable {
     if (rooms.till === null) throw new Error('no till');
     const till = opening.use(rooms.till);
     await till.start();
-    const room = new FaultsRoom(await freePort(), means.payTo, opening.move(), rooms, till);
+    const port = await freePort();
+    const { payTo } = means;
+    const room = new FaultsRoom({ port, payTo, rooms, till, intake: intake.intake, parts: opening.move() });
     room.#parts.use(await room.#openShop(till));
     return room;
   }
@@ -72,6 +86,11 @@ export class FaultsRoom implements AsyncDisposable {
   /** Payments in the ledger. */
   get settlements(): number {
     return this.#rooms.settlements.head.entries;
+  }
+
+  /** Records that the node has made. */
+  get records(): number {
+    return this.#intake.recorded;
   }
 
   urlOf(path = NOTE_PATH): string {

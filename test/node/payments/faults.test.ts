@@ -155,6 +155,7 @@ test('no funds; funds that go away during the work, and come back', async () => 
   const poor = room.headerOf(await sign(await chain.wallet('0')));
   const wallet = await chain.wallet('0.001');
   const payment = room.headerOf(await sign(wallet));
+  const { records } = room;
   const all = await came(async () => {
     assert.is((await room.ask(poor)).status, 402);
     room.meanwhile = async () => carryOut(await sign(wallet, { to: rogue.address }));
@@ -163,11 +164,13 @@ test('no funds; funds that go away during the work, and come back', async () => 
     assert.not.match(withheld.text, /att_/);
   });
   assert.equal(all, { charges: 0, runs: 1 });
+  assert.is(room.records, records, 'what was not paid for is recorded');
   await chain.mint(wallet.address, '0.001');
+  room.meanwhile = () => Promise.resolve();
   const later = await came(async () => {
     assert.is((await room.ask(payment)).status, 200);
   });
-  assert.equal(later, { charges: 1, runs: 0 });
+  assert.equal(later, { charges: 1, runs: 1 });
 });
 
 test('burnt nonce: before it is shown, and during the work', async () => {

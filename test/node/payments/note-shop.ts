@@ -26,7 +26,7 @@ export interface ShopOptions {
   readonly till: Till;
   readonly port: number;
   readonly log: Logger;
-  /** Called for each note, after its record was made. */
+  /** Called for each note, after its record was prepared. */
   readonly onWork: () => Promise<void>;
 }
 
@@ -42,9 +42,12 @@ export function openNoteShop({ till, port, log, onWork }: ShopOptions): Promise<
     prepare:
       () =>
       async ({ account, recording }) => {
-        const { records } = await recording.record(async () => ({ drafts: [{ ...draftFor('note'), account }] }));
+        const { id } = await recording.prepareOne({ ...draftFor('note'), account });
         await onWork();
-        return { body: { attestationId: records[0]?.id ?? null } };
+        return {
+          body: { attestationId: id, submittedAt: null },
+          blanks: [{ at: ['submittedAt'], is: 'submittedAt' }],
+        };
       },
   };
   const paidGate = new PaidGate({

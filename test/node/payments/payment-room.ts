@@ -6,28 +6,35 @@ import { pino } from 'pino';
 import { CallsUnderWay } from '../../../node/payments/calls-under-way.ts';
 import { Cashier } from '../../../node/payments/cashier.ts';
 import { HeldVault } from '../../../node/payments/held-vault.ts';
+import { PaymentAdmission } from '../../../node/payments/payment-admission.ts';
 import { PaymentBook } from '../../../node/payments/payment-book.ts';
 import { PaymentLimits } from '../../../node/payments/payment-limits.ts';
 import { PaymentUpkeep } from '../../../node/payments/payment-upkeep.ts';
-import { type PaidOutcome, type PaidRequest, Payments, type Work } from '../../../node/payments/payments.ts';
+import type { PaidOutcome, PaidRequest, Work } from '../../../node/payments/paid-request.ts';
+import { Payments } from '../../../node/payments/payments.ts';
 import { PaymentError } from '../../../node/payments/payment-error.ts';
+import { OpenAuthorizations } from '../../../node/payments/open-authorizations.ts';
+import type { Publication } from '../../../node/payments/payment-tables.ts';
+import type { PreparedRow } from '../../../node/payments/prepared-rows.ts';
+import { Publisher } from '../../../node/payments/publisher.ts';
 import { SettlementLedger } from '../../../node/payments/settlement-ledger.ts';
 import { Settler } from '../../../node/payments/settler.ts';
-import type { Draft } from '../../../node/intake/draft.ts';
+import { type PaidDraft, prepareDraft, type PreparedDraft } from '../../../node/intake/draft.ts';
 import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
+import { IntakeError } from '../../../node/intake/intake-error.ts';
+import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { newRecordId } from '../../../node/records/record-id.ts';
 import { joinTexts, splitTexts } from '../../../node/records/record-lines.ts';
-import { recordIndex } from '../../../node/records/record-tables.ts';
+import type { Operation } from '../../../node/store/operation.ts';
 import { Store, StoreError } from '../../../node/store/store.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import { nodeId, type RecordId } from '../../../protocol/ids.ts';
-import { type Payment, walletAddress } from '../../../protocol/payments/payment.ts';
+import { type Payment, type WalletAddress, walletAddress } from '../../../protocol/payments/payment.ts';
 import { requirementsOf } from '../../../protocol/payments/terms.ts';
 import type { ServiceName } from '../../../protocol/payments/prices.ts';
 import { type AttestationRecord, makeRecord, openRecord } from '../../../protocol/chain/record.ts';
 import { atomicAmount } from '../../../protocol/payments/usdc.ts';
-import { timestampOf } from '../../../protocol/time.ts';
+import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { FakeChain } from './fake-chain.ts';
 
 export const NODE = nodeId('eu');
@@ -36,6 +43,7 @@ export const PAYER = walletAddress(`0x${'a'.repeat(40)}`);
 export const START = Date.UTC(2026, 10, 21, 12);
 export const PAYLOAD_KEY = new Uint8Array(32).fill(7);
 export const SERVICE: ServiceName = 'hedera-fact';
+export const payloads = new PayloadVault(PAYLOAD_KEY);
 
 /** What the disk does with a write: keeps it, refuses it, or the process dies before or after it. */
 export type Fate = 'kept' | 'refused' | 'dies-before' | 'dies-after';
@@ -49,6 +57,9 @@ export class PaymentRoom implements AsyncDisposable {
   readonly chain = new FakeChain(() => this.clock);
   fate: () => Fate = () => 'kept';
   isDead = false;
+  /** Whether intake takes no records now: from before the work on, or from after the settlement. */
+  isQueueFull = false;
+  isIntakeStopped = false;
   readonly #directory: string;
   #open: Opened | undefined;
 
@@ -75,18 +86,20 @@ export class PaymentRoom implements AsyncDisposable {
     const cashier = new Cashier({ book, settler });
     const limits = new PaymentLimits();
     const underWay = new CallsUnderWay();
-    const payments = new Payments({
-      book,
-      cashier,
-      settler,
-      limits,
-      underWay,
-      now,
-      intake: { submitAll: (drafts) => this.#record(store, drafts) },
-      recordOf: (id) => readRecord(store, id),
-    });
+    const intake = {
+      prepareAll: async (drafts: readonly PaidDraft[]) =>
+        drafts.map((draft) => prepareDraft(draft, NODE, payloads, this.clock)),
+      recordAll: (prepared: readonly PreparedDraft[]) => this.#record(store, prepared),
+      requireRoom: (count: number) => {
+        if (this.isQueueFull && count > 0) throw new IntakeError('queue-full', 'the queue is full');
+      },
+    };
+    const publisher = new Publisher({ book, intake, publicationOf: (id) => publicationOf(store, id) });
+    const open = new OpenAuthorizations();
+    const admission = await PaymentAdmission.open({ book, settler, ledger, limits, underWay, open, now });
+    const payments = new Payments({ book, cashier, settler, publisher, admission, underWay, intake, now });
     const upkeep = new PaymentUpkeep({ store, book, payments, now, log });
-    this.#open = { store, ledger, book, payments, upkeep };
+    this.#open = { store, ledger, book, payments, upkeep, open };
   }
 
   /** Waits for what is under way, ends it, and begins anew on the same disk. */
@@ -118,8 +131,10 @@ export class PaymentRoom implements AsyncDisposable {
   }
 
   /** A call that does some work and records it, as an endpoint would. */
-  take(call: PaidRequest, work: Work = worked(call)): Promise<PaidOutcome> {
-    return this.opened.payments.take(call, work);
+  async take(call: PaidRequest, work: Work = worked(call)): Promise<PaidOutcome> {
+    const { payments } = this.opened;
+    using _admitted = await payments.admit(call);
+    return await payments.take(call, async () => work);
   }
 
   /** The outcome, or the code of the refusal. */
@@ -133,6 +148,12 @@ export class PaymentRoom implements AsyncDisposable {
     }
   }
 
+  /** Records of this node that other members held, as a restored store takes them back. */
+  giveBack(rows: readonly PreparedRow[]): Promise<void> {
+    const built = rows.map((row) => recordOf({ ...row, draft: row }, timestampOf(START)));
+    return this.opened.store.write(madeRows(built));
+  }
+
   async #write(write: () => Promise<void>): Promise<void> {
     if (this.isDead) throw new StoreError('closed', 'the process is gone');
     const fate = this.fate();
@@ -141,16 +162,16 @@ export class PaymentRoom implements AsyncDisposable {
     if (fate !== 'kept') throw new StoreError('write-failed', 'the disk refused');
   }
 
-  async #record(store: Store, drafts: readonly Draft[]): Promise<readonly BuiltRecord[]> {
-    const built = drafts.map((draft) => recordOf(draft));
+  async #record(store: Store, prepared: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
+    if (this.isIntakeStopped) throw new IntakeError('clock-off', 'the clock is off');
+    const signedAt = timestampOf(this.clock);
+    const built = prepared.map((draft) => recordOf(draft, signedAt));
+    const root = writeSha256(createHash('sha256').update(prepared[0]?.id ?? '').digest());
+    const size = prepared.length;
+    const group = { v: 1, type: 'group', node: NODE, first: 1, size, root, keyId: root, signedAt } as const;
     await store.write([
-      ...built.map(({ record, texts }) => ({
-        type: 'put' as const,
-        key: `made/${record.id}`,
-        value: Buffer.from(joinTexts([texts])),
-      })),
-      ...built.map(({ record }) => recordIndex.put([record.id], record.seq)),
-      ...drafts.flatMap((draft, i) => draft.besides?.(built[i]?.record.id ?? newRecordId(NODE, 0)) ?? []),
+      ...madeRows(built),
+      ...prepared.flatMap(({ inGroup }) => inGroup?.(group) ?? []),
     ]);
     return built;
   }
@@ -172,6 +193,7 @@ interface Opened {
   readonly book: PaymentBook;
   readonly payments: Payments;
   readonly upkeep: PaymentUpkeep;
+  readonly open: OpenAuthorizations;
 }
 
 /** Ids of the records on the disk, and the source that each was made for. */
@@ -184,10 +206,10 @@ export async function recordsOf(store: Store): Promise<[id: RecordId, sourceId: 
   return found;
 }
 
-async function readRecord(store: Store, id: RecordId): Promise<AttestationRecord> {
+async function publicationOf(store: Store, id: RecordId): Promise<Publication | undefined> {
   const bytes = await store.get(`made/${id}`);
-  if (bytes === undefined) throw new Error('no such record');
-  return openMade(bytes);
+  if (bytes === undefined) return undefined;
+  return { submittedAt: openMade(bytes).submittedAt, groupRoot: writeSha256(new Uint8Array(32)) };
 }
 
 function openMade(bytes: Uint8Array): AttestationRecord {
@@ -198,37 +220,38 @@ function openMade(bytes: Uint8Array): AttestationRecord {
 
 let made = 0;
 
-function recordOf(draft: Draft): BuiltRecord {
-  const written = makeRecord(nativeSuite, {
-    id: newRecordId(NODE, START),
-    kind: draft.kind,
-    node: NODE,
-    seq: ++made,
-    account: draft.account,
-    sourceId: draft.sourceId,
-    sourceSeq: 1,
-    sourcePrev: null,
-    submittedAt: timestampOf(START),
-    payloadHash: writeSha256(new Uint8Array(32)),
-    claims: { channel: 'tiered' },
-    links: {},
+function madeRows(built: readonly BuiltRecord[]): Operation[] {
+  return built.map(({ record, texts }) => {
+    return { type: 'put', key: `made/${record.id}`, value: Buffer.from(joinTexts([texts])) };
   });
+}
+
+type Placeable = Omit<PreparedDraft, 'sealed'>;
+
+function recordOf({ draft, id, payloadHash, claims, links }: Placeable, submittedAt: Timestamp): BuiltRecord {
+  const { kind, account, sourceId } = draft;
+  const order = { node: NODE, seq: ++made, sourceSeq: 1, sourcePrev: null, submittedAt };
+  const written = makeRecord(nativeSuite, { id, kind, account, sourceId, payloadHash, claims, links, ...order });
   return { ...written, leaf: new Uint8Array(32) };
 }
 
-export function draftFor(sourceId: string): Draft {
+export function draftFor(sourceId: string): PaidDraft {
   return { kind: 'decision', account: 'x402', sourceId, payload: '{}', claims: { channel: 'tiered' }, links: {} };
 }
 
-/** Work that makes two records in the name of its payment and tells their ids. */
+/** Work that prepares two records in the name of its payment and tells their ids, and when they were made. */
 export function worked({ payment }: PaidRequest): Work {
   return async (recording) => {
     const { nonce } = payment.authorization;
-    const { records, kept } = await recording.record(async () => ({
-      drafts: [draftFor(nonce), draftFor(nonce)],
-      kept: { thing: 'kept' },
-    }));
-    return { body: { ids: records.map(({ id }) => id), ...kept } };
+    const records = await recording.prepare([draftFor(nonce), draftFor(nonce)]);
+    const body = { ids: records.map(({ id }) => id), made: { at: null, in: null } };
+    return {
+      body,
+      blanks: [
+        { at: ['made', 'at'], is: 'submittedAt' },
+        { at: ['made', 'in'], is: 'groupRoot' },
+      ],
+    };
   };
 }
 
@@ -240,17 +263,20 @@ export interface CallOptions {
   /** Seconds from `START`. */
   readonly validBefore?: number;
   readonly isWanted?: () => boolean;
+  readonly service?: ServiceName;
+  readonly from?: WalletAddress;
 }
 
 /** A call as it comes from the gate. */
 export function callOf(options: CallOptions = {}): PaidRequest {
   const { nonce = 1, request = 'r', signature = '0x01', identifier = null, validBefore = 300, isWanted } = options;
-  const terms = requirementsOf(SERVICE, { payTo: PAY_TO });
+  const { service = SERVICE, from = PAYER } = options;
+  const terms = requirementsOf(service, { payTo: PAY_TO });
   const payment: Payment = {
     resource: null,
     accepted: { ...terms },
     authorization: {
-      from: PAYER,
+      from,
       to: walletAddress(PAY_TO),
       value: atomicAmount(terms.amount),
       validAfter: 0,
@@ -261,7 +287,7 @@ export function callOf(options: CallOptions = {}): PaidRequest {
     identifier,
   };
   return {
-    service: SERVICE,
+    service,
     payment,
     terms,
     request: sha(request),

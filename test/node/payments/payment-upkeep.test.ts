@@ -1,19 +1,38 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { keyParts } from '../../../node/payments/payment-key.ts';
+import { paymentTable } from '../../../node/payments/payment-tables.ts';
 import { HONEST } from './fake-chain.ts';
-import { callOf, PaymentRoom } from './payment-room.ts';
+import { callOf, PaymentRoom, recordsOf } from './payment-room.ts';
 
 test('the start finds out what a crash left open, without its payer', async () => {
   await using room = await PaymentRoom.open();
   let writes = 0;
-  room.fate = () => (++writes === 3 ? 'dies-before' : 'kept');
+  // The first write begins the settlement; the second says what came of it.
+  room.fate = () => (++writes === 2 ? 'dies-before' : 'kept');
   assert.is(await room.answer(callOf()), 'outcome-unknown');
   room.fate = () => 'kept';
   await room.restart();
   assert.is(room.opened.ledger.head.entries, 0);
   await room.opened.upkeep.look();
   assert.is(room.opened.ledger.head.entries, 1);
+  assert.is((await recordsOf(room.opened.store)).length, 2);
   assert.equal(await room.opened.book.openKeys(undefined, 10), []);
+});
+
+test('a payment whose row is damaged holds up no other, and no start', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'hangs-after', look: 'unknown' };
+  for (const nonce of [1, 2, 3]) assert.is(await room.answer(callOf({ nonce })), 'outcome-unknown');
+  const [first] = await room.opened.book.openKeys(undefined, 1);
+  if (first === undefined) throw new Error('nothing is open');
+  const key = paymentTable.key(...keyParts(first));
+  await room.opened.store.write([{ type: 'put', key, value: Buffer.from('{}') }]);
+  await room.restart();
+  room.chain.behaviour = HONEST;
+  await room.opened.upkeep.look();
+  assert.is(room.opened.ledger.head.entries, 2);
+  assert.is((await recordsOf(room.opened.store)).length, 4);
 });
 
 test('upkeep does not wait for a call that is under way', async () => {

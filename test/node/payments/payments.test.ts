@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PAID_CALLS_PER_MINUTE } from '../../../node/payments/payment-limits.ts';
 import { HELD_MS } from '../../../node/payments/payment-book.ts';
-import type { PaidRequest, Work } from '../../../node/payments/payments.ts';
+import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';
 import { bodyOf, callOf, draftFor, nonceOf, PAYER, PaymentRoom, recordsOf, told, worked } from './payment-room.ts';
 
@@ -110,38 +110,27 @@ test('an answer that is not worth its price is given for nothing', async () => {
 test('what was recorded cannot be given for nothing', async () => {
   await using room = await PaymentRoom.open();
   const work: Work = async (recording) => {
-    await recording.record(async () => ({ drafts: [draftFor('x')] }));
+    await recording.prepareOne(draftFor('x'));
     return { body: {}, charged: false };
   };
   assert.is(await room.answer(callOf(), work), 'what was recorded is charged');
 });
 
-test('work may come to a free answer instead of records', async () => {
-  await using room = await PaymentRoom.open();
-  const work: Work = async (recording) => {
-    const free = { body: { verdict: 'inconclusive' }, charged: false } as const;
-    const made = await recording.record(() => Promise.resolve(free));
-    return 'charged' in made ? made : { body: {} };
-  };
-  assert.equal(told(await room.answer(callOf(), work)), { verdict: 'inconclusive' });
-});
-
-test('where the settlement is refused after the work, the answer is withheld and its records stay for the same signature', async () => {
+test('where the settlement is refused after the work, nothing is recorded, and the same signature pays for what was prepared', async () => {
   await using room = await PaymentRoom.open();
   const { work, runs } = counted(callOf());
   room.chain.behaviour = { ...HONEST, settle: 'refuses' };
   assert.is(await room.answer(callOf(), work), 'settlement-failed');
-  const unpaid = await recordsOf(room.opened.store);
-  assert.is(unpaid.length, 2);
+  assert.equal(await recordsOf(room.opened.store), []);
   await room.restart();
   assert.is(await room.answer(callOf({ request: 'other' }), work), 'bound-elsewhere');
   room.chain.behaviour = HONEST;
   const body = bodyOf(await room.answer(callOf(), work));
   assert.equal(
     [body.ids].flat().sort(),
-    unpaid.map(([id]) => id),
+    (await recordsOf(room.opened.store)).map(([id]) => id),
   );
-  assert.equal([runs(), (await recordsOf(room.opened.store)).length], [1, 2]);
+  assert.is(runs(), 1);
 });
 
 for (const settle of ['throws-after', 'hangs-after', 'hides'] as const) {

@@ -3,7 +3,9 @@ import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
 import { bodyTable, groupOperations } from '../../../node/records/record-tables.ts';
-import { readBatchOf, readBatchPath } from '../../../node/sealing/batch-tables.ts';
+import { readBatchOf } from '../../../node/sealing/batch-tables.ts';
+import { readBatchPath } from '../../../node/verification/evidence.ts';
+import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
@@ -204,12 +206,13 @@ async function signedGroup(seq: number, change: Partial<AttestationRecord>): Pro
 
 /** Fails unless the path that the store gives for each of these records leads from its text to the batch's root. */
 async function requireProofs(room: SealingRoom, first: number, last: number): Promise<void> {
+  const trees = new ProofTrees();
   let seq = first;
   for await (const { head } of readRecordTexts(room.store, NODE, first, last - first + 1)) {
     const batch = await readBatchOf(room.store, NODE, seq);
     if (batch === undefined) throw new Error(`record ${seq} is not sealed`);
     const { envelope } = batch;
-    const path = await readBatchPath(room.store, envelope, seq);
+    const path = await readBatchPath({ store: room.store, trees }, envelope, seq);
     const leaf = recordLeaf(nativeSuite, head);
     const root = rootFromPath(nativeSuite, leaf, seq - envelope.first, envelope.size, path);
     assert.is(root && writeSha256(root), envelope.root, `record ${seq}`);

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
 import { type GivenReceipt, givenReceipt } from '../../../node/verification/given-receipt.ts';
+import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { ReceiptsNotKept } from '../../../node/verification/receipts-not-kept.ts';
 import { RECEIPTS_OF_A_NODE } from '../../../protocol/api/equivocations.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -39,7 +40,7 @@ async function brokenWord(revokes = false) {
   const tree = new TileTree(nativeSuite);
   for (const { leaf } of decided.records) tree.append(leaf);
   await node.store.write(batchOperations({ envelope: decided.envelope, signed: decided.signedEnvelope }, tree.tiles()));
-  const receipts = new ReceiptsNotKept({ ...node, log: pino({ level: 'silent' }) });
+  const receipts = new ReceiptsNotKept({ trees: new ProofTrees(), ...node, log: pino({ level: 'silent' }) });
   return { ledger, received, decided, node, receipts, [Symbol.asyncDispose]: () => node[Symbol.asyncDispose]() };
 }
 

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { encodeHex } from '../../../protocol/bytes.ts';
-import { pathFromTiles, splitHashes, TILE_WIDTH, TileTree } from '../../../protocol/merkle/tiles.ts';
+import { pathFromTiles, splitHashes, TILE_WIDTH, treeOfTile, TileTree } from '../../../protocol/merkle/tiles.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { numberedLeaves, referencePath } from './reference-tree.ts';
@@ -18,7 +18,7 @@ for (const size of SMALL_SIZES) {
     const read = readerOf(tree);
     for (let index = 0; index < size; index += size > 600 ? 7 : 1) {
       assert.equal(
-        hex(await pathFromTiles(nativeSuite, index, size, read)),
+        hex(await pathBy(index, size, read)),
         hex(referencePath(nativeSuite, index, leaves.slice(0, size))),
         `leaf ${index}`,
       );
@@ -36,11 +36,11 @@ for (const size of LARGE_SIZES) {
     for (const index of edges) {
       const leaf = leaves[index];
       assert.ok(leaf);
-      const path = await pathFromTiles(nativeSuite, index, size, read);
+      const path = await pathBy(index, size, read);
       assert.equal(rootFromPath(nativeSuite, leaf, index, size, path), root, `leaf ${index}`);
     }
     assert.equal(
-      hex(await pathFromTiles(nativeSuite, size - 1, size, read)),
+      hex(await pathBy(size - 1, size, read)),
       hex(referencePath(nativeSuite, size - 1, leaves.slice(0, size))),
     );
   });
@@ -64,7 +64,7 @@ test('a tree can be cut into tiles at any size and go on growing', async () => {
     assert.is(tree.size, size);
     assert.is(encodeHex(tree.root()), encodeHex(merkleRoot(nativeSuite, leaves.slice(0, size))));
     assert.equal(
-      hex(await pathFromTiles(nativeSuite, i, size, readerOf(tree))),
+      hex(await pathBy(i, size, readerOf(tree))),
       hex(referencePath(nativeSuite, i, leaves.slice(0, size))),
     );
   }
@@ -74,7 +74,7 @@ test('a proof reads one tile a level, of at most 256 hashes', async () => {
   const size = 65_537;
   const read = readerOf(treeOf(size));
   const seen: string[] = [];
-  await pathFromTiles(nativeSuite, 40_000, size, async (level, index) => {
+  await pathBy(40_000, size, async (level, index) => {
     seen.push(`${level}/${index}`);
     const tile = await read(level, index);
     assert.ok(splitHashes(tile).length <= TILE_WIDTH);
@@ -95,13 +95,13 @@ test('a tile that is short, long or ragged, and a leaf that is not there, are er
   ];
   for (const change of wrong) {
     await assertRejects(
-      pathFromTiles(nativeSuite, 280, size, async (level, index) => change(await read(level, index))),
+      pathBy(280, size, async (level, index) => change(await read(level, index))),
       isRangeError,
     );
   }
   for (const index of [-1, size, size + 1, 1.5, Number.NaN]) {
     await assertRejects(
-      pathFromTiles(nativeSuite, index, size, async () => new Uint8Array(32 * 44)),
+      pathBy(index, size, async () => new Uint8Array(32 * 44)),
       isRangeError,
     );
   }
@@ -133,6 +133,14 @@ async function assertRejects(promise: Promise<unknown>, expected: (error: unknow
     (error: unknown) => error,
   );
   assert.ok(expected(outcome), String(outcome));
+}
+
+function pathBy(
+  index: number,
+  size: number,
+  read: (level: number, index: number) => Promise<Uint8Array>,
+): Promise<Uint8Array[]> {
+  return pathFromTiles(index, size, async (level, tile, width) => treeOfTile(nativeSuite, await read(level, tile), width));
 }
 
 test.run();

@@ -7,7 +7,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { Bundle } from '../../../protocol/verdict/bundle.ts';
 import { MAX_FAULTS } from '../../../protocol/verdict/signature-checks.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
-import { bundleOf, revocationProofs, sizesOf } from '../../fixtures/federation-log-bundle.ts';
+import { bundleOf, revocationProofs, sizesOf, viewOf } from '../../fixtures/federation-log-bundle.ts';
 import { at, counted } from './judged.ts';
 
 const MANY = 1000;
@@ -52,6 +52,17 @@ test('checkpoints that could not settle it cost no signature', async () => {
 test('what hashes refuse costs its receipt and envelope no signature', () => {
   const receipt = { ...bundle.receipt, path: [log.genesis] };
   assert.is(counted({ ...bundle, receipt }, known).signatures, 0);
+});
+
+test('a bundle of a foreign federation costs no signature, however many members it has', async () => {
+  const nodes = Array.from({ length: 200 }, (_, i) => `${i < 100 ? 'xa' : 'xb'}${i % 100}`);
+  const foreign = await FederationLog.create({ nodes, quorum: 199, seed: 'foreign' });
+  const shown = await bundleOf(foreign, await foreign.record('xa0'));
+  assert.is(shown.checkpoints.length, 200);
+  for (const verifier of [{ pin: log.genesis }, { log: viewOf(log) }]) {
+    const { verdict, signatures } = counted(shown, verifier);
+    assert.equal([verdict.word, signatures], ['pin-does-not-join', 0]);
+  }
 });
 
 test('the same thing many times over costs as much as once', () => {

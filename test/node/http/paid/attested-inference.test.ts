@@ -6,7 +6,7 @@ import { fsck } from '../../../../node/fsck/fsck.ts';
 import { InferenceError } from '../../../../node/inference/inference-error.ts';
 import { Inference } from '../../../../node/inference/inference.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { paymentWorkTable, unpaidRecordTable } from '../../../../node/payments/payment-tables.ts';
+import { paymentDraftTable } from '../../../../node/payments/payment-tables.ts';
 import {
   ATTESTED_INFERENCE_EXAMPLE,
   AttestedInferenceAnswerShape,
@@ -224,8 +224,8 @@ test('a caller who goes away stops the work, and is not charged', async () => {
 
 test('a model that fails is 503, uncharged, with nothing recorded', async () => {
   const { store } = node.context;
-  const unpaid = async (): Promise<number> => (await Array.fromAsync(unpaidRecordTable.under(store, []))).length;
-  const before = await unpaid();
+  const prepared = async (): Promise<number> => (await Array.fromAsync(paymentDraftTable.under(store, []))).length;
+  const before = await prepared();
   const gain = await earned(() =>
     instead(
       () => Promise.reject(new InferenceError('failed', 'The engine ended before the completion did.')),
@@ -236,7 +236,7 @@ test('a model that fails is 503, uncharged, with nothing recorded', async () => 
       },
     ),
   );
-  assert.equal([gain, (await unpaid()) - before], [0n, 0]);
+  assert.equal([gain, (await prepared()) - before], [0n, 0]);
 });
 
 test('where the chain fails after the work, the same payment gets the completion that was made then', async () => {
@@ -252,7 +252,7 @@ test('where the chain fails after the work, the same payment gets the completion
     },
     async () => assert.is((await show(payment, warm)).status, 503),
   );
-  assert.ok((await Array.fromAsync(paymentWorkTable.under(store, []))).length > 0);
+  assert.is((await Array.fromAsync(paymentDraftTable.under(store, []))).length, 1);
   await node.stop();
   await chain.resume();
   await node.start();

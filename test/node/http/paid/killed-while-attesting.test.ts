@@ -6,7 +6,7 @@ import type { PaidRoute } from '../../../../node/http/route.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { LIST_IDS } from '../../../../node/lists/list-id.ts';
 import { ChainError } from '../../../../node/payments/facilitator/chain-error.ts';
-import type { Work } from '../../../../node/payments/payments.ts';
+import type { Work } from '../../../../node/payments/paid-request.ts';
 import { EditionSearch } from '../../../../node/screening/edition-search.ts';
 import { ListsUnavailableError } from '../../../../node/screening/lists-unavailable.ts';
 import { packEdition } from '../../../../node/screening/pack-edition.ts';

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
-import { unpaidRecordTable } from '../../../../node/payments/payment-tables.ts';
+import { paymentDraftTable, paymentOpenTable } from '../../../../node/payments/payment-tables.ts';
 import { readGroup, readRecord } from '../../../../node/records/record-reader.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { recordId } from '../../../../protocol/ids.ts';
@@ -152,20 +152,21 @@ test('5,000 records are all there, in one group, and the same payment is answere
   assert.is(node.context.intake.recorded, recorded + 5_000);
 });
 
-test('a batch whose settlement was cut off after its write is not made again: same records, one charge', async () => {
+test('a batch whose settlement was cut off is prepared and in no group; once paid it is made as it was prepared, for one charge', async () => {
   const body = { agentId: 'cut', records: recordsOf(MANY) };
   const payment = await header(BATCH);
   const { intake, store } = node.context;
   const { recorded } = intake;
-  const submitAll = intake.submitAll.bind(intake);
-  intake.submitAll = async (drafts, admit) => {
-    const built = await submitAll(drafts, admit);
+  const prepareAll = intake.prepareAll.bind(intake);
+  intake.prepareAll = async (drafts) => {
+    const prepared = await prepareAll(drafts);
     await chain.stop();
-    return built;
+    return prepared;
   };
   const gain = await earned(async () => {
     assert.is((await post(BATCH, body, payment)).status, 503);
-    assert.is((await Array.fromAsync(unpaidRecordTable.under(store, []))).length, MANY);
+    assert.is((await Array.fromAsync(paymentDraftTable.under(store, []))).length, MANY);
+    assert.is(intake.recorded, recorded);
     await node.stop();
     await chain.resume();
     await node.start();
@@ -180,7 +181,42 @@ test('a batch whose settlement was cut off after its write is not made again: sa
   });
   assert.is(gain, BigInt(priceOf(BATCH)));
   assert.is(node.context.intake.recorded, recorded + MANY);
-  assert.equal(await Array.fromAsync(unpaidRecordTable.under(node.context.store, [])), []);
+  assert.equal(await Array.fromAsync(paymentDraftTable.under(node.context.store, [])), []);
+});
+
+test('a wallet with the price of one batch, and a batch four times at once: one is sold, and recorded', async () => {
+  const wallet = await chain.wallet('0.135');
+  const url = node.baseUrl + SERVICES[XL].path;
+  const headers = await Promise.all([1, 2, 3, 4].map(() => paymentHeader(wallet, chain.payTo, XL, url)));
+  const { recorded } = node.context.intake;
+  const body = { agentId: 'thief', records: recordsOf(50) };
+  const gain = await earned(async () => {
+    const answers = await Promise.all(headers.map((payment) => post(XL, body, payment)));
+    assert.equal(answers.map(({ status }) => status).sort(), [200, 429, 429, 429]);
+    for (const payment of headers) await post(XL, body, payment);
+  });
+  assert.equal([gain, node.context.intake.recorded], [BigInt(priceOf(XL)), recorded + 50]);
+});
+
+test('a wallet that is emptied while its batch is prepared leaves no record, and nothing that was prepared', async () => {
+  const wallet = await chain.wallet('0.135');
+  const payment = await paymentHeader(wallet, chain.payTo, XL, node.baseUrl + SERVICES[XL].path);
+  const { intake, store } = node.context;
+  const { recorded } = intake;
+  const prepareAll = intake.prepareAll.bind(intake);
+  intake.prepareAll = async (drafts) => {
+    const prepared = await prepareAll(drafts);
+    await chain.empty(wallet);
+    return prepared;
+  };
+  const gain = await earned(async () => {
+    const answer = await post(XL, { agentId: 'thief', records: recordsOf(50) }, payment);
+    assert.equal([answer.status, answer.body.code], [402, 'payment-settlement-failed']);
+  });
+  Reflect.deleteProperty(intake, 'prepareAll');
+  assert.equal([gain, intake.recorded], [0n, recorded]);
+  assert.equal(await Array.fromAsync(paymentDraftTable.under(store, [])), []);
+  assert.equal(await Array.fromAsync(paymentOpenTable.under(store, [])), []);
 });
 
 test('the store of the node is whole', async () => {

@@ -37,7 +37,7 @@ test('health tells who is asked and that records are accepted, ledger or no ledg
   await node.seal();
   await until('the ledger is missed', async () => JSON.stringify(await health(node)).includes('unreachable'));
   const body = await health(node);
-  assert.equal(Object.keys(body), ['status', 'ts', 'region', 'node', 'version', 'checks', 'waits', 'log']);
+  assert.equal(Object.keys(body), ['status', 'ts', 'region', 'node', 'version', 'checks', 'waits', 'removed', 'log']);
   assert.equal([body.status, body.region, body.node], ['ok', 'EU/Test', 'eu']);
   assert.ok(isTimestamp(String(body.ts)));
   assert.match(String(body.version), /^\d+\.\d+\.\d+$/);
@@ -85,6 +85,7 @@ test('the federation page tells members, heads and witnesses', async () => {
     needsRoster: null,
     vouched: {},
     underived: [],
+    lacking: [],
     closed: [],
     checkpoints: [],
     falseCheckpoints: [],

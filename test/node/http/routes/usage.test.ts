@@ -10,6 +10,7 @@ import { Problem } from '../../../../node/http/problem.ts';
 import type { Route } from '../../../../node/http/route.ts';
 import { usageRoute } from '../../../../node/http/routes/usage.ts';
 import { AddressLimits } from '../../../../node/limits/address-limits.ts';
+import { FreeLimits } from '../../../../node/limits/free-limits.ts';
 import { RateLimits } from '../../../../node/limits/rate-limits.ts';
 import { RequestLimits } from '../../../../node/limits/request-limits.ts';
 import { USAGE_EXAMPLE, UsageAnswerShape } from '../../../../protocol/api/usage.ts';
@@ -49,6 +50,7 @@ const served = await serveApp(
     accounts: { authenticate: async (apiKey) => authenticationOf(apiKey) },
     limits: new RequestLimits(rates, room.usage),
     addresses: new AddressLimits({ now: () => steady }),
+    freeLimits: new FreeLimits(() => steady),
     auditLog: { note: () => {} },
     trustedProxies: new AddressList(['127.0.0.1']),
   }),

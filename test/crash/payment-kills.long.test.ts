@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'uvu';
@@ -14,11 +14,14 @@ import { until } from '../fixtures/until.ts';
 import { FATAL_PAYMENTS, PAYMENT_STEPS, type PaymentStep } from './payment-steps.ts';
 
 const NODE = 'eu';
+const OTHERS = ['us', 'ca', 'sg', 'jp'];
 /** Payments that are at each step when the node dies. */
 const TOGETHER = 3;
 const SERVICE = 'tiered-attest';
 const BODY = JSON.stringify({ agentId: 'crash-test', data: { input: 'a question', output: 'an answer' } });
 const SWITCH = join(import.meta.dirname, 'payment-kill-switch.ts');
+/** From an answer until every member can verify its record, on two busy cores. In milliseconds. */
+const CONFIRMED_MS = 120_000;
 const FSCK = join(import.meta.dirname, '../../scripts/fsck.ts');
 /** From the restart to the answer: chain and facilitator are asked first. In milliseconds. */
 const ANSWER_MS = 20_000;
@@ -38,6 +41,9 @@ interface Told {
 const chain = await TestChain.start({ facilitators: [NODE] });
 const cluster = await ClusterProcesses.create();
 const url = `${cluster.node(NODE).baseUrl}/v1/x402/tiered-attest`;
+/** Ids of all records that were answered. */
+const answered: string[] = [];
+await Promise.all(OTHERS.map((id) => cluster.startNode(id)));
 const terms = requirementsOf(SERVICE, { payTo: chain.payTo });
 const price = BigInt(terms.amount);
 
@@ -109,13 +115,15 @@ test('a node killed with payments at every step: asked again it gives each one a
   assert.is((await chain.balanceOf(chain.payTo)) - before, settled * price, 'charged when the node died');
 
   await start();
+  await cluster.grantKeys([NODE, ...OTHERS]);
   const ids = await Promise.all(
-    fatal.map(async ({ step, payment }) => {
+    fatal.map(async ({ step, payment }): Promise<string> => {
       const text = await answerTo(payment);
       assert.is(await answerTo(payment), text, `two answers after ${step}`);
-      return Object(JSON.parse(text)).attestationId;
+      return idIn(text);
     }),
   );
+  answered.push(...ids);
   assert.is(new Set(ids).size, fatal.length, 'two payments have one answer');
   assert.is((await chain.balanceOf(chain.payTo)) - before, BigInt(fatal.length) * price, 'charged in the end');
 });
@@ -131,17 +139,57 @@ test('transactions that are mined while their node is dead are found, with and w
   await chain.resumeMining();
   await until('they are mined', async () => (await chain.balanceOf(chain.payTo)) > before);
   await start();
-  const [asked] = fatal;
-  assert.match(await answerTo(asked?.payment ?? ''), /attestationId/);
+  const texts = await Promise.all(fatal.map(({ payment }) => answerTo(payment)));
+  answered.push(...texts.map(idIn));
   assert.is((await chain.balanceOf(chain.payTo)) - before, BigInt(TOGETHER) * price);
 });
 
-test('the store of the node is whole, with one record and one settlement a payment', async () => {
+test('what was settled while its node was dead is published at the next start, without its payer', async () => {
+  const fatal = await fatalPayments(await chain.wallet(), ['settled-on-disk', 'publishing']);
   await cluster.end(NODE);
-  const fsck = spawnSync(process.execPath, [FSCK, cluster.nodeHome(NODE)], { encoding: 'utf8' });
-  assert.is(fsck.status, 0, fsck.stdout + fsck.stderr);
-  const payments = (PAYMENT_STEPS.length + 1) * TOGETHER;
-  assert.match(fsck.stdout, new RegExp(`\\brecords ${payments}\\b.*\\bsettlements ${payments}\\b`));
+  await start(fatal);
+  await dieOf(fatal);
+  await start();
+  await cluster.end(NODE);
+  const { status, stdout } = fsckOf(NODE);
+  assert.is(status, 0, stdout);
+  assert.match(stdout, new RegExp(`\\brecords ${answered.length + fatal.length}\\b`));
+  await start();
+  const texts = await Promise.all(fatal.map(({ payment }) => answerTo(payment)));
+  answered.push(...texts.map(idIn));
+});
+
+test('every node has a record of each settlement, verified, and no other record', async () => {
+  const all = (PAYMENT_STEPS.length + 1 + 2) * TOGETHER;
+  assert.is(new Set(answered).size, all);
+  const key = { headers: { 'x-api-key': cluster.demoKeys.bench } };
+  for (const id of [NODE, ...OTHERS]) {
+    const { baseUrl } = cluster.node(id);
+    const isVerified = async (record: string): Promise<boolean> =>
+      Object(await (await fetch(`${baseUrl}/v1/verify/${record}`, key)).json()).verified === true;
+    await until(
+      `all are verified at ${id}`,
+      async () => (await Promise.all(answered.map(isVerified))).every(Boolean),
+      CONFIRMED_MS,
+    );
+  }
+  for (const id of [NODE, ...OTHERS]) await cluster.end(id);
+  for (const id of [NODE, ...OTHERS]) {
+    const { status, stdout, stderr } = fsckOf(id);
+    assert.is(status, 0, stdout + stderr);
+    assert.match(stdout, new RegExp(`\\brecords ${all}\\b`), id);
+  }
+  assert.match(fsckOf(NODE).stdout, new RegExp(`\\bsettlements ${all}\\b`));
 });
 
 test.run();
+
+function idIn(text: string): string {
+  const { attestationId } = Object(JSON.parse(text));
+  assert.type(attestationId, 'string', text);
+  return attestationId;
+}
+
+function fsckOf(id: string): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, [FSCK, cluster.nodeHome(id)], { encoding: 'utf8' });
+}

@@ -1,0 +1,140 @@
+import type { WalletAddress } from '../../protocol/payments/payment.ts';
+import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
+import { PaymentError } from './payment-error.ts';
+
+/** An authorization that a wallet has shown, and what it would pay for. */
+export interface ShownAuthorization {
+  readonly payer: WalletAddress;
+  /** The payment's key, as one text. */
+  readonly name: string;
+  readonly amount: AtomicAmount;
+  readonly isBatch: boolean;
+  /** Whether the wallet never paid here. */
+  readonly isNewcomer: boolean;
+}
+
+/** What the disk says of an authorization. */
+export type Standing = 'open' | 'spent' | 'over';
+
+interface Entry {
+  amount: bigint;
+  /** Order in which the authorizations were shown. */
+  readonly ordinal: number;
+  readonly isNewBatch: boolean;
+  /** Calls under way that show it. */
+  calls: number;
+  /** Whether it is open on the disk. */
+  isKept: boolean;
+}
+
+interface Wallet {
+  readonly entries: Map<string, Entry>;
+  /** Sum of what was spent since the wallet is in memory. */
+  spent: bigint;
+  /** Looks at the balance under way. */
+  looks: number;
+}
+
+/** Batches of wallets that never paid which may be open at a node: each may have prepared megabytes. */
+const MAX_NEW_BATCHES = 64;
+
+/**
+ * The open authorizations of each wallet at this node: those of calls under way, and those whose settlement was begun and
+ * is neither known nor over. Together they never exceed what the wallet has, so that no money is good for two pieces of
+ * work; and of a wallet that never paid only one batch is open.
+ */
+export class OpenAuthorizations {
+  readonly #wallets = new Map<WalletAddress, Wallet>();
+  readonly #maxNewBatches: number;
+  #ordinals = 0;
+  #newBatches = 0;
+
+  constructor(maxNewBatches = MAX_NEW_BATCHES) {
+    this.#maxNewBatches = maxNewBatches;
+  }
+
+  /** Enters a call that shows an authorization until it is disposed. Throws `PaymentError` `wallet-busy`, `node-busy`. */
+  enter(shown: ShownAuthorization): Disposable {
+    const entry = this.#entryOf(shown);
+    entry.calls++;
+    return {
+      [Symbol.dispose]: () => {
+        entry.calls--;
+        this.#forgetIdle(shown.payer, shown.name, entry);
+      },
+    };
+  }
+
+  /** Enters an authorization that a run before this one left open. */
+  restore(shown: ShownAuthorization): void {
+    this.#entryOf(shown, true).isKept = true;
+  }
+
+  /** Says of an authorization what the disk says. Of one that is not entered nothing is noted. */
+  note(payer: WalletAddress, name: string, state: Standing): void {
+    const wallet = this.#wallets.get(payer);
+    const entry = wallet?.entries.get(name);
+    if (wallet === undefined || entry === undefined) return;
+    entry.isKept = state === 'open';
+    if (state === 'spent') {
+      wallet.spent += entry.amount;
+      entry.amount = 0n;
+    }
+    this.#forgetIdle(payer, name, entry);
+  }
+
+  /**
+   * Whether the wallet's balance covers the authorization together with those that were shown before it. Null where the
+   * balance cannot be read. A balance that is read while another is being spent counts that one too.
+   */
+  async isCovered(
+    payer: WalletAddress,
+    name: string,
+    balance: () => Promise<AtomicAmount | null>,
+  ): Promise<boolean | null> {
+    const wallet = this.#wallets.get(payer);
+    const own = wallet?.entries.get(name);
+    if (wallet === undefined || own === undefined) throw new RangeError('the authorization was not entered');
+    const spentBefore = wallet.spent;
+    wallet.looks++;
+    try {
+      const has = await balance();
+      if (has === null) return null;
+      let sum = wallet.spent - spentBefore;
+      for (const { ordinal, amount } of wallet.entries.values()) if (ordinal <= own.ordinal) sum += amount;
+      return sum <= BigInt(has);
+    } finally {
+      wallet.looks--;
+      this.#forgetIdle(payer, name, own);
+    }
+  }
+
+  /** Open authorizations of a wallet. */
+  countOf(payer: WalletAddress): number {
+    return this.#wallets.get(payer)?.entries.size ?? 0;
+  }
+
+  #entryOf({ payer, name, amount, isBatch, isNewcomer }: ShownAuthorization, isKept = false): Entry {
+    const wallet = this.#wallets.get(payer) ?? { entries: new Map<string, Entry>(), spent: 0n, looks: 0 };
+    const found = wallet.entries.get(name);
+    if (found !== undefined) return found;
+    const isNewBatch = isBatch && isNewcomer;
+    if (isNewBatch && !isKept) {
+      if ([...wallet.entries.values()].some((entry) => entry.isNewBatch)) throw new PaymentError('wallet-busy');
+      if (this.#newBatches >= this.#maxNewBatches) throw new PaymentError('node-busy');
+    }
+    const entry: Entry = { amount: BigInt(amount), ordinal: this.#ordinals++, isNewBatch, calls: 0, isKept };
+    if (isNewBatch) this.#newBatches++;
+    wallet.entries.set(name, entry);
+    this.#wallets.set(payer, wallet);
+    return entry;
+  }
+
+  #forgetIdle(payer: WalletAddress, name: string, entry: Entry): void {
+    const wallet = this.#wallets.get(payer);
+    if (wallet === undefined) return;
+    const isIdle = entry.calls === 0 && !entry.isKept && wallet.entries.get(name) === entry;
+    if (isIdle && wallet.entries.delete(name) && entry.isNewBatch) this.#newBatches--;
+    if (wallet.entries.size === 0 && wallet.looks === 0) this.#wallets.delete(payer);
+  }
+}

@@ -1,0 +1,122 @@
+import { isBatchService } from '../../protocol/payments/prices.ts';
+import { termsFault, timeFault } from '../../protocol/payments/terms.ts';
+import type { CallsUnderWay } from './calls-under-way.ts';
+import type { OpenAuthorizations, Standing } from './open-authorizations.ts';
+import type { Offer } from './paid-request.ts';
+import type { PaymentBook } from './payment-book.ts';
+import { PaymentError } from './payment-error.ts';
+import { type PaymentKey, keyText } from './payment-key.ts';
+import type { PaymentLimits } from './payment-limits.ts';
+import type { SettlementLedger } from './settlement-ledger.ts';
+import type { Settler } from './settler.ts';
+
+export interface AdmissionOptions {
+  readonly book: Pick<PaymentBook, 'read' | 'openKeys'>;
+  readonly settler: Settler;
+  readonly ledger: Pick<SettlementLedger, 'summaryOf'>;
+  readonly limits: Pick<PaymentLimits, 'admitWallet'>;
+  readonly underWay: Pick<CallsUnderWay, 'enterWallet'>;
+  readonly open: OpenAuthorizations;
+  readonly now: () => number;
+}
+
+/** Open payments that are read at once. */
+const RESTORED_TOGETHER = 256;
+
+/**
+ * What a payment must be before anything is done for it. First, at the least cost: made out to the terms, in time, and
+ * signed by its payer, whose wallet then answers for the calls that it has under way. Later, once it is known what is
+ * asked for: good for its price, beside all that the wallet has open here.
+ */
+export class PaymentAdmission {
+  readonly #options: AdmissionOptions;
+
+  private constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  /** Enters what is open in the book. Costs what is open. */
+  static async open(options: AdmissionOptions): Promise<PaymentAdmission> {
+    const admission = new PaymentAdmission(options);
+    await admission.#restore();
+    return admission;
+  }
+
+  /**
+   * Enters a call that shows a payment of which nothing is on the disk, until it is disposed. `isTwin`: the same payment is
+   * under way, so it was looked at. Throws `PaymentError` and `LimitError`.
+   */
+  async enter(key: PaymentKey, offer: Offer, isTwin: boolean): Promise<Disposable> {
+    const { underWay, limits, open } = this.#options;
+    if (!isTwin) await this.#requireSignature(offer);
+    const isNewcomer = await this.#isNewcomer(key);
+    using entering = new DisposableStack();
+    entering.use(underWay.enterWallet(key.payer));
+    const { amount } = offer.terms;
+    const isBatch = isBatchService(offer.service);
+    entering.use(open.enter({ payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer }));
+    if (!isTwin) limits.admitWallet(key.payer);
+    return entering.move();
+  }
+
+  /** Says of an authorization that was entered what the disk says. */
+  note(key: PaymentKey, standing: Standing): void {
+    this.#options.open.note(key.payer, keyText(key), standing);
+  }
+
+  /**
+   * Why a payment that was entered, or is open, is not good for its price now; null where it is. Throws `PaymentError`
+   * `unavailable`.
+   */
+  async whyNotGood(key: PaymentKey, offer: Offer): Promise<string | null> {
+    const { settler, open } = this.#options;
+    const fault = this.#faultOf(offer);
+    if (fault !== null) return fault;
+    if (!settler.isReady) throw new PaymentError('unavailable');
+    const [said, isCovered] = await Promise.all([
+      settler.verify(offer.payment, offer.terms),
+      open.isCovered(key.payer, keyText(key), () => settler.balanceOf(key.payer)),
+    ]);
+    if (said.kind === 'invalid') return said.reason;
+    if (said.kind === 'unavailable' || isCovered === null) throw new PaymentError('unavailable');
+    return isCovered ? null : 'open_authorizations_exceed_balance';
+  }
+
+  async #requireSignature(offer: Offer): Promise<void> {
+    const { settler } = this.#options;
+    const fault = this.#faultOf(offer);
+    if (fault !== null) throw new PaymentError('refused', fault);
+    if (!settler.isReady) throw new PaymentError('unavailable');
+    const said = await settler.checkSignature(offer.payment, offer.terms);
+    if (said.kind === 'unavailable') throw new PaymentError('unavailable');
+    if (said.kind === 'invalid') throw new PaymentError('refused', said.reason);
+  }
+
+  #faultOf({ payment, terms }: Offer): string | null {
+    const seconds = Math.floor(this.#options.now() / 1_000);
+    return termsFault(payment, terms) ?? timeFault(payment.authorization, seconds);
+  }
+
+  async #isNewcomer({ payer }: PaymentKey): Promise<boolean> {
+    return (await this.#options.ledger.summaryOf(payer)) === undefined;
+  }
+
+  async #restore(): Promise<void> {
+    const { book, open } = this.#options;
+    let after: PaymentKey | undefined;
+    for (;;) {
+      const keys = await book.openKeys(after, RESTORED_TOGETHER);
+      after = keys.at(-1);
+      if (after === undefined) return;
+      for (const key of keys) {
+        // One that does not read is told of at every look after the payments.
+        const row = await book.read(key).catch(() => undefined);
+        if (row === undefined) continue;
+        const { amount, service } = row;
+        const isNewcomer = await this.#isNewcomer(key);
+        const isBatch = isBatchService(service);
+        open.restore({ payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer });
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { utf8, decodeUtf8 } from '../../protocol/bytes.ts';
+import { ClaimsShape, LinksShape } from '../../protocol/chain/claims.ts';
+import type { RecordId } from '../../protocol/ids.ts';
+import { Closed, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { RECORD_KINDS } from '../../protocol/statement/vocabulary.ts';
+import type { PreparedDraft } from '../intake/draft.ts';
+import { payloadKeyTable } from '../payload/payload-tables.ts';
+import type { SealedPayload } from '../payload/payload-vault.ts';
+import { joinFrames, splitFrames } from '../store/frames.ts';
+import type { Operation } from '../store/operation.ts';
+import type { Store } from '../store/store.ts';
+import { Slices } from '../turns.ts';
+import { HeldDamagedError } from './held-vault.ts';
+import { keyParts, type PaymentKey } from './payment-key.ts';
+import { paymentDraftTable } from './payment-tables.ts';
+
+const PreparedShape = Closed({
+  id: RecordIdShape,
+  kind: Type.Enum([...RECORD_KINDS]),
+  account: Type.String({ minLength: 1 }),
+  sourceId: Type.String({ minLength: 1 }),
+  payloadHash: Sha256Shape,
+  claims: ClaimsShape,
+  links: LinksShape,
+});
+/** A prepared record, and the ciphertext of its payload. */
+export interface PreparedRow extends Readonly<Static<typeof PreparedShape>> {
+  readonly ciphertext: SealedPayload['ciphertext'];
+}
+
+/** Seeds that are read at once. */
+const READ_TOGETHER = 256;
+
+const compiledPrepared = Compile(PreparedShape);
+
+/**
+ * Rows of records that are prepared for a payment. The seed of a payload's key stands where it will stand for the record:
+ * in one place, so that erasing it there erases the payload, whatever copies of the ciphertext there were.
+ */
+export async function preparedOperations(key: PaymentKey, prepared: readonly PreparedDraft[]): Promise<Operation[]> {
+  const operations: Operation[] = [];
+  await new Slices().each(prepared, ({ draft, id, payloadHash, claims, links, sealed }, place) => {
+    const { kind, account, sourceId } = draft;
+    const head = utf8(JSON.stringify({ id, kind, account, sourceId, payloadHash, claims, links }));
+    operations.push(
+      paymentDraftTable.put([...keyParts(key), place], joinFrames([head, sealed.ciphertext])),
+      payloadKeyTable.put([id], sealed.seed),
+    );
+  });
+  return operations;
+}
+
+/** The end of the rows of so many prepared records; of their seeds nothing is said. */
+export function preparedRemovals(key: PaymentKey, count: number): Operation[] {
+  return Array.from({ length: count }, (_, place) => paymentDraftTable.del(...keyParts(key), place));
+}
+
+/** The end of what opens their payloads. */
+export function seedRemovals(ids: readonly RecordId[]): Operation[] {
+  return ids.map((id) => payloadKeyTable.del(id));
+}
+
+/** Ids of the records that are prepared for a payment, in order. Throws `HeldDamagedError` where a row does not read. */
+export async function preparedIds(store: Store, key: PaymentKey): Promise<readonly RecordId[]> {
+  return (await readRows(store, key)).map(({ id }) => id);
+}
+
+/** What is prepared for a payment, in order. Throws `HeldDamagedError` where a row or a seed is not as it was written. */
+export async function readPrepared(store: Store, key: PaymentKey): Promise<readonly PreparedDraft[]> {
+  const rows = await readRows(store, key);
+  const seeds: (Uint8Array | undefined)[] = [];
+  for (let at = 0; at < rows.length; at += READ_TOGETHER) {
+    const some = rows.slice(at, at + READ_TOGETHER);
+    seeds.push(...(await store.getMany(some.map(({ id }) => payloadKeyTable.key(id)))));
+  }
+  return rows.map(({ id, kind, account, sourceId, payloadHash, claims, links, ciphertext }, place) => {
+    const seed = seeds[place];
+    if (seed === undefined) throw new HeldDamagedError(`the key of the payload of ${id} is missing`);
+    return { draft: { kind, account, sourceId }, id, payloadHash, claims, links, sealed: { seed, ciphertext } };
+  });
+}
+
+async function readRows(store: Store, key: PaymentKey): Promise<readonly PreparedRow[]> {
+  const rows: PreparedRow[] = [];
+  const slices = new Slices();
+  for await (const [, bytes] of paymentDraftTable.under(store, keyParts(key))) {
+    if (slices.isOver) await slices.rest();
+    rows.push(preparedRow(bytes));
+  }
+  return rows;
+}
+
+/** Throws `HeldDamagedError`. */
+export function preparedRow(bytes: Uint8Array): PreparedRow {
+  try {
+    const [head, ciphertext, ...more] = splitFrames(bytes);
+    const value: unknown = head === undefined ? undefined : JSON.parse(decodeUtf8(head));
+    if (compiledPrepared.Check(value) && ciphertext !== undefined && more.length === 0) return { ...value, ciphertext };
+  } catch {
+    // Refused below like a row of another form.
+  }
+  throw new HeldDamagedError('a prepared record does not read');
+}

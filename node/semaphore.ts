@@ -1,0 +1,86 @@
+/** All places are taken, and as many wait for one as may. */
+export class BusyError extends Error {
+  override readonly name = 'BusyError';
+}
+
+export interface SemaphoreOptions {
+  /** Holders at the same time. */
+  readonly places: number;
+  /** Who may wait for a place; 0: nobody does. Default: everyone. */
+  readonly waiting?: number;
+}
+
+const NEVER_ABORTED = new AbortController().signal;
+
+/** Lets a bounded number do something at once, and a bounded number wait for it, first come, first served. */
+export class Semaphore {
+  readonly #maxWaiting: number;
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor({ places, waiting = Number.POSITIVE_INFINITY }: SemaphoreOptions) {
+    this.#free = places;
+    this.#maxWaiting = waiting;
+  }
+
+  /** Who waits now. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** A place at once, until it is disposed; undefined where none is free. Disposing it again changes nothing. */
+  tryEnter(): Disposable | undefined {
+    if (this.#free === 0) return undefined;
+    this.#free--;
+    return this.#place();
+  }
+
+  /**
+   * A place, until it is disposed. Rejects with `BusyError` where too many wait, and with the signal's reason where that is
+   * aborted first; nobody waits for it then.
+   */
+  async enter(signal: AbortSignal = NEVER_ABORTED): Promise<Disposable> {
+    signal.throwIfAborted();
+    const place = this.tryEnter();
+    if (place !== undefined) return place;
+    if (this.#waiting.size >= this.#maxWaiting) throw new BusyError('all places are taken, and too many wait');
+    await this.#turn(signal);
+    return this.#place();
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      this.#waiting.delete(come);
+      reject(signal.reason);
+    };
+    const come = (): void => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    this.#waiting.add(come);
+    return promise;
+  }
+
+  #place(): Disposable {
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#pass();
+        isHeld = false;
+      },
+    };
+  }
+
+  /** A place is handed on, never free in between: nobody can come before who waits. */
+  #pass(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free++;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
+  }
+}

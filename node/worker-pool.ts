@@ -1,0 +1,123 @@
+import { Worker } from 'node:worker_threads';
+import { Semaphore } from './semaphore.ts';
+
+export interface WorkerPoolOptions {
+  /** What a thread runs: it is told each order as a message, and says one word to each. What it throws ends it. */
+  readonly script: URL;
+  /** Threads at the same time. */
+  readonly threads: number;
+  /** Orders that may wait for one. Default: all. */
+  readonly waiting?: number;
+  /** Memory that a thread may take. */
+  readonly heapMiB: number;
+  /** Time that one order may take once a thread has it, in milliseconds. */
+  readonly orderMs: number;
+  /** Whether a thread ends with its order, and leaves no garbage behind. Default: it serves the next one too. */
+  readonly endsWithOrder?: boolean;
+}
+
+/** `too-late` and `too-large`: the order's own doing. `ended`: the thread ended by itself. `stopping`: the pool is disposed. */
+export type WorkerErrorCode = 'ended' | 'stopping' | 'too-large' | 'too-late';
+
+/** An order was not done; nothing is known of what would have come of it. */
+export class WorkerError extends Error {
+  override readonly name = 'WorkerError';
+  readonly code: WorkerErrorCode;
+
+  constructor(code: WorkerErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+  }
+}
+
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
+
+/**
+ * Does work in other threads while the event loop goes on. A thread is started when it is first needed, and anew after an
+ * order that ended it, which fails alone. Threads keep no process alive that nobody waits in.
+ */
+export class WorkerPool<Order, Word> implements AsyncDisposable {
+  readonly #options: WorkerPoolOptions;
+  readonly #places: Semaphore;
+  readonly #closing = new AbortController();
+  readonly #idle: Worker[] = [];
+  readonly #all = new Set<Worker>();
+
+  constructor(options: WorkerPoolOptions) {
+    const { threads: places, waiting } = options;
+    this.#options = options;
+    this.#places = new Semaphore({ places, ...(waiting === undefined ? {} : { waiting }) });
+  }
+
+  /**
+   * What a thread says to an order. Rejects with `BusyError` where too many orders wait, with the signal's reason,
+   * `WorkerError`, and whatever else the thread threw.
+   */
+  async run(order: Order, signal?: AbortSignal): Promise<Word> {
+    const { signal: closing } = this.#closing;
+    const either = signal === undefined ? closing : AbortSignal.any([closing, signal]);
+    using _place = await this.#places.enter(either);
+    const worker = this.#idle.pop() ?? this.#start();
+    let isSound = false;
+    try {
+      const word = await this.#ask(worker, order, either);
+      isSound = this.#options.endsWithOrder !== true;
+      return word;
+    } finally {
+      if (isSound && !closing.aborted) this.#idle.push(worker);
+      else await this.#end(worker);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new WorkerError('stopping', 'the node is stopping'));
+    await Promise.all([...this.#all].map((worker) => this.#end(worker)));
+  }
+
+  async #ask(worker: Worker, order: Order, signal: AbortSignal): Promise<Word> {
+    const { orderMs } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Word>();
+    const fail = (error: Error) => reject(reasonOf(error));
+    const exit = () => reject(new WorkerError('ended', 'the thread ended'));
+    const leave = () => reject(signal.reason);
+    const timer = setTimeout(() => reject(new WorkerError('too-late', `it takes over ${orderMs} ms`)), orderMs);
+    worker.on('message', resolve).on('error', fail).on('exit', exit);
+    signal.addEventListener('abort', leave, { once: true });
+    worker.ref();
+    try {
+      signal.throwIfAborted();
+      worker.postMessage(order, []);
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+      worker.off('message', resolve).off('error', fail).off('exit', exit);
+      worker.unref();
+    }
+  }
+
+  #start(): Worker {
+    const { script, heapMiB } = this.#options;
+    const worker = new Worker(script, { env: {}, resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
+    this.#all.add(worker);
+    // One that ends with nothing to do is started anew for the next order.
+    worker.on('error', () => {});
+    worker.on('exit', () => {
+      this.#all.delete(worker);
+      const at = this.#idle.indexOf(worker);
+      if (at >= 0) this.#idle.splice(at, 1);
+    });
+    return worker;
+  }
+
+  async #end(worker: Worker): Promise<void> {
+    worker.ref();
+    await worker.terminate();
+  }
+}
+
+/** Too much memory is the order's doing; anything else is a fault of the program's own, and told as what it is. */
+function reasonOf(error: Error): Error {
+  const isTooLarge = 'code' in error && error.code === OUT_OF_MEMORY;
+  return isTooLarge ? new WorkerError('too-large', 'it takes too much memory', error) : error;
+}

@@ -1,0 +1,78 @@
+import { nodeHash, type Sha256 } from './hash.ts';
+
+const HASH_BYTES = 32;
+
+/**
+ * A tree with all its nodes, for whoever takes more than one path from it: of `n` leaves it takes some 64 n bytes. A lone
+ * last node moves up unchanged, as in RFC 9162.
+ */
+export class WholeTree {
+  readonly size: number;
+  /** The leaves, then each level above them, all in one piece. */
+  readonly #nodes: Uint8Array;
+  /** Where each level begins, counted in nodes, and how wide it is. */
+  readonly #levels: readonly { readonly from: number; readonly width: number }[];
+
+  /** Throws `RangeError` where there are no leaves. */
+  constructor(suite: Sha256, leaves: readonly Uint8Array[]) {
+    if (leaves.length === 0) throw new RangeError('a tree has a leaf');
+    this.size = leaves.length;
+    const levels = levelsOf(leaves.length);
+    const { from, width } = levels.at(-1) ?? { from: 0, width: 0 };
+    const nodes = new Uint8Array((from + width) * HASH_BYTES);
+    leaves.forEach((leaf, i) => nodes.set(leaf, i * HASH_BYTES));
+    const at = (index: number) => nodes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+    for (const [i, above] of levels.slice(1).entries()) {
+      const below = levels[i] ?? above;
+      for (let k = 0; k < above.width; k++) {
+        const left = at(below.from + 2 * k);
+        const isLone = 2 * k + 1 === below.width;
+        nodes.set(isLone ? left : nodeHash(suite, left, at(below.from + 2 * k + 1)), (above.from + k) * HASH_BYTES);
+      }
+    }
+    this.#nodes = nodes;
+    this.#levels = levels;
+  }
+
+  /** Bytes that its nodes take. */
+  get bytes(): number {
+    return this.#nodes.length;
+  }
+
+  root(): Uint8Array {
+    return this.#nodes.slice(-HASH_BYTES);
+  }
+
+  /** Throws `RangeError` on an index that is not in the tree. */
+  leaf(index: number): Uint8Array {
+    this.#require(index);
+    return this.#nodes.slice(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+  }
+
+  /** Sibling hashes from a leaf up (RFC 9162 §2.1.3.1). Throws `RangeError` on an index that is not in the tree. */
+  path(index: number): Uint8Array[] {
+    this.#require(index);
+    const path: Uint8Array[] = [];
+    let place = index;
+    for (const { from, width } of this.#levels) {
+      const sibling = place ^ 1;
+      if (sibling < width) path.push(this.#nodes.slice((from + sibling) * HASH_BYTES, (from + sibling + 1) * HASH_BYTES));
+      place >>= 1;
+    }
+    return path;
+  }
+
+  #require(index: number): void {
+    if (!Number.isInteger(index) || index < 0 || index >= this.size) throw new RangeError('leaf is not in the tree');
+  }
+}
+
+function levelsOf(leaves: number): { readonly from: number; readonly width: number }[] {
+  const levels = [{ from: 0, width: leaves }];
+  for (let from = leaves, width = leaves; width > 1; ) {
+    width = Math.ceil(width / 2);
+    levels.push({ from, width });
+    from += width;
+  }
+  return levels;
+}
