@@ -167,15 +167,10 @@ export class OwnChain {
   }
 
   /**
-<<<<<<< HEAD
-   * Asks every member how far it holds this node's chain, and takes back what only others hold; resolves to the number of
-   * such batches once nothing that was shown is lacking and `suffices`, or the node is halted for good. Rejects when the
-   * signal ends. One that was removed asks like any other: it has still to seal what it recorded.
-=======
    * Asks every member how far it holds this node's chain, and takes back what only others hold, or hold in another form;
    * resolves to the number of such batches once nothing that was shown or decided is lacking and `suffices`, or the node is
-   * halted. Rejects when the signal ends.
->>>>>>> wip-twin
+   * halted for good. Rejects when the signal ends. One that was removed asks like any other: it has still to seal what it
+   * recorded.
    */
   async recover(signal: AbortSignal, suffices: Sufficiency): Promise<number> {
     const { self, chains, catchUp, replacement } = this.#options;
