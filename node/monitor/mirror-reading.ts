@@ -79,8 +79,9 @@ export class MirrorReading {
    * Mirrors that fail are noted, and throw nothing.
    */
   async read(take: (messages: readonly TopicMessage[]) => Promise<void>): Promise<void> {
-    const { now, signal } = this.#options;
-    const [began, until] = [now(), performance.now() + ROUND_BUDGET_MS];
+    const { signal } = this.#options;
+    const began = performance.now();
+    const until = began + ROUND_BUDGET_MS;
     let reading = new Set(this.#readers);
     let taken = 0;
     this.#atEnd = false;
@@ -136,6 +137,7 @@ export class MirrorReading {
     return this.#agreement.nextFinal(PAGE_MESSAGES);
   }
 
+  /** `began`: by the monotonic clock, as the mirrors were asked. */
   #isAtEnd(began: number): boolean {
     const { sequence } = this.position;
     return this.#readers.some(({ name, end }) => {
