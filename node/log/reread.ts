@@ -5,6 +5,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { knownNode } from '../../protocol/log/decision-state.ts';
 import { Closed, Sha256Shape } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import type { Anchoring } from '../anchoring/anchoring.ts';
 import { outboxClosedTable, requeue, rowOperation } from '../anchoring/outbox.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import { ownNameTable } from '../start/start-tables.ts';
@@ -80,7 +81,8 @@ export interface RereadEnd {
   readonly self: NodeId;
   readonly store: Store;
   readonly follower: Pick<LogFollower, 'federationLog' | 'readToEnd'>;
-  readonly ownKeys: Pick<OwnKeys, 'revoke'>;
+  readonly anchoring: Pick<Anchoring, 'resume' | 'withdraw'>;
+  readonly ownKeys: { readonly revoke: (...asked: Parameters<OwnKeys['revoke']>) => Promise<unknown> };
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -92,14 +94,17 @@ export interface RereadEnd {
  *
  * Crash order: each step does nothing where it was done before; the mark goes last.
  */
-export async function endReread({ self, store, follower, ownKeys, now, signal }: RereadEnd): Promise<void> {
+export async function endReread({ self, store, follower, anchoring, ownKeys, now, signal }: RereadEnd): Promise<void> {
   const mark = await rereadTable.get(store, REREAD_ROW);
   if (mark === undefined) return;
   await follower.readToEnd(signal);
   const decided = knownNode(follower.federationLog.state, self)?.last?.batch ?? 0;
+  // Later batches may be on their way by now, and batches are taken in order.
+  await anchoring.withdraw(decided + 1);
   for await (const [, row] of outboxClosedTable.under(store, [], { after: decided })) {
     await store.write([outboxClosedTable.del(row.batch), rowOperation(requeue(row, timestampOf(now())))]);
   }
+  anchoring.resume();
   await ownKeys.revoke(mark.keyId, null, 'the ledger was read anew');
   await store.write([rereadTable.del(REREAD_ROW)]);
 }

@@ -13,7 +13,7 @@ import {
   OrNull,
   Sha256Shape,
 } from '../../protocol/shapes.ts';
-import { Store } from '../store/store.ts';
+import { Store, StoreError } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { AlertShape } from './alerts.ts';
 
@@ -34,7 +34,7 @@ const RetractionShape = Closed({ node: NodeIdShape, earlier: SignedCheckpointSha
 export type Retraction = Static<typeof RetractionShape>;
 
 const MonitorStateShape = Closed({
-  v: Type.Literal(3),
+  v: Type.Literal(4),
   /** Consensus time of the last message that was processed; null before the first. */
   consensusTimestamp: OrNull(ConsensusTimestampShape),
   /** Of each chain, the last batch up to which nodes have shown every decided envelope. */
@@ -59,7 +59,7 @@ const monitorStateTable = new Table('monitor-state', stateCodec);
 const STATE_ROW = 'state';
 
 const EMPTY_STATE: MonitorState = {
-  v: 3,
+  v: 4,
   consensusTimestamp: null,
   shown: {},
   trimmed: 0,
@@ -70,7 +70,11 @@ const EMPTY_STATE: MonitorState = {
   proofs: [],
 };
 
-/** The monitor's own store: the federation's log as it builds it, checkpoints, and what it was told to remember. */
+/**
+ * The monitor's own store: the federation's log as it builds it, checkpoints, and what it was told to remember.
+ *
+ * Crash order: its state is the first row of a new store, and says of what form all the others are.
+ */
 export class MonitorStore implements AsyncDisposable {
   readonly rows: Store;
   readonly #temporary: string | null;
@@ -82,14 +86,24 @@ export class MonitorStore implements AsyncDisposable {
 
   /** In that folder, or for null in one that goes when it is closed. Throws `StoreError`. */
   static async open(directory: string | null): Promise<MonitorStore> {
-    if (directory !== null) return new MonitorStore(await Store.open(directory), null);
-    const temporary = await mkdtemp(join(tmpdir(), 'meridian-monitor-'));
-    return new MonitorStore(await Store.open(temporary), temporary);
+    const temporary = directory === null ? await mkdtemp(join(tmpdir(), 'meridian-monitor-')) : null;
+    await using opening = new AsyncDisposableStack();
+    const rows = await Store.open(directory ?? temporary ?? '');
+    const store = opening.use(new MonitorStore(rows, temporary));
+    if ((await rows.first({})) === undefined) await store.keep(EMPTY_STATE);
+    opening.move();
+    return store;
   }
 
-  /** What the last round left; the empty state before the first. Throws where the row is of another form. */
+  /** What the last round left. Throws `StoreError` `format`, in one line, where the store is of another form. */
   async state(): Promise<MonitorState> {
-    return (await monitorStateTable.get(this.rows, STATE_ROW)) ?? EMPTY_STATE;
+    const state = await monitorStateTable.get(this.rows, STATE_ROW).catch((error: unknown) => {
+      if (error instanceof StoreError) throw error;
+      return undefined;
+    });
+    if (state !== undefined) return state;
+    const what = 'the folder holds what another release of the monitor wrote, or something else';
+    throw new StoreError('format', `${what}: start with an empty one, and the topic is read anew`);
   }
 
   keep(state: MonitorState): Promise<void> {

@@ -264,7 +264,7 @@ export class Monitor implements AsyncDisposable {
 
   #state(): MonitorState {
     return {
-      v: 3,
+      v: 4,
       consensusTimestamp: this.#log.consensusTimestamp,
       shown: this.#chains.state(),
       trimmed: this.#opened.kept.from,

@@ -1,8 +1,11 @@
 import { Store, StoreError, type StoreOptions } from './store.ts';
 import { numberCodec, Table } from './table.ts';
 
-/** What the rows of a store mean. Goes up with every change of it, and each change migrates. */
-export const STORE_FORMAT = 1;
+/**
+ * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates. 2: a
+ * log entry begins with the running hash before its message, and false checkpoints stand under their size.
+ */
+export const STORE_FORMAT = 2;
 
 /** (`store`) → version of the store's format. The first row that is written. */
 export const formatTable = new Table('format', numberCodec);

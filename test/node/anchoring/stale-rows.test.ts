@@ -2,13 +2,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type LedgerClient, transactionId } from '../../../node/ledger/ledger-client.ts';
 import { outboxTable, statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
+import type { Naming } from '../../../node/anchoring/naming.ts';
+import { FederationLog } from '../../../node/log/federation-log.ts';
+import { beginReread, endReread } from '../../../node/log/reread.ts';
 import { type RangeOptions, Store } from '../../../node/store/store.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { until } from '../../fixtures/until.ts';
 import { fastFederation } from '../federation/member-rooms.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { hashText } from '../../../protocol/hash.ts';
-import { anchorMessage, AnchoringNode, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
+import { anchorMessage, AnchoringNode, NODE, sealedBatch, temporaryDirectory } from './anchoring-node.ts';
 import { LedgerProcess } from '../ledger/ledger-process.ts';
 
 const test = suite('rows of the outbox that are out of date');
@@ -67,6 +70,43 @@ function keptMessages(): LedgerClient & { readonly messages: string[] } {
     [Symbol.asyncDispose]: async () => {},
   };
 }
+
+test('batches that the ledger read anew did not decide are named before later ones, though those are taken already', async () => {
+  await using directory = await temporaryDirectory();
+  const client = keptMessages();
+  const decided = new Set<string>();
+  const naming: Naming = {
+    standingOf: async (message) => (decided.has(message) ? 'decided' : 'open'),
+    mayName: ({ batch }) => batch === 1,
+    readToEnd: async () => undefined,
+    readSoon: () => undefined,
+    noteReceipt: () => undefined,
+  };
+  const config = ledger.config(await ledger.createTopic());
+  await using node = await AnchoringNode.start(directory.path, { config, ledger: client, naming });
+  const first = anchorMessage(sealedBatch(1));
+  decided.add(first);
+  await node.seal(1);
+  await node.allConfirmed([1]);
+  await node.seal(2);
+  await until('the second is taken', async () => (await node.anchoring.state()).inFlight === 1);
+  decided.clear();
+  const [genesis = ''] = (await fastFederation()).rosters;
+  const key = hashText(nativeSuite, 'a key');
+  await beginReread(node.store, key);
+  const revoked: string[] = [];
+  await endReread({
+    self: NODE,
+    store: node.store,
+    follower: { federationLog: await FederationLog.open(node.store, genesis), readToEnd: async () => undefined },
+    anchoring: node.anchoring,
+    ownKeys: { revoke: async (keyId) => void revoked.push(keyId) },
+    now: Date.now,
+    signal: new AbortController().signal,
+  });
+  await until('the first is named again', () => client.messages.includes(first));
+  assert.equal([client.messages, revoked], [[first], [key]]);
+});
 
 test('a batch that was replaced while its row was read is named by what took its place', async () => {
   await using directory = await temporaryDirectory();

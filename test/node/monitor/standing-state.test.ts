@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LogDamagedError } from '../../../node/log/federation-log.ts';
+import { Store, StoreError } from '../../../node/store/store.ts';
 import { TestFederation } from '../../fixtures/federation.ts';
 import { askedAfter, codes, standing, WatchedWorld } from './watched-world.ts';
 
@@ -49,6 +50,33 @@ test('a proof is told once, and stays known', async () => {
     await watched.monitor.round();
     assert.equal([codes(watched.events), watched.monitor.proofs], [expected, ['false-checkpoint-jp']]);
   }
+});
+
+test('a state of another release, or none beside a log, is refused in one line', async () => {
+  await using world = await WatchedWorld.create();
+  const stateDirectory = join(world.directory, 'state');
+  const refusal = async (): Promise<string> => {
+    const watched = await world.watch({ stateDirectory }).catch((error: unknown) => error);
+    if (watched instanceof StoreError && watched.code === 'format') return watched.message;
+    throw new Error('the store is taken', { cause: watched });
+  };
+  {
+    await using watched = await world.watch({ stateDirectory });
+    await watched.monitor.round();
+  }
+  const row = 'monitor-state/state';
+  const line = /^[^\n]*another release of the monitor[^\n]*start with an empty one[^\n]*$/;
+  {
+    await using store = await Store.open(stateDirectory);
+    const text = Buffer.from((await store.get(row)) ?? []).toString();
+    await store.write([{ type: 'put', key: row, value: Buffer.from(text.replace('"v":4', '"v":3')) }]);
+  }
+  assert.match(await refusal(), line);
+  {
+    await using store = await Store.open(stateDirectory);
+    await store.write([{ type: 'del', key: row }]);
+  }
+  assert.match(await refusal(), line);
 });
 
 test('a store of another federation is refused', async () => {

@@ -45,6 +45,15 @@ test('a store of the 0.1 release is refused in one line that says what to do', a
   );
 });
 
+test('a store whose log entries lack the running hash before them is of format 1, and refused', async () => {
+  const [code, message] = await refusalOf({ [FORMAT_KEY]: '1', 'log-entry/0000000000000000': '{"type":"decision"}' });
+  assert.is(code, 'format');
+  assert.is(
+    message,
+    'the store is of format 1, and this release reads format 2: start with an empty home, or use the release that wrote it',
+  );
+});
+
 test('a store of another format, or of one that cannot be read, is refused; one of this format is not', async () => {
   const [code, message] = await refusalOf({ [FORMAT_KEY]: String(STORE_FORMAT + 1), 'group/eu/1': '{}' });
   assert.is(code, 'format');
