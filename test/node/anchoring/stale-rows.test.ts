@@ -1,7 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type LedgerClient, transactionId } from '../../../node/ledger/ledger-client.ts';
-import { outboxTable, statementOutboxClosedTable, statementOutboxTable } from '../../../node/anchoring/outbox.ts';
+import {
+  outboxEntry,
+  outboxTable,
+  statementOutboxClosedTable,
+  statementOutboxTable,
+} from '../../../node/anchoring/outbox.ts';
 import type { Naming } from '../../../node/anchoring/naming.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import { beginReread, endReread } from '../../../node/log/reread.ts';
@@ -113,16 +118,16 @@ test('a batch that was replaced while its row was read is named by what took its
   await using stored = await Store.open(`${directory.path}/held`);
   const reading = new HeldReading(stored, outboxTable.name);
   const client = keptMessages();
+  const [first, second] = [sealedBatch(1), sealedBatch(1, 1)];
+  const at = timestampOf(Date.now());
+  await stored.write([outboxEntry(1, anchorMessage(first), at)]);
+  // Its first reading is the one that is held: a row that is taken is read no more.
+  const { read, release } = reading.hold();
   await using node = await AnchoringNode.start(`${directory.path}/node`, {
     config: ledger.config(await ledger.createTopic()),
     ledger: client,
     store: reading.store,
   });
-  const [first, second] = [sealedBatch(1), sealedBatch(1, 1)];
-  const at = timestampOf(Date.now());
-  await stored.write([node.anchoring.outboxEntry(first, at)]);
-  const { read, release } = reading.hold();
-  node.anchoring.noteSealed();
   await read;
   await node.anchoring.withdraw(1);
   await stored.write([node.anchoring.outboxEntry(second, at)]);
