@@ -2,7 +2,7 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Problem } from '../../../node/http/problem.ts';
-import { CHALLENGES_PER_MINUTE, REFUSALS_PER_MINUTE } from '../../../node/payments/payment-limits.ts';
+import { ADDRESS_ALLOWANCE } from '../../../node/limits/allowances.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-room.ts';
 import { BASE_URL, NOTES, paid, type PaidHttpAnswer, PaidRoom, TENANT_KEY } from './paid-room.ts';
@@ -292,7 +292,7 @@ test('an API key pays for nothing, gives the records their account, and is noted
 
 test('an address is told prices so often; with a key it is not counted', async () => {
   await using room = await PaidRoom.open();
-  for (let i = 0; i < CHALLENGES_PER_MINUTE; i++) assert.is((await room.ask(NOTES)).status, 402);
+  for (let i = 0; i < ADDRESS_ALLOWANCE.pricesPerMinute; i++) assert.is((await room.ask(NOTES)).status, 402);
   const limited = await room.ask(NOTES);
   assert.is(told(limited), '429 rate-limited');
   assert.ok(Number(limited.headers.get('retry-after')) > 0);
@@ -303,7 +303,7 @@ test('an address is told prices so often; with a key it is not counted', async (
 test('an address whose payments never hold is not listened to for a while', async () => {
   await using room = await PaidRoom.open();
   const headers = { 'payment-signature': '!!' };
-  for (let i = 0; i < REFUSALS_PER_MINUTE; i++) assert.is((await room.ask(NOTES, { headers })).status, 400);
+  for (let i = 0; i < ADDRESS_ALLOWANCE.refusedPaymentsPerMinute; i++) assert.is((await room.ask(NOTES, { headers })).status, 400);
   assert.is(told(await room.buy('x')), '429 rate-limited');
 });
 
