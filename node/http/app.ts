@@ -27,6 +27,8 @@ export interface AppOptions {
   readonly log: Logger;
   /** Told of every answer: route pattern, status, seconds. */
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
+  /** Default: the bounds of the table. */
+  readonly bounds?: WorkBounds;
   /** Told of every answer 429 and 503. */
   readonly onRefused?: (refusal: Refusal) => void;
 }
@@ -48,7 +50,8 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
-  const mounting = { ...options, compressor: new Compressor(), bounds: new WorkBounds() };
+  const { bounds = new WorkBounds() } = options;
+  const mounting = { ...options, compressor: new Compressor(), bounds };
   for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, mounting);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');

@@ -1,6 +1,6 @@
 import { HeldPlaces, NoPlaceError } from '../limits/held-places.ts';
 import type { Holder } from '../limits/holder.ts';
-import { CLASS_BOUNDS, type WorkClass } from '../limits/route-weights.ts';
+import { type BoundedClass, CLASS_BOUNDS, type ClassBounds, type WorkClass } from '../limits/route-weights.ts';
 import type { BusyError } from '../semaphore.ts';
 import { Problem } from './problem.ts';
 
@@ -12,15 +12,19 @@ const RETRY_AFTER_SECONDS = 1;
  * when all places are taken, or its share of them, is told so at once.
  */
 export class WorkBounds {
-  readonly #classes = {
-    bundle: new HeldPlaces(CLASS_BOUNDS.bundle),
-    paid: new HeldPlaces(CLASS_BOUNDS.paid),
-    proof: new HeldPlaces(CLASS_BOUNDS.proof),
-    read: new HeldPlaces(CLASS_BOUNDS.read),
-    record: new HeldPlaces(CLASS_BOUNDS.record),
-    'sign-up': new HeldPlaces(CLASS_BOUNDS['sign-up']),
-    verdict: new HeldPlaces(CLASS_BOUNDS.verdict),
-  };
+  readonly #classes: Readonly<Record<BoundedClass, HeldPlaces>>;
+
+  constructor(bounds: Readonly<Record<BoundedClass, ClassBounds>> = CLASS_BOUNDS) {
+    this.#classes = {
+      bundle: new HeldPlaces(bounds.bundle),
+      paid: new HeldPlaces(bounds.paid),
+      proof: new HeldPlaces(bounds.proof),
+      read: new HeldPlaces(bounds.read),
+      record: new HeldPlaces(bounds.record),
+      'sign-up': new HeldPlaces(bounds['sign-up']),
+      verdict: new HeldPlaces(bounds.verdict),
+    };
+  }
 
   /** A place for one call, until it is disposed. Rejects with `Problem` 503. What asks after the health needs none. */
   async enter(of: WorkClass, holder: Holder): Promise<Disposable> {

@@ -4,7 +4,12 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /** Kinds of work: where the calls of a route are bounded that are under way at the same time. */
-export type WorkClass = 'bundle' | 'health' | 'paid' | 'proof' | 'read' | 'record' | 'sign-up' | 'verdict';
+export const WORK_CLASSES = ['bundle', 'health', 'paid', 'proof', 'read', 'record', 'sign-up', 'verdict'] as const;
+
+export type WorkClass = (typeof WORK_CLASSES)[number];
+
+/** What asks after the node's health has no bound and waits for nothing. */
+export type BoundedClass = Exclude<WorkClass, 'health'>;
 
 /** What one call of a route may cost at most, about. */
 export interface RouteWeight {
@@ -25,9 +30,9 @@ export interface ClassBounds {
 
 /**
  * From before a body is read until a call is answered. A record's place is free once it is made, whatever its caller waits
- * for then; a stream's once it has been sent. What asks after the node's health has no bound and waits for nothing.
+ * for then; a stream's once it has been sent.
  */
-export const CLASS_BOUNDS: Readonly<Record<Exclude<WorkClass, 'health'>, ClassBounds>> = {
+export const CLASS_BOUNDS: Readonly<Record<BoundedClass, ClassBounds>> = {
   // A call may wait for another node meanwhile: nobody stands in a line behind it.
   bundle: { places: 128, waiting: 0 },
   paid: { places: 5_000, waiting: 0 },
@@ -63,8 +68,8 @@ export const BODY_BYTES = {
 const REQUEST_MS = 50;
 /** A line of the log of an account's keys: every request with a key leaves one. In bytes. */
 export const ENTRY_BYTES = 512;
-/** A record with the largest `data` and the most beside it: body, head, receipt, payload, indexes. In bytes. */
-export const LARGEST_RECORD_BYTES = 512 * KIB;
+/** A record of the largest body that is taken: its payload, encrypted, and head, body, receipt and indexes. In bytes. */
+export const LARGEST_RECORD_BYTES = 1_280 * KIB;
 /** Most bytes that a batch's body, and the records made of it, take. */
 const LARGEST_BATCH_BYTES = 48 * MIB;
 
