@@ -23,7 +23,7 @@ import { strangerAt } from './gate.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from './body.ts';
 import { problemOf } from './domain-problems.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
-import { Problem, toProblem } from './problem.ts';
+import { Problem, type ProblemCode, toProblem } from './problem.ts';
 import type { Answer, Call, PaidRoute } from './route.ts';
 import { readSplitBody, type SplitBody } from './split-body.ts';
 
@@ -64,6 +64,8 @@ const MAX_KEY_CHARACTERS = 256;
 /** When payments that are out of order may be in order again. In seconds. */
 const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
+/** What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing meanwhile. */
+const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
 
 /**
  * What stands before a paid route, cheap refusals first: path (404, 400) → not for sale (503) → no payment (402) → payment
@@ -220,8 +222,7 @@ export class PaidGate {
   /** Whoever shows payments that do not hold, one after another, is held up in the end. */
   #noteRefusal({ shown, address, caller }: Visit, { status, code }: Problem): void {
     if (shown === '' || caller !== null) return;
-    const isRefused = status === DEMAND_STATUS || code === 'payment-invalid' || code === 'payment-bound-elsewhere';
-    if (isRefused) this.#options.paymentLimits.noteRefusal(address);
+    if (status === DEMAND_STATUS || UNSOUND.has(code)) this.#options.paymentLimits.noteRefusal(address);
   }
 
   #noteUse({ call: { context }, route, address, caller }: Visit, status: number): void {

@@ -34,12 +34,12 @@ export interface ClassBounds {
  */
 export const CLASS_BOUNDS: Readonly<Record<BoundedClass, ClassBounds>> = {
   // A call may wait for another node meanwhile: nobody stands in a line behind it.
-  bundle: { places: 128, waiting: 0 },
+  bundle: { places: 1_024, waiting: 0 },
   paid: { places: 5_000, waiting: 0 },
   proof: { places: 256, waiting: 0 },
   read: { places: 512, waiting: 0 },
   record: { places: 1_024, waiting: 0 },
-  'sign-up': { places: 64, waiting: 0 },
+  'sign-up': { places: 512, waiting: 0 },
   verdict: { places: 256, waiting: 0 },
 };
 
@@ -81,7 +81,7 @@ const PAID: RouteWeight = { class: 'paid', processorMs: 50, memoryKiB: 16, perma
 /** A batch is walked in slices: its time is never taken at once. */
 const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGEST_BATCH_BYTES };
 /** Account, key, the digest of the mail address, and the lines of the account's log. */
-export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 5, memoryKiB: 32, permanentBytes: 4 * KIB };
+export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 5, memoryKiB: 16, permanentBytes: 4 * KIB };
 
 /** What is not like the others of its access and method. */
 const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
@@ -90,7 +90,7 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   'GET /v1/proofs/:id': PROOF,
   'GET /v1/status/:id': { ...PROOF, permanentBytes: ENTRY_BYTES },
   'GET /v1/bundles/:id': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
-  'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 64, permanentBytes: 0 },
+  'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
   'POST /v1/sign-up': SIGN_UP,
   'POST /v1/x402/tiered-attest-batch': BATCH,
   'POST /v1/x402/tiered-attest-batch-xl': BATCH,
