@@ -243,7 +243,7 @@ export class PaidGate {
 /** A body of the usual size, parsed where it is asked for. */
 function wholeBody(text: string, parse: () => JsonObject, room: Disposable = new DisposableStack()): SplitBody {
   return {
-    bytes: text.length,
+    bytes: Buffer.byteLength(text),
     digest: hash('sha256', text, 'hex'),
     parse: async () => parse(),
     [Symbol.dispose]: () => room[Symbol.dispose](),
