@@ -49,8 +49,9 @@ export class BatchWalk {
   }
 
   static async open(check: Check, node: NodeId): Promise<BatchWalk> {
-    const decided = node === check.own ? ((await ownVouchedTable.get(check.store, node)) ?? 0) : Number.POSITIVE_INFINITY;
-    const walk = new BatchWalk(check, node, decided);
+    // A row that does not read is told of where its table is checked.
+    const vouched = node === check.own ? ownVouchedTable.get(check.store, node).catch(() => 0) : Number.POSITIVE_INFINITY;
+    const walk = new BatchWalk(check, node, (await vouched) ?? 0);
     await walk.#advance();
     return walk;
   }
