@@ -61,8 +61,8 @@ export interface SealerOptions extends SealedChainOptions {
  * another, before the key was replaced, is signed anew.
  *
  * Crash order: the envelope is signed, then envelope, tiles, groups that were signed anew, chain state and outbox entry land
- * in one atomic write, then the batch is announced. A crash before the write forgets the signature, which nobody saw; the open batch is rebuilt at
- * start.
+ * in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which nobody saw; the
+ * open batch is rebuilt at start.
  *
  * A new key seals nothing while an envelope by an older one is undecided and not signed anew, so that no number is ever
  * signed twice by one key.
