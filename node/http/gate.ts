@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
+import type { AuthenticatedKey } from '../accounts/known-keys.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
 import { type Addresses, addressKey } from '../limits/client-address.ts';
@@ -40,7 +41,7 @@ export interface ApiGateOptions {
  * The gate of the public API, in the order of DOMAIN §3.1: key (401), limits (429), scope (403), then the route.
  *
  * A key that comes from an address it is not taken from is bounded as a stranger is, so that whoever got hold of it can
- * neither use up its account's requests nor fill its log; that it was tried stands in the log.
+ * neither use up its account's requests nor fill its log; that it was tried stands in the log. So is a key that is none.
  */
 export class ApiGate implements Gate {
   readonly #options: ApiGateOptions;
@@ -65,9 +66,9 @@ export class ApiGate implements Gate {
 
   /** Throws what `answer` throws, `LimitError`, and `Problem` 401 and 403. */
   async keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer> {
-    const { accounts, addresses, limits, auditLog } = this.#options;
+    const { addresses, limits, auditLog } = this.#options;
     const address = this.#addressOf(context);
-    const found = await authenticate(accounts, context);
+    const found = await this.#authenticate(context, address);
     const { caller } = found;
     const isElsewhere = !isTakenFrom(found, address);
     noteAsker(context.req, isElsewhere ? strangerAt(address) : holderOf(caller.account));
@@ -95,6 +96,18 @@ export class ApiGate implements Gate {
     } finally {
       const requestId = String(context.response.get('x-request-id'));
       auditLog.note(caller.account.id, { action, address, by: caller.key.id, requestId, status, subject });
+    }
+  }
+
+  /** Whoever tries keys that are none is bounded by its address. Throws `Problem` 401, and `LimitError`. */
+  async #authenticate(context: Context, address: string): Promise<AuthenticatedKey> {
+    const { accounts, addresses } = this.#options;
+    try {
+      return await authenticate(accounts, context);
+    } catch (error) {
+      noteAsker(context.req, strangerAt(address));
+      if (context.get('x-api-key') !== '') addresses.admit(address);
+      throw error;
     }
   }
 

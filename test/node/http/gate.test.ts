@@ -15,6 +15,7 @@ import type { AuditFacts } from '../../../protocol/audit/entry.ts';
 
 const HOME = '192.0.2.1';
 const ELSEWHERE = '203.0.113.7';
+const KEY = 'k'.repeat(32);
 const FREE_PER_MINUTE = 3;
 const documentation = { summary: 'Asks', answer: { contentType: 'text/plain', example: '' }, problems: [] };
 const routes: readonly Route[] = [
@@ -31,10 +32,13 @@ let addresses = new AddressLimits({ requestsPerMinute: FREE_PER_MINUTE });
 const app = createApp({
   gate: new ApiGate({
     accounts: {
-      authenticate: async () => ({
-        caller: { account: { id: 'acme', tier: 'developer' }, key: { id: 'key_1', scopes: SCOPES, sources: null } },
-        addresses: new AddressList([HOME]),
-      }),
+      authenticate: async (apiKey) =>
+        apiKey === KEY
+          ? {
+              caller: { account: { id: 'acme', tier: 'developer' }, key: { id: 'key_1', scopes: SCOPES, sources: null } },
+              addresses: new AddressList([HOME]),
+            }
+          : 'unknown',
     },
     limits: {
       admit: async () => {
@@ -71,10 +75,10 @@ test.after(() => {
   server.close();
 });
 
-async function statuses(count: number, path: string, from: string): Promise<number[]> {
+async function statuses(count: number, path: string, from: string, key = KEY): Promise<number[]> {
   const seen: number[] = [];
   for (let i = 0; i < count; i++) {
-    const response = await fetch(base + path, { headers: { 'x-forwarded-for': from, 'x-api-key': 'k'.repeat(32) } });
+    const response = await fetch(base + path, { headers: { 'x-forwarded-for': from, 'x-api-key': key } });
     await response.body?.cancel();
     seen.push(response.status);
   }
@@ -105,6 +109,13 @@ test('what a key asks of free endpoints is counted for its account, wherever it 
   for (let asked = 0; asked < 120; asked++) freeLimits.admit({ id: 'acme', tier: 'developer' }, 1);
   assert.equal(await statuses(1, '/free', HOME), [429]);
   assert.equal(await statuses(1, '/keyed', HOME), [200]);
+});
+
+test('whoever tries keys that are none is bounded by its address, and nobody else at it is', async () => {
+  assert.equal(await statuses(FREE_PER_MINUTE + 1, '/keyed', HOME, 'x'.repeat(32)), [401, 401, 401, 429]);
+  assert.equal(await statuses(1, '/keyed', ELSEWHERE, 'x'.repeat(32)), [401]);
+  assert.equal(await statuses(1, '/keyed', HOME), [200]);
+  assert.is(noted.length, 1);
 });
 
 test('a request over the limit is noted', async () => {
