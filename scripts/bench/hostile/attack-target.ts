@@ -51,3 +51,7 @@ export const ATTACK_NAMES: readonly AttackName[] = [
 
 /** How often each thing happened to an attacker: statuses and codes of answers, what was closed, what was sent. */
 export type Tally = Readonly<Record<string, number>>;
+
+export function isTally(value: unknown): value is Tally {
+  return typeof value === 'object' && value !== null && Object.values(value).every((count) => typeof count === 'number');
+}
