@@ -16,9 +16,9 @@ const beside = new BesideHonest(attacked, {
   'slow-bodies': 310,
   'foreign-bundles': 4,
   'forged-payments': 64,
-  'poor-wallet': 32,
-  'greedy-member': 128,
-  'generated-requests': 80,
+  'poor-wallet': 24,
+  'greedy-member': 64,
+  'generated-requests': 40,
 });
 test.after(() => attacked[Symbol.asyncDispose]());
 

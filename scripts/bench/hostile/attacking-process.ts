@@ -10,16 +10,14 @@ export class AttackingProcess implements AsyncDisposable {
   readonly name: AttackName;
   readonly #forked: Forked;
 
-  private constructor(name: AttackName) {
+  constructor(name: AttackName) {
     this.name = name;
     this.#forked = new Forked(SCRIPT, [name]);
   }
 
   /** Resolves once it could begin. */
-  static async start(name: AttackName, target: AttackTarget): Promise<AttackingProcess> {
-    const attacker = new AttackingProcess(name);
-    await attacker.#forked.ask(target);
-    return attacker;
+  async prepare(target: AttackTarget): Promise<void> {
+    await this.#forked.ask(target);
   }
 
   async begin(): Promise<void> {

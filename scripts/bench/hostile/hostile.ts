@@ -92,8 +92,8 @@ async function measure(
   const { seconds } = quick ? QUICK : FULL;
   const { httpPort: port, metricsPort } = cluster.node(0);
   await using attacking = new AsyncDisposableStack();
-  const attackers: AttackingProcess[] = [];
-  for (const each of names) attackers.push(attacking.use(await AttackingProcess.start(each, target)));
+  const attackers = names.map((each) => attacking.use(new AttackingProcess(each)));
+  await Promise.all(attackers.map((attacker) => attacker.prepare(target)));
   const honest = new HonestCallers({ port, apiKey: cluster.apiKey, records: ids, callers: HONEST_CALLERS });
   const watch = new Watch({ port, metricsPort, pauseMs: LOOK_MS });
   const over = new AbortController();
