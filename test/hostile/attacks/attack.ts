@@ -24,8 +24,16 @@ export class TallyBook {
   }
 }
 
-/** So many attackers of one attack, each sending one request after another. */
-export function attackers(count: number, requests: number, send: (n: number, book: TallyBook) => Promise<void>): RunningAttack {
+export interface Attackers {
+  /** Attackers at the same time, each sending one request after another. */
+  readonly count: number;
+  readonly requests: number;
+  readonly send: (n: number, book: TallyBook) => Promise<void>;
+  /** Once they have ended. */
+  readonly close: () => Promise<void> | void;
+}
+
+export function attackers({ count, requests, send, close }: Attackers): RunningAttack {
   const book = new TallyBook();
   let sent = 0;
   const over = new AbortController();
@@ -41,6 +49,7 @@ export function attackers(count: number, requests: number, send: (n: number, boo
     async end() {
       over.abort();
       await done;
+      await close();
       return book.tally;
     },
   };

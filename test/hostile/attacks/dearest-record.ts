@@ -10,8 +10,13 @@ const PAUSE_MS = 1_000;
 export const dearestRecord: Attack = async ({ port, dearest }) => {
   const client = new HostileClient(port);
   return (requests) =>
-    attackers(TOGETHER, requests, async (n, book) => {
-      await client.send({ path: `/v1/verify/${dearest}`, headers: strangersHeader(n) }, book);
-      if (requests === Number.POSITIVE_INFINITY) await sleep(PAUSE_MS);
+    attackers({
+      count: TOGETHER,
+      requests,
+      async send(n, book) {
+        await client.send({ path: `/v1/verify/${dearest}`, headers: strangersHeader(n) }, book);
+        if (requests === Number.POSITIVE_INFINITY) await sleep(PAUSE_MS);
+      },
+      close: () => client.close(),
     });
 };

@@ -27,9 +27,12 @@ export const foreignBundles: Attack = async ({ port }) => {
   const client = new HostileClient(port);
   const body = Buffer.from(await foreignBundle());
   return (requests) =>
-    attackers(TOGETHER, requests, (n, book) =>
-      client.send({ method: 'POST', path: '/v1/bundles/verify', headers: strangersHeader(n), body }, book),
-    );
+    attackers({
+      count: TOGETHER,
+      requests,
+      send: (n, book) => client.send({ method: 'POST', path: '/v1/bundles/verify', headers: strangersHeader(n), body }, book),
+      close: () => client.close(),
+    });
 };
 
 function letter(i: number): string {

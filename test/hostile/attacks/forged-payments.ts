@@ -23,10 +23,15 @@ export const forgedPayments: Attack = async (target) => {
   const client = new HostileClient(target.port);
   const payer = privateKeyToAccount(generatePrivateKey()).address;
   return (requests) =>
-    attackers(TOGETHER, requests, (n, book) => {
-      const payment = n % 2 === 0 ? randomBytes(SIGNATURE_BYTES).toString('base64') : forged(target, payer);
-      const headers = { ...strangersHeader(n), [PAYMENT_SIGNATURE_HEADER]: payment };
-      return client.send({ method: 'POST', path: PATH, headers, body: SENT, missing: MISSING_BYTES }, book);
+    attackers({
+      count: TOGETHER,
+      requests,
+      send(n, book) {
+        const payment = n % 2 === 0 ? randomBytes(SIGNATURE_BYTES).toString('base64') : forged(target, payer);
+        const headers = { ...strangersHeader(n), [PAYMENT_SIGNATURE_HEADER]: payment };
+        return client.send({ method: 'POST', path: PATH, headers, body: SENT, missing: MISSING_BYTES }, book);
+      },
+      close: () => client.close(),
     });
 };
 

@@ -54,31 +54,27 @@ export const greedyMember: Attack = async ({ member, records }) => {
     ['status', STATUS_REQUEST],
     ['record', recordRequest.encode({ id: recordId(first) })],
   ];
-  return (requests) => {
-    const running = attackers(TOGETHER, requests, async (n, book) => {
-      const [protocol, request] = questions[n % questions.length] ?? ['status', STATUS_REQUEST];
-      for (let m = 0; m < MESSAGES; m++) {
-        const topic = TOPICS[(n + m) % TOPICS.length] ?? 'batch';
-        const reached = await transport.publish(topic, m % 2 === 0 ? junk() : Buffer.from(randomHash())).catch(() => 0);
-        if (reached > 0) book.add('messages sent');
-      }
-      try {
-        for await (const frame of transport.request(victim, protocol, request)) book.add('bytes received', frame.length);
-        book.add('answered');
-      } catch {
-        book.add('refused');
-        await sleep(REFUSED_PAUSE_MS);
-      }
-    });
-    return {
-      done: running.done,
-      async end() {
-        const tally = await running.end();
-        await transport[Symbol.asyncDispose]();
-        return tally;
+  return (requests) =>
+    attackers({
+      count: TOGETHER,
+      requests,
+      async send(n, book) {
+        const [protocol, request] = questions[n % questions.length] ?? ['status', STATUS_REQUEST];
+        for (let m = 0; m < MESSAGES; m++) {
+          const topic = TOPICS[(n + m) % TOPICS.length] ?? 'batch';
+          const reached = await transport.publish(topic, m % 2 === 0 ? junk() : Buffer.from(randomHash())).catch(() => 0);
+          if (reached > 0) book.add('messages sent');
+        }
+        try {
+          for await (const frame of transport.request(victim, protocol, request)) book.add('bytes received', frame.length);
+          book.add('answered');
+        } catch {
+          book.add('refused');
+          await sleep(REFUSED_PAUSE_MS);
+        }
       },
-    };
-  };
+      close: () => transport[Symbol.asyncDispose](),
+    });
 };
 
 /** A message of the right form, with a certificate that is none. */

@@ -8,5 +8,10 @@ export const manyVerifications: Attack = async ({ port, keys, records }) => {
   const client = new HostileClient(port);
   const headers = { 'x-api-key': keys.free };
   return (requests) =>
-    attackers(TOGETHER, requests, (n, book) => client.send({ path: `/v1/verify/${records[n % records.length]}`, headers }, book));
+    attackers({
+      count: TOGETHER,
+      requests,
+      send: (n, book) => client.send({ path: `/v1/verify/${records[n % records.length]}`, headers }, book),
+      close: () => client.close(),
+    });
 };

@@ -15,9 +15,14 @@ export const poorWallet: Attack = async ({ port, baseUrl, payTo, wallet, batchRe
   const records = Array.from({ length: batchRecords }, (_, n) => ({ sourceId: 'batch', data: { n } }));
   const body = Buffer.from(JSON.stringify({ agentId: 'poor', records }));
   return (requests) =>
-    attackers(TOGETHER, requests, async (n, book) => {
-      const payment = await paymentHeader(account, payTo, SERVICE, baseUrl + PATH);
-      const headers = { ...strangersHeader(n), [PAYMENT_SIGNATURE_HEADER]: payment };
-      await client.send({ method: 'POST', path: PATH, headers, body }, book);
+    attackers({
+      count: TOGETHER,
+      requests,
+      async send(n, book) {
+        const payment = await paymentHeader(account, payTo, SERVICE, baseUrl + PATH);
+        const headers = { ...strangersHeader(n), [PAYMENT_SIGNATURE_HEADER]: payment };
+        await client.send({ method: 'POST', path: PATH, headers, body }, book);
+      },
+      close: () => client.close(),
     });
 };
