@@ -73,7 +73,7 @@ export const greedyMember: Attack = async ({ member, records }) => {
           await sleep(REFUSED_PAUSE_MS);
         }
       },
-      close: () => transport[Symbol.asyncDispose](),
+      close: async () => transport[Symbol.asyncDispose](),
     });
 };
 
