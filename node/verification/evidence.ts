@@ -79,8 +79,8 @@ export async function readReceived(store: Reads, id: RecordId): Promise<Received
 /** All evidence about a record that was read. Throws where batch, tiles or decision do not read. */
 export async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
   const { store, trees, decisionOf } = sources;
-  const { record, texts, receipt } = received;
-  const batch = await readBatchOf(store, record.node, record.seq);
+  const { record, texts } = received;
+  const { receipt, batch } = await readSealed(store, received);
   const [path, sealed, decision] = await Promise.all([
     trees.groupPath(receipt.group, record.seq, () => groupLeaves(store, receipt.group, batch)),
     batch && batchProof(sources, record, batch),
@@ -92,6 +92,18 @@ export async function completed(sources: EvidenceSources, received: ReceivedReco
     proof: { record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, batch: sealed ?? null },
     decision: decision ?? null,
   };
+}
+
+/**
+ * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was read
+ * before the batch was sealed, or signed anew. While it is being signed anew there is none.
+ */
+async function readSealed(store: Reads, { record: { node, seq }, receipt }: ReceivedRecord) {
+  const batch = await readBatchOf(store, node, seq);
+  const isBy = ({ group }: ReceivedRecord['receipt']) => group.keyId === batch?.envelope.keyId;
+  if (batch === undefined || isBy(receipt)) return { receipt, batch };
+  const now = (await readGroup(store, node, seq)) ?? receipt;
+  return { receipt: now, batch: isBy(now) ? batch : undefined };
 }
 
 /** The decision of a batch, where it names this very envelope: one that names a rival is none for it. */
