@@ -19,12 +19,15 @@ export class LocalCluster implements AsyncDisposable {
     this.#supervisor = supervisor;
   }
 
-  /** The first `members` of the local cluster's five nodes. Resolves once all of them accept records. */
-  static async start(home: string, members: number): Promise<LocalCluster> {
+  /**
+   * The first `members` of the local cluster's five nodes. Resolves once all of them accept records. `variables`: of every
+   * process, beside those of the plan.
+   */
+  static async start(home: string, members: number, variables: Readonly<Record<string, string>> = {}): Promise<LocalCluster> {
     const plan = await freePlan(members);
     const { inherited } = readClusterEnvironment();
     await using starting = new AsyncDisposableStack();
-    const options = { home, plan, fresh: true, inherited, say: () => {} };
+    const options = { home, plan, fresh: true, inherited: { ...inherited, ...variables }, say: () => {} };
     const supervisor = starting.use(new Supervisor(options));
     await supervisor.start();
     starting.move();

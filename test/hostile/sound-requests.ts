@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { isJsonObject } from '../../protocol/json/value.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../protocol/payments/header.ts';
 import type { ApiDocument, Operation } from '../fixtures/api-document.ts';
-import type { TestNode } from '../fixtures/test-node.ts';
+import type { NodeClient } from '../fixtures/node-client.ts';
 import { LivePayer } from '../node/http/openapi/live-payer.ts';
 import { LiveWorld } from '../node/http/openapi/live-world.ts';
 import type { Sound } from './hostile-request.ts';
@@ -13,9 +13,14 @@ const LIFE_SECONDS = 3_600;
 
 /**
  * A sound request for every operation, made of its example; several times for one that is attacked more often. What the
- * examples name is made with the key.
+ * examples name is made with the key. `payTo`: whom the node's callers pay.
  */
-export async function soundRequests(node: TestNode, document: ApiDocument, makerKey: string): Promise<Sound[]> {
+export async function soundRequests(
+  node: NodeClient,
+  document: ApiDocument,
+  makerKey: string,
+  payTo: string = VICTIM_PAYEE,
+): Promise<Sound[]> {
   const sounds: Sound[] = [];
   const validBefore = Math.floor(Date.now() / 1_000) + LIFE_SECONDS;
   for (const [index, operation] of document.operations.entries()) {
@@ -24,7 +29,7 @@ export async function soundRequests(node: TestNode, document: ApiDocument, maker
     const [path = '', query] = whole.split('?');
     // A wallet each: the bound on the calls of one is not what is attacked.
     const wallet = privateKeyToAccount(generatePrivateKey());
-    const payer = new LivePayer({ wallet, payTo: VICTIM_PAYEE, baseUrl: node.baseUrl });
+    const payer = new LivePayer({ wallet, payTo, baseUrl: node.baseUrl });
     const sound = {
       operation,
       path,

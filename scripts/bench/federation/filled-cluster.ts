@@ -18,13 +18,15 @@ export interface FilledCluster extends AsyncDisposable {
   readonly ids: readonly string[];
 }
 
+/** `variables`: of every process, beside those of the plan. */
 export async function fillCluster(
   home: string,
   records: number,
   { say, signal }: Pick<BenchOptions, 'say' | 'signal'>,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<FilledCluster> {
   await using filling = new AsyncDisposableStack();
-  const cluster = filling.use(await LocalCluster.start(home, 5));
+  const cluster = filling.use(await LocalCluster.start(home, 5, variables));
   const client = filling.use(new ClusterClient(cluster.apiKey));
   const origin = cluster.node(0);
   const ids = await attestAll(client, origin.baseUrl, records, signal);

@@ -35,7 +35,8 @@ export const linked: Part = {
       await using open = await fillCluster(options.home, wanted, options);
       filled = open;
       subjects = open.ids;
-      for (const subject of subjects) await linkAll(open, subject, options);
+      const { beside } = options.quick ? QUICK : FULL;
+      for (const subject of subjects) await linkAll(open, subject, { ...options, beside });
     }
     const { cluster } = filled;
     const config = quietConfig(cluster.node(0), cluster.plan, cluster.home, cluster.rosterFile);
@@ -87,11 +88,15 @@ async function costOf({ verifier }: NodeContext, subject: string): Promise<Cost>
   return { main: (mainUsed.user + mainUsed.system) / 1000, all: (allUsed.user + allUsed.system) / 1000 };
 }
 
+interface LinkOptions extends Pick<BenchOptions, 'say' | 'signal'> {
+  /** Other records made with each. */
+  readonly beside: number;
+}
+
 /** Links records to one, among others, so that they come into groups and batches with those. */
-async function linkAll({ cluster, client }: FilledCluster, subject: string, options: BenchOptions): Promise<void> {
+export async function linkAll({ cluster, client }: FilledCluster, subject: string, options: LinkOptions): Promise<void> {
   const { baseUrl } = cluster.node(0);
-  const { beside } = options.quick ? QUICK : FULL;
-  const bodies = decisionBodies(beside);
+  const bodies = decisionBodies(options.beside);
   const send = async (path: string, body: object) => {
     const others = bodies.map((other) => client.attest(baseUrl, other));
     const [made] = await Promise.all([client.post(`${baseUrl}${path}`, body), ...others]);

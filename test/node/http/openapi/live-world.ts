@@ -1,7 +1,7 @@
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from '../../../../protocol/api/example-ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import type { ApiDocument, Operation } from '../../../fixtures/api-document.ts';
-import type { HttpAnswer, TestNode } from '../../../fixtures/test-node.ts';
+import type { HttpAnswer, NodeClient } from '../../../fixtures/node-client.ts';
 
 /** How much of an example is sent: all of it, or what is required alone. */
 export type Variant = 'whole' | 'least';
@@ -12,7 +12,7 @@ export interface LiveRequest {
 }
 
 interface Rooms {
-  readonly node: TestNode;
+  readonly node: NodeClient;
   readonly document: ApiDocument;
   /** Of the caller who makes what examples name; another one of the same account sends the examples. */
   readonly makerKey: string;
