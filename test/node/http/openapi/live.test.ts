@@ -86,7 +86,9 @@ async function ask(operation: Operation, path: string, body: unknown, more: Ask 
   const { method, keyed, usd } = operation;
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
   const isPaid = Object.hasOwn(more.headers ?? {}, PAYMENT_SIGNATURE_HEADER);
-  const headers = { ...(isPaid ? {} : await payer.headers(operation, path)), ...more.headers };
+  // A wallet that never paid may have one batch under way, and operations are asked for at once.
+  const by = path.includes('-batch') ? await newPayer() : payer;
+  const headers = { ...(isPaid ? {} : await by.headers(operation, path)), ...more.headers };
   // With a key, prices are asked for without limit.
   return node.send(method, path, text, { key: keyed || usd !== null ? callerKey : null, ...more, headers });
 }
