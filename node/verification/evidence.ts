@@ -3,7 +3,6 @@ import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts'
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
-import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { type AttestationRecord, recordLeaf, type WrittenRecord } from '../../protocol/chain/record.ts';
@@ -14,7 +13,7 @@ import { RecordDamagedError, readGroup, readRecordTexts, tryOpenRecord } from '.
 import { bodyRowFirst, bodyTable, recordIndex } from '../records/record-tables.ts';
 import { readBatchOf, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
 import type { Reads } from '../store/store.ts';
-import type { ProofTrees } from './proof-trees.ts';
+import type { ProofTrees, ReadTile } from './proof-trees.ts';
 
 /** Where the decisions of batches are found. */
 export interface EvidenceSources {
@@ -26,6 +25,11 @@ export interface EvidenceSources {
 /** A record as it is stored, and the signed group that it is in. */
 export interface ReceivedRecord extends WrittenRecord {
   readonly receipt: { readonly group: Group; readonly signed: SignedStatement };
+}
+
+/** A sealed batch, and the decision in this node's log that names its envelope; null while there is none. */
+export interface DecidedBatch extends StoredBatch {
+  readonly decision: Decision | null;
 }
 
 /** The texts that prove one record, but for its decision. */
@@ -78,19 +82,26 @@ export async function readReceived(store: Reads, id: RecordId): Promise<Received
 
 /** All evidence about a record that was read. Throws where batch, tiles or decision do not read. */
 export async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
-  const { store, trees, decisionOf } = sources;
-  const { record, texts, receipt } = received;
-  const batch = await readBatchOf(store, record.node, record.seq);
-  const [path, sealed, decision] = await Promise.all([
-    trees.groupPath(receipt.group, record.seq, () => groupLeaves(store, receipt.group, batch)),
-    batch && batchProof(sources, record, batch),
-    batch && decisionNaming(decisionOf, batch),
-  ]);
+  const { node, seq } = received.record;
+  const batch = await readBatchOf(sources.store, node, seq);
+  return completedIn(sources, received, batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) });
+}
+
+/** The same in the batch that the record is in; undefined while it is unsealed. */
+export async function completedIn(
+  sources: EvidenceSources,
+  { record, texts, receipt }: ReceivedRecord,
+  batch: DecidedBatch | undefined,
+): Promise<Evidence> {
+  const { group, signed } = receipt;
+  // The batch's first: of its tiles the group's leaves are had.
+  const sealed = batch && (await batchProof(sources, record, batch));
+  const path = await sources.trees.groupPath(group, record.seq, () => groupLeaves(sources, group, batch));
   return {
     record,
-    batch,
-    proof: { record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, batch: sealed ?? null },
-    decision: decision ?? null,
+    batch: batch && { envelope: batch.envelope, signed: batch.signed },
+    proof: { record: texts, receipt: { ...signed, path: path.map(writeSha256) }, batch: sealed ?? null },
+    decision: batch?.decision ?? null,
   };
 }
 
@@ -110,8 +121,7 @@ export function readBatchPath(
   envelope: Envelope,
   seq: number,
 ): Promise<Uint8Array[]> {
-  const { node, batch } = envelope;
-  return trees.batchPath(envelope, seq, (level, index) => readTile(store, node, batch, level, index));
+  return trees.batchPath(envelope, seq, tilesOf(store, envelope));
 }
 
 async function batchProof(
@@ -123,10 +133,12 @@ async function batchProof(
   return { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) };
 }
 
-async function readTile(store: Reads, node: NodeId, batch: number, level: number, index: number): Promise<Uint8Array> {
-  const hashes = await tileTable.get(store, node, batch, level, index);
-  if (hashes === undefined) throw new RangeError(`tile ${level}/${index} of ${node}/${batch} is missing`);
-  return hashes;
+function tilesOf(store: Reads, { node, batch }: Envelope): ReadTile {
+  return async (level, index) => {
+    const hashes = await tileTable.get(store, node, batch, level, index);
+    if (hashes === undefined) throw new RangeError(`tile ${level}/${index} of ${node}/${batch} is missing`);
+    return hashes;
+  };
 }
 
 function envelopeNamedBy({ message }: Decision): Sha256Hash | undefined {
@@ -134,22 +146,14 @@ function envelopeNamedBy({ message }: Decision): Sha256Hash | undefined {
   return named.type === 'batch' ? named.envelope : undefined;
 }
 
-/** Leaf hashes of a group: from the tiles of its batch, or from its records while it is unsealed. */
-async function groupLeaves(store: Reads, group: Group, batch: StoredBatch | undefined): Promise<Uint8Array[]> {
+/** Leaf hashes of a group: of its batch, or from its records while it is unsealed. */
+async function groupLeaves(
+  { store, trees }: EvidenceSources,
+  { node, first, size }: Group,
+  batch: StoredBatch | undefined,
+): Promise<Uint8Array[]> {
+  if (batch !== undefined) return trees.batchLeaves(batch.envelope, first, size, tilesOf(store, batch.envelope));
   const leaves: Uint8Array[] = [];
-  if (batch === undefined) {
-    for await (const { head } of readRecordTexts(store, group.node, group.first, group.size)) {
-      leaves.push(recordLeaf(nativeSuite, head));
-    }
-    return leaves;
-  }
-  const { envelope } = batch;
-  const from = group.first - envelope.first;
-  const firstTile = Math.floor(from / TILE_WIDTH);
-  const lastTile = Math.floor((from + group.size - 1) / TILE_WIDTH);
-  for (let tile = firstTile; tile <= lastTile; tile++) {
-    leaves.push(...splitHashes(await readTile(store, envelope.node, envelope.batch, 0, tile)));
-  }
-  const skip = from - firstTile * TILE_WIDTH;
-  return leaves.slice(skip, skip + group.size);
+  for await (const { head } of readRecordTexts(store, node, first, size)) leaves.push(recordLeaf(nativeSuite, head));
+  return leaves;
 }
