@@ -63,7 +63,7 @@ export class RecordJudge {
       if (slices.isOver) await slices.rest();
       all.push(this.#open(each, common));
     }
-    await Promise.all(all.map((opened) => this.#checkApart(opened)));
+    await this.#checkApart(all);
     // From here on nothing is waited for but the log: the verdict is by what it says now.
     const answers = await this.#knowledge.ask({
       places: all.flatMap(({ decision }) => decision?.value.index ?? []),
@@ -109,11 +109,17 @@ export class RecordJudge {
     return joined;
   }
 
-  /** Checks the signatures of a proof in other threads, so that the verdict finds them checked. */
-  async #checkApart({ proof: { receipt, batch }, group, envelope }: OpenedProof): Promise<void> {
+  /** Checks the signatures of proofs in other threads, each once, so that the verdict finds them checked. */
+  async #checkApart(all: readonly OpenedProof[]): Promise<void> {
+    const groups = new Map(all.map((opened) => [`${opened.proof.receipt.signature} ${opened.proof.receipt.text}`, opened]));
+    const batches = new Map(all.map((opened) => [`${opened.proof.batch?.signature} ${opened.proof.batch?.text}`, opened]));
     await Promise.all([
-      group && this.#check(group, receipt.text, receipt.signature, groupStatement.context),
-      envelope && batch && this.#check(envelope, batch.text, batch.signature, envelopeStatement.context),
+      ...[...groups.values()].map(({ group, proof: { receipt } }) => {
+        return group && this.#check(group, receipt.text, receipt.signature, groupStatement.context);
+      }),
+      ...[...batches.values()].map(({ envelope, proof: { batch } }) => {
+        return envelope && batch && this.#check(envelope, batch.text, batch.signature, envelopeStatement.context);
+      }),
     ]);
   }
 

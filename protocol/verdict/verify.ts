@@ -6,6 +6,7 @@ import type { Bundle, FederationStatements } from './bundle.ts';
 import { CommonTexts } from './common-texts.ts';
 import { type JoinedRosters, joinRosters } from './join-rosters.ts';
 import { type Grounds, judgeProof } from './judge-proof.ts';
+import { JudgedBatches } from './judged-batches.ts';
 import type { Known } from './known.ts';
 import { linkedProofsOf, linkedVerdict, speakingRecords } from './linked.ts';
 import { type OpenedProof, openProof, proofOf } from './opened-proof.ts';
@@ -41,11 +42,12 @@ export function verifyOpened(
   known: Known,
 ): Verdict {
   const authority = line && openAuthority(suite, statements, known, line, keysOf([own, ...others]));
-  const grounds: Grounds = { authority, isPinned: isPinned(known), problems };
+  const batches = authority && new JudgedBatches(suite, authority);
+  const grounds: Grounds = { authority, batches, isPinned: isPinned(known), problems };
 
-  const judged = judgeProof(suite, grounds, own, judgePayload(suite, own, known.payload));
+  const judged = judgeProof(grounds, own, judgePayload(suite, own, known.payload));
   const linked = others.map((opened) => {
-    return { opened, judged: judgeProof(suite, grounds, opened, judgePayload(suite, opened, undefined)) };
+    return { opened, judged: judgeProof(grounds, opened, judgePayload(suite, opened, undefined)) };
   });
 
   const record = recordOf(own);
