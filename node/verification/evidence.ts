@@ -5,11 +5,12 @@ import type { Decision } from '../../protocol/log/decision.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { type AttestationRecord, recordLeaf, type WrittenRecord } from '../../protocol/chain/record.ts';
+import { ReadTexts } from '../../protocol/chain/read-texts.ts';
+import { type AttestationRecord, recordLeaf, type WholeTexts, type WrittenRecord } from '../../protocol/chain/record.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { splitTexts } from '../records/record-lines.ts';
-import { RecordDamagedError, readGroup, readRecordTexts, tryOpenRecord } from '../records/record-reader.ts';
+import { RecordDamagedError, readGroup, readRecordTexts } from '../records/record-reader.ts';
 import { bodyRowFirst, bodyTable, recordIndex } from '../records/record-tables.ts';
 import { readBatchOf, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
 import type { Reads } from '../store/store.ts';
@@ -74,10 +75,19 @@ export async function readReceived(store: Reads, id: RecordId): Promise<Received
   if (receipt === undefined) throw new RangeError(`the receipt of ${id} is missing`);
   const first = bodyRowFirst(receipt.group, seq);
   const row = await bodyTable.get(store, node, first);
-  const texts = row === undefined ? undefined : splitTexts(row)[seq - first];
-  const record = texts && tryOpenRecord(texts);
-  if (texts === undefined || record?.id !== id) throw new RecordDamagedError(`the stored record of ${id} is damaged`);
-  return { record, texts, receipt };
+  const stored = row === undefined ? undefined : splitTexts(row)[seq - first];
+  const texts = stored && tryReadTexts(stored);
+  if (texts?.headRead.id !== id) throw new RecordDamagedError(`the stored record of ${id} is damaged`);
+  return { record: texts.record, texts, receipt };
+}
+
+/** The texts of a record, read; undefined where they are not whole. */
+function tryReadTexts(texts: WholeTexts): ReadTexts | undefined {
+  try {
+    return new ReadTexts(nativeSuite, texts);
+  } catch {
+    return undefined;
+  }
 }
 
 /** All evidence about a record that was read. Throws where batch, tiles or decision do not read. */

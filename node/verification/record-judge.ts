@@ -111,8 +111,8 @@ export class RecordJudge {
 
   /** Checks the signatures of proofs in other threads, each once, so that the verdict finds them checked. */
   async #checkApart(all: readonly OpenedProof[]): Promise<void> {
-    const groups = new Map(all.map((opened) => [`${opened.proof.receipt.signature} ${opened.proof.receipt.text}`, opened]));
-    const batches = new Map(all.map((opened) => [`${opened.proof.batch?.signature} ${opened.proof.batch?.text}`, opened]));
+    const groups = new Map(all.map((opened) => [opened.proof.receipt.text, opened]));
+    const batches = new Map(all.map((opened) => [opened.envelope, opened]));
     await Promise.all([
       ...[...groups.values()].map(({ group, proof: { receipt } }) => {
         return group && this.#check(group, receipt.text, receipt.signature, groupStatement.context);

@@ -1,4 +1,5 @@
 import type { Envelope } from '../chain/envelope.ts';
+import { ReadTexts } from '../chain/read-texts.ts';
 import { readBody, readHead, type RecordBody, type RecordHead, recordLeaf } from '../chain/record.ts';
 import { EncodingError } from '../bytes.ts';
 import type { Sha256Hash } from '../hash.ts';
@@ -70,12 +71,12 @@ export function openProof(suite: Suite, proof: Proof, common = new CommonTexts(s
     }
   };
   const { record, receipt, batch, decision } = proof;
-  const head = read('signed', 'leafRederived', 'record-malformed', () => readHead(record.head));
+  const head = read('signed', 'leafRederived', 'record-malformed', () => headOf(record));
   const opened: OpenedProof = {
     proof,
     head,
     body: read('signed', 'leafRederived', 'record-malformed', () =>
-      head === null || record.body === null ? null : readBody(suite, head, record.body),
+      head === null ? null : bodyOf(suite, head, record),
     ),
     leaf: head && recordLeaf(suite, record.head),
     group: read('signed', 'bundleBinding', 'receipt-malformed', () => groupStatement.parse(receipt.text)),
@@ -84,4 +85,13 @@ export function openProof(suite: Suite, proof: Proof, common = new CommonTexts(s
     problems,
   };
   return { ...opened, problems: [...problems, ...checkGroup(suite, opened), ...checkBatch(suite, opened)] };
+}
+
+function headOf(record: Proof['record']): RecordHead {
+  return record instanceof ReadTexts ? record.headRead : readHead(record.head);
+}
+
+function bodyOf(suite: Suite, head: RecordHead, record: Proof['record']): RecordBody | null {
+  if (record instanceof ReadTexts) return record.bodyRead;
+  return record.body === null ? null : readBody(suite, head, record.body);
 }
