@@ -91,7 +91,7 @@ function tryReadTexts(texts: WholeTexts): ReadTexts | undefined {
 }
 
 /** All evidence about a record that was read. Throws where batch, tiles or decision do not read. */
-export async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
+async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
   const { node, seq } = received.record;
   const batch = await readBatchOf(sources.store, node, seq);
   return completedIn(sources, received, batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) });
