@@ -173,7 +173,8 @@ export class CatchUp implements AsyncDisposable {
       // Not one by one, nor exclusive of other questions to the peer.
       if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
     }
-    return assembler.wanted.batch > batch || assembler.wanted.seq > seq;
+    // One that was signed anew meanwhile is wanted from its first record.
+    return assembler.wanted.batch !== batch || assembler.wanted.seq !== seq;
   }
 
   async #assemblerOf(node: NodeId): Promise<ChainAssembler> {

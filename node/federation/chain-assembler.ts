@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { writeSha256 } from '../../protocol/hash.ts';
+import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
@@ -13,13 +13,14 @@ import { OpenBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
-import { type Decided, requireDecidable, standsIn } from './decidable.ts';
+import { type Decided, requireDecidable } from './decidable.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
+import { openGroup } from './open-group.ts';
 import type { PageItem } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
+import { dropRecords } from './rewind.ts';
 import { isSameGroup } from './signed-anew.ts';
-import { openStatement } from './statement-check.ts';
 
 /** Records of whole groups that are written at once: a busy chain's groups are small, and each write is synced. */
 const WRITE_RECORDS = 1_024;
@@ -67,16 +68,24 @@ interface PartialGroup {
   readonly records: PartialRecord[];
 }
 
+/** The groups that are held of the next batch, as far as they are by one key; none before the first. */
+interface OpenGroups {
+  open: OpenBatch;
+  keyId: Sha256Hash | null;
+}
+
 /**
  * Rebuilds one node's chain from pages, trusting nobody: every leaf is re-derived from its record's texts, every group
  * signature and root is checked before the group is stored, every batch root and link before the batch is. Where the log
- * has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet.
+ * has decided a number, only the envelope that it decided is taken; where not, any that it can decide yet. Every group is
+ * by the key of its envelope; where those that came before it are by another, the batch was signed anew meanwhile, and is
+ * asked for from its first record.
  *
  * Crash order: whole groups first, each signed by its origin and useful by itself, several to a write; the envelope with
  * its tiles not before the last of them. A crash between leaves groups without their batch, from which `recover` goes on.
  *
- * Of the own chain, records that are held stay as they are: a receipt by a revoked key gives way to another one of the same
- * records, and nothing else does.
+ * Of the own chain, records that are held stay as they are: a receipt by another key than the batch's gives way to the one
+ * of the same records by that, and nothing else does.
  */
 export class ChainAssembler {
   readonly #options: AssemblerOptions;
@@ -86,8 +95,12 @@ export class ChainAssembler {
   readonly #chains: Chains;
   readonly #decided: Decided;
   readonly #besides: ChainBesides | undefined;
-  #open: OpenBatch;
+  #held: OpenGroups;
   #envelope: StoredBatch | undefined;
+  /** What else is in the page is not what is wanted any more. */
+  #isOver = false;
+  /** The last batch that was begun anew. */
+  #begunAnew = 0;
   #partial: PartialGroup | undefined;
   /** Whole, checked groups that are not on the disk yet, in order. */
   #unwritten: PartialGroup[] = [];
@@ -95,7 +108,7 @@ export class ChainAssembler {
   /** Receipts that take the place of held ones of the same records. */
   #resigned: Operation[] = [];
 
-  private constructor(options: AssemblerOptions, open: OpenBatch) {
+  private constructor(options: AssemblerOptions, held: OpenGroups) {
     const { node, store, keys, chains, decided, besides } = options;
     this.#options = options;
     this.#node = node;
@@ -104,17 +117,17 @@ export class ChainAssembler {
     this.#chains = chains;
     this.#decided = decided;
     this.#besides = besides;
-    this.#open = open;
+    this.#held = held;
   }
 
   /** Goes on from the whole groups in the store. */
   static async recover(options: AssemblerOptions): Promise<ChainAssembler> {
-    return new ChainAssembler(options, await recoverOpen(options, options.chains.head(options.node).next));
+    return new ChainAssembler(options, await heldGroups(options, options.chains.head(options.node).next));
   }
 
   /** What to ask for next. */
   get wanted(): { readonly batch: number; readonly seq: number } {
-    return { batch: this.#chains.head(this.#node).batch + 1, seq: this.#open.next };
+    return { batch: this.#chains.head(this.#node).batch + 1, seq: this.#held.open.next };
   }
 
   /** Puts on the disk what the page brought. Call after each page, however it ended. Throws where the store does. */
@@ -127,6 +140,7 @@ export class ChainAssembler {
   beginPage(): void {
     this.#envelope = undefined;
     this.#partial = undefined;
+    this.#isOver = false;
   }
 
   /**
@@ -134,6 +148,7 @@ export class ChainAssembler {
    * Throws `PeerStatementError` (the sender's fault) or `ChainContradictionError` (the origin's).
    */
   async take(item: PageItem): Promise<StoredBatch | undefined> {
+    if (this.#isOver) return undefined;
     switch (item.kind) {
       case 'envelope':
         return this.#takeEnvelope(item.signed);
@@ -160,18 +175,29 @@ export class ChainAssembler {
         signed,
       ]);
     }
+    const { keyId } = this.#held;
+    if (keyId !== null && keyId !== envelope.keyId) {
+      await this.#beginAnew(envelope);
+      return undefined;
+    }
     this.#envelope = { envelope, signed };
     return this.#complete();
+  }
+
+  /** Groups of another node that are held under another key are dropped; own ones stay, and what comes is compared. */
+  async #beginAnew({ batch, first }: Envelope): Promise<void> {
+    if (this.#begunAnew === batch) throw new PeerStatementError('undecidable', `batch ${batch} comes under several keys`);
+    this.#begunAnew = batch;
+    this.#isOver = true;
+    await this.endPage();
+    if (this.#besides === undefined) await this.#store.write(await dropRecords(this.#store, this.#node, first));
+    this.#held = { open: new OpenBatch(first), keyId: null };
   }
 
   #takeGroup(signed: SignedStatement): void {
     const envelope = this.#requireEnvelope();
     if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
-    const group = openStatement(this.#keys, groupStatement, signed, ({ node, keyId, first }) => ({
-      node,
-      keyId,
-      first,
-    }));
+    const group = openGroup(this.#keys, signed, envelope);
     if (group.node !== this.#node || group.first !== this.wanted.seq) {
       throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is out of order`);
     }
@@ -224,7 +250,8 @@ export class ChainAssembler {
     } else {
       this.#takeReceipt(partial, held);
     }
-    this.#open.add(leaves, Date.parse(partial.group.signedAt));
+    this.#held.open.add(leaves, Date.parse(partial.group.signedAt));
+    this.#held.keyId = partial.group.keyId;
     const batch = await this.#complete();
     if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();
     return batch;
@@ -232,16 +259,11 @@ export class ChainAssembler {
 
   /** Of own records that are held. They are never written over: it is the receipt alone that may be another. */
   #takeReceipt({ group, signed }: PartialGroup, held: SignedStatement): void {
-    const envelope = this.#requireEnvelope();
-    const stands = standsIn(this.#decided, envelope, group.keyId);
     const before = groupStatement.parse(held.statement);
     if (!isSameGroup(before, group)) {
-      const message = `group ${group.first} is of other records than the one held`;
-      throw stands ? new ChainContradictionError(message, [signed]) : new PeerStatementError('undecidable', message);
+      throw new ChainContradictionError(`group ${group.first} is of other records than the one held`, [signed]);
     }
-    if (stands && !standsIn(this.#decided, envelope, before.keyId)) {
-      this.#resigned.push(groupTable.put([this.#node, group.first], signed));
-    }
+    if (before.keyId !== group.keyId) this.#resigned.push(groupTable.put([this.#node, group.first], signed));
   }
 
   /** An id names one record for ever: a later one under the same id would stand in its place at every verification. */
@@ -261,7 +283,7 @@ export class ChainAssembler {
   /** Stores the batch once all its records are here. */
   async #complete(): Promise<StoredBatch | undefined> {
     const batch = this.#envelope;
-    if (batch === undefined || this.#open.tree.size < batch.envelope.size) return undefined;
+    if (batch === undefined || this.#held.open.tree.size < batch.envelope.size) return undefined;
     const { tree } = await this.#cut(batch.envelope);
     if (tree.size !== batch.envelope.size || writeSha256(tree.root()) !== batch.envelope.root) {
       throw new ChainContradictionError(`the root of batch ${batch.envelope.batch} is not that of its records`, [
@@ -271,14 +293,15 @@ export class ChainAssembler {
     await this.#write([...batchOperations(batch, tree.tiles()), ...(this.#besides?.batch(batch) ?? [])]);
     this.#chains.advance(batch);
     const next = batch.envelope.first + batch.envelope.size;
-    this.#open = this.#open.next > next ? await recoverOpen(this.#options, next) : new OpenBatch(next);
+    const isMore = this.#held.open.next > next;
+    this.#held = isMore ? await heldGroups(this.#options, next) : { open: new OpenBatch(next), keyId: null };
     this.#envelope = undefined;
     return batch;
   }
 
   /** The open batch up to the end of the envelope's: a store that is a copy may hold groups of later ones as well. */
   async #cut({ first, size }: Envelope): Promise<OpenBatch> {
-    if (this.#open.tree.size <= size) return this.#open;
+    if (this.#held.open.tree.size <= size) return this.#held.open;
     return recoverOpenBatch(this.#store, this.#node, first, size);
   }
 
@@ -298,15 +321,15 @@ export class ChainAssembler {
   }
 }
 
-/**
- * The open batch from a record on. Of the own chain it ends before the first receipt by a revoked key: from there on others
- * may have receipts of the same records that were signed anew.
- */
-async function recoverOpen({ node, store, decided, besides }: AssemblerOptions, from: number): Promise<OpenBatch> {
-  if (besides === undefined) return recoverOpenBatch(store, node, from);
-  for await (const [[first], { statement }] of groupTable.under(store, [node], { from })) {
-    const isRevoked = decided.isRevoked(node, groupStatement.parse(statement).keyId);
-    if (isRevoked) return recoverOpenBatch(store, node, from, Number(first) - from);
+/** The groups from a record on that are by the key of the first of them: a copy may hold others behind, to be signed anew. */
+async function heldGroups({ node, store }: AssemblerOptions, from: number): Promise<OpenGroups> {
+  let keyId: Sha256Hash | null = null;
+  let size = 0;
+  for await (const [, { statement }] of groupTable.under(store, [node], { from })) {
+    const group = groupStatement.parse(statement);
+    keyId ??= group.keyId;
+    if (group.keyId !== keyId) break;
+    size = group.first + group.size - from;
   }
-  return recoverOpenBatch(store, node, from);
+  return { open: await recoverOpenBatch(store, node, from, size), keyId };
 }

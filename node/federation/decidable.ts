@@ -28,12 +28,3 @@ export async function requireDecidable(decided: Decided, envelope: Envelope, tex
   const { node, batch } = envelope;
   throw new PeerStatementError('undecidable', `the log cannot decide this envelope of batch ${node}/${batch} any more`);
 }
-
-/**
- * Whether a receipt by that key counts in the envelope's batch, as far as is known: by the envelope's own key, or one of
- * which no revocation is in force. One that was revoked after the batch was decided counts too, and is taken for one that
- * does not.
- */
-export function standsIn({ isRevoked }: Decided, { node, keyId }: Envelope, receiptKey: Sha256Hash): boolean {
-  return receiptKey === keyId || !isRevoked(node, receiptKey);
-}

@@ -27,8 +27,6 @@ const RETRY_MS = 1_000;
  * the last member has answered: one of them may be taking the batch from another. In milliseconds.
  */
 const LOST_MS = 30_000;
-/** Receipts by a revoked key are put up with after so long, should not all members have answered. In milliseconds. */
-const PATIENCE_MS = 180_000;
 
 /**
  * `behind`, `forked`: peers hold another history of its chain. `removed`: the roster does not name it any more. `closed`: the
@@ -98,8 +96,6 @@ export class OwnChain {
   readonly #resting = new Map<NodeId, number>();
   /** Members that showed what is wanted. */
   readonly #showing = new Set<NodeId>();
-  /** Members whose envelopes are wanted, and whose receipts are by a revoked key. */
-  readonly #fallen = new Set<NodeId>();
   /** The first own batch in the store that can be decided no more, as of the last look. */
   #outdone: Outdone | undefined;
   /** By member, the next own batch that it showed and that does not follow the last one that is held. */
@@ -112,13 +108,11 @@ export class OwnChain {
   #shown = 0;
   /** Of the monotonic clock: since when all members have answered and none shows what was decided; null while one may. */
   #lostSince: number | null = null;
-  readonly #startedAt: number;
   #recovering = true;
   #halted: HaltReason | null = null;
 
   constructor(options: OwnChainOptions) {
     this.#options = options;
-    this.#startedAt = this.#now();
   }
 
   /** Why this node signs nothing; null while all is well. */
@@ -251,7 +245,7 @@ export class OwnChain {
     await catchUp.abandon(self);
     for (const peer of this.#showing) {
       try {
-        const replaced = await replacement.take(peer, outdone, this.#fallen.has(peer), signal);
+        const replaced = await replacement.take(peer, outdone, signal);
         this.#replaced += replaced;
         if (replaced > 0) return;
         this.#rest(peer);
@@ -260,7 +254,6 @@ export class OwnChain {
         faults.noteError(peer, error);
         log.warn({ err: error, peer, batch: outdone.held.envelope.batch }, 'what was signed anew could not be taken over');
         if (error instanceof ChainContradictionError) return this.#haltFor(outdone);
-        if (error instanceof PeerStatementError && error.fault === 'undecidable') this.#fallen.add(peer);
         this.#rest(peer);
       }
     }
@@ -347,10 +340,7 @@ export class OwnChain {
     const isDecided = (this.#outdone?.decided ?? null) !== null;
     const peers = isDecided ? [...this.#answered] : [...this.#claims.keys()];
     const able = peers.filter((peer) => isDecided || (this.#claims.get(peer) ?? 0) >= batch);
-    // Those who have nothing better come last, once it is known that nobody has.
-    const isHeardOut = this.#haveAllAnswered() || now - this.#startedAt > PATIENCE_MS;
-    const wanted = able.filter((peer) => (this.#resting.get(peer) ?? 0) <= now && (isHeardOut || !this.#fallen.has(peer)));
-    return wanted.toSorted((a, b) => Number(this.#fallen.has(a)) - Number(this.#fallen.has(b)));
+    return able.filter((peer) => (this.#resting.get(peer) ?? 0) <= now);
   }
 
   async #isShown(peer: NodeId, batch: number): Promise<boolean> {

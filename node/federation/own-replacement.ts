@@ -13,14 +13,14 @@ import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
-import { type Decided, isDecidable, standsIn } from './decidable.ts';
+import { type Decided, isDecidable } from './decidable.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
+import { openGroup } from './open-group.ts';
 import { firstOutdone, type Outdone } from './outdone.ts';
 import { decodeItem, type PageItem, type PageRequest, pageRequest } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { isSameGroup, isSignedAnew } from './signed-anew.ts';
-import { openStatement } from './statement-check.ts';
 import type { Transport } from './transport/contract.ts';
 
 export interface OwnReplacementOptions {
@@ -45,8 +45,8 @@ export interface OwnReplacementOptions {
  * away (TRUST §2, §9): a copy that is restored after its key was revoked.
  *
  * No word of a peer counts. An envelope is taken that this node's own certified key signed, that the log decided or can
- * still decide, and of which only `keyId` and `prev` differ from the held one; a receipt in the place of one by a revoked
- * key, of the very same records. Records are read from nobody, and none is written.
+ * still decide, and of which only `keyId` and `prev` differ from the held one; receipts by that key, of the very same records
+ * as those that are held. Records are read from nobody, and none is written.
  *
  * Crash order: receipts of long batches first, page by page; each is whole by itself. Then all envelopes with the last
  * receipts and what is derived from them in one atomic write, so that the chain is the old one or the new one. What follows
@@ -69,14 +69,13 @@ export class OwnReplacement {
 
   /**
    * Takes from a peer what it holds in the place of an outdone batch and of those behind it; resolves to the number of
-   * envelopes that were replaced. `isLast`: receipts by a revoked key do not keep its envelopes from being taken: nobody has
-   * better ones, and those that are held stay. Throws `PeerStatementError`, `ChainContradictionError` where this node itself
-   * signed receipts of other records, and what store and transport throw.
+   * envelopes that were replaced. Throws `PeerStatementError`, `ChainContradictionError` where this node itself signed
+   * receipts of other records, and what store and transport throw.
    */
-  async take(peer: NodeId, outdone: Outdone, isLast: boolean, signal: AbortSignal): Promise<number> {
+  async take(peer: NodeId, outdone: Outdone, signal: AbortSignal): Promise<number> {
     const { self, chains, store } = this.#options;
     const head = chains.head(self).batch;
-    const reading = new Reading(this.#options, outdone, head, isLast);
+    const reading = new Reading(this.#options, outdone, head);
     for (let isMore = true; isMore;) {
       const before = reading.wanted;
       await this.#readPage(peer, reading, signal);
@@ -137,7 +136,6 @@ class Reading {
   readonly whole: StoredBatch[] = [];
   readonly #checks: Checks;
   readonly #head: number;
-  readonly #isLast: boolean;
   #prev: string | null;
   #batch: number;
   #seq: number;
@@ -145,10 +143,9 @@ class Reading {
   #receipts: Operation[] = [];
   #isOver = false;
 
-  constructor(checks: Checks, { held: { envelope } }: Outdone, head: number, isLast: boolean) {
+  constructor(checks: Checks, { held: { envelope } }: Outdone, head: number) {
     this.#checks = checks;
     this.#head = head;
-    this.#isLast = isLast;
     this.#prev = envelope.prev;
     this.#batch = envelope.batch;
     this.#seq = envelope.first;
@@ -199,26 +196,21 @@ class Reading {
   }
 
   async #takeGroup(signed: SignedStatement): Promise<void> {
-    const { keys, decided, self, store } = this.#checks;
+    const { keys, self, store } = this.#checks;
     const open = this.#open;
     if (open === undefined) throw new PeerStatementError('malformed', 'a group before its envelope');
     const { envelope } = open;
-    const group = openStatement(keys, groupStatement, signed, ({ node, keyId, first }) => ({ node, keyId, first }));
+    const group = openGroup(keys, signed, envelope);
     if (group.node !== self || group.first !== this.#seq) {
       throw new PeerStatementError('malformed', `group ${group.node}/${group.first} is out of order`);
     }
     const held = await groupTable.get(store, self, group.first);
     if (held === undefined) throw new RangeError(`the receipt of own records from ${group.first} on is missing`);
     const before = groupStatement.parse(held.statement);
-    const stands = standsIn(decided, envelope, group.keyId);
     if (!isSameGroup(before, group)) {
-      const message = `group ${group.first} is of other records than the one held`;
-      throw stands ? new ChainContradictionError(message, [signed]) : new PeerStatementError('undecidable', message);
+      throw new ChainContradictionError(`group ${group.first} is of other records than the one held`, [signed]);
     }
-    if (!standsIn(decided, envelope, before.keyId)) {
-      if (stands) this.#receipts.push(groupTable.put([self, group.first], signed));
-      else if (!this.#isLast) throw new PeerStatementError('undecidable', `group ${group.first} is by a revoked key`);
-    }
+    if (before.keyId !== group.keyId) this.#receipts.push(groupTable.put([self, group.first], signed));
     this.#seq += group.size;
     if (this.#seq === envelope.first + envelope.size) this.#close(open);
   }

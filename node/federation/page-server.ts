@@ -71,6 +71,8 @@ export class PageServer {
       yield encodeItem({ kind: 'envelope', signed: stored.signed });
       const end = stored.envelope.first + stored.envelope.size;
       for await (const { group, frames } of this.#groups(node, seq, end)) {
+        // It is being signed anew: nobody takes a batch of two keys, and the whole one is there soon.
+        if (group.keyId !== stored.envelope.keyId) return;
         for (const frame of frames) {
           bytes += frame.length;
           yield frame;

@@ -18,7 +18,7 @@ import type { Chains } from './chains.ts';
  */
 export async function rewindChain(store: Store, chains: Chains, node: NodeId, to: number): Promise<void> {
   for (let head = await readHead(store, node); head !== undefined && head.envelope.batch > to;) {
-    await store.write([...(await recordOperations(store, head)), ...(await batchRows(store, head))]);
+    await store.write([...(await dropRecords(store, node, head.envelope.first)), ...(await batchRows(store, head))]);
     head = await readHead(store, node);
     chains.rewind(node, head);
   }
@@ -32,8 +32,8 @@ async function batchRows(store: Store, { envelope: { node, batch, first } }: Sto
   return operations;
 }
 
-/** Groups and records from the batch's first on, sealed or not. */
-async function recordOperations(store: Store, { envelope: { node, first } }: StoredBatch): Promise<Operation[]> {
+/** What drops groups and records of another node from `first` on, sealed or not. */
+export async function dropRecords(store: Store, node: NodeId, first: number): Promise<Operation[]> {
   const operations: Operation[] = [];
   for await (const [[seq]] of groupTable.under(store, [node], { from: first })) {
     operations.push(groupTable.del(node, Number(seq)));

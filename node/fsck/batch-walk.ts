@@ -6,6 +6,8 @@ import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { ownVouchedTable } from '../log/chain-tables.ts';
+import { groupTable } from '../records/record-tables.ts';
 import { batchFirstTable, envelopeTable, tileTable } from '../sealing/batch-tables.ts';
 import { type Check, checkSigned } from './check.ts';
 import { RowCursor } from './row-cursor.ts';
@@ -22,7 +24,7 @@ interface CurrentBatch {
 }
 
 /**
- * A node's batches beside its groups: envelopes contiguous, signed and linked, each root and every tile recomputed from
+ * A node's batches beside its groups: envelopes contiguous, signed and linked, groups by the key of theirs, each root and every tile recomputed from
  * the leaves. Memory: the tree of one batch.
  */
 export class BatchWalk {
@@ -31,32 +33,40 @@ export class BatchWalk {
   readonly #envelopes: RowCursor<SignedStatement>;
   readonly #firsts: RowCursor<number>;
   readonly #tiles: RowCursor<Uint8Array>;
+  /** The last batch of which this node knew that it was decided. */
+  readonly #decided: number;
   #current: CurrentBatch | undefined;
   /** What the next envelope must say. */
   #next: { batch: number; first: number; prev: Sha256Hash | null } = { batch: 1, first: 1, prev: null };
 
-  private constructor(check: Check, node: NodeId) {
+  private constructor(check: Check, node: NodeId, decided: number) {
     this.#check = check;
     this.#node = node;
+    this.#decided = decided;
     this.#envelopes = new RowCursor(check, envelopeTable, node);
     this.#firsts = new RowCursor(check, batchFirstTable, node);
     this.#tiles = new RowCursor(check, tileTable, node);
   }
 
   static async open(check: Check, node: NodeId): Promise<BatchWalk> {
-    const walk = new BatchWalk(check, node);
+    // A row that does not read is told of where its table is checked.
+    const vouched = node === check.own ? ownVouchedTable.get(check.store, node).catch(() => 0) : Number.POSITIVE_INFINITY;
+    const walk = new BatchWalk(check, node, (await vouched) ?? 0);
     await walk.#advance();
     return walk;
   }
 
   /** Takes the next group: its leaves in order, or null where they could not be derived. */
-  async add({ first, size }: Group, leaves: readonly Uint8Array[] | null): Promise<void> {
+  async add({ first, size, keyId }: Group, leaves: readonly Uint8Array[] | null): Promise<void> {
     while (this.#current !== undefined && first >= endOf(this.#current.envelope)) await this.#complete();
     if (this.#current === undefined) {
       this.#check.report.count('unsealed', size);
       return;
     }
     const { envelope, tree, key } = this.#current;
+    if (keyId !== envelope.keyId && !this.#isSignedAnew(envelope)) {
+      this.#check.report.problem(groupTable.name, groupTable.key(this.#node, first), 'is by another key than its batch');
+    }
     const isNext = first === envelope.first + tree.size;
     if (first + size > endOf(envelope)) {
       this.#check.report.problem(envelopeTable.name, key, `the batch ends inside the group of record ${first}`);
@@ -71,6 +81,11 @@ export class BatchWalk {
     while (this.#current !== undefined) await this.#complete();
     await this.#firsts.finish();
     await this.#tiles.finish();
+  }
+
+  /** Whether a start goes on with signing the batch anew: it is undecided, and by a key that was revoked. */
+  #isSignedAnew({ node, batch, keyId }: Envelope): boolean {
+    return batch > this.#decided && this.#check.keys?.directory.revocation(node, keyId) !== undefined;
   }
 
   async #complete(): Promise<void> {

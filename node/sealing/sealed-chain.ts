@@ -5,20 +5,31 @@ import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { ChainRefusal } from '../../protocol/chain/refusal.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { Signer } from '../../protocol/suite/suite.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { chainStateTable, derivedOperations } from '../log/chain-tables.ts';
 import { storedGroups, storedHistory } from '../log/stored-chain.ts';
+import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';
 import { readBatch, readHead, type StoredBatch } from './batch-tables.ts';
+import { groupAnew } from './group-anew.ts';
 
 /** What the federation's log says of an own batch: the envelope that it decided, and when. */
 export interface OwnDecision {
   readonly envelope: Sha256Hash;
   readonly at: Timestamp;
+}
+
+/** A draft that members would derive. */
+export interface SealableBatch {
+  readonly walked: WalkedBatch;
+  /** Rows of its groups that were signed anew. */
+  readonly anew: readonly Operation[];
 }
 
 export interface SealedChainOptions {
@@ -111,16 +122,25 @@ export class SealedChain {
     this.#state ??= await startOf(this.#options.node, this.#options.chainStart);
   }
 
-  /** Runs the rules on a draft whose records are on the disk. Throws `ChainRefusal`, and what the store throws. */
-  walk(draft: Envelope): Promise<WalkedBatch> {
+  /**
+   * Runs the rules on a draft whose records are on the disk. Groups by another key than the draft's are signed anew by its
+   * `signer`, in memory. Throws `ChainRefusal`, and what the store or the key throws.
+   */
+  async walk(draft: Envelope, signer: Signer): Promise<SealableBatch> {
     const state = this.#state;
     if (state === null) throw new RangeError('the chain has not begun');
-    return walk(this.#context, this.#options.store, state, draft);
+    const anew: Operation[] = [];
+    const walked = await walk(this.#context, this.#options.store, state, draft, async (held) => {
+      const group = await groupAnew(held, signer);
+      if (group !== null) anew.push(groupTable.put([draft.node, group.group.first], group.signed));
+      return group?.signed ?? held;
+    });
+    return { walked, anew };
   }
 
-  /** Rows that land in the sealing write: what the chain goes on from. */
-  operations(batch: StoredBatch, { sources }: WalkedBatch): Operation[] {
-    return derivedOperations(stateOf(batch, null), sources);
+  /** Rows that land in the sealing write: groups that were signed anew, and what the chain goes on from. */
+  operations(batch: StoredBatch, { walked, anew }: SealableBatch): Operation[] {
+    return [...anew, ...derivedOperations(stateOf(batch, null), walked.sources)];
   }
 
   /** Rows of the same for the last batch, of which only the envelope is another now. */
@@ -142,11 +162,20 @@ export class SealedChain {
   }
 }
 
-async function walk(context: ChainContext, store: Store, state: ChainState, envelope: Envelope): Promise<WalkedBatch> {
+/** `signedBy`: each group as it is to be walked. */
+async function walk(
+  context: ChainContext,
+  store: Store,
+  state: ChainState,
+  envelope: Envelope,
+  signedBy: (held: SignedStatement) => Promise<SignedStatement> = async (held) => held,
+): Promise<WalkedBatch> {
   const misfit = envelopeFits(state, envelope);
   if (misfit !== null) throw misfit;
   const walking = new BatchWalk(context, envelope);
-  for await (const { signed, records } of storedGroups(store, envelope)) await walking.takeGroup(signed, records);
+  for await (const { signed, records } of storedGroups(store, envelope)) {
+    await walking.takeGroup(await signedBy(signed), records);
+  }
   return walking.finish();
 }
 

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { WalkedBatch } from '../../protocol/chain/batch-walk.ts';
 import { FROM_TOLERANCE_MS } from '../../protocol/chain/chain-state.ts';
 import { MAX_BATCH_RECORDS } from '../../protocol/chain/envelope-rules.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
@@ -13,7 +12,7 @@ import { Lanes } from '../lanes.ts';
 import type { Operation } from '../store/operation.ts';
 import { batchOperations, readBatch, readHead, type StoredBatch } from './batch-tables.ts';
 import { OpenBatch, recoverOpenBatches } from './open-batch.ts';
-import { type OwnDecision, SealedChain, type SealedChainOptions } from './sealed-chain.ts';
+import { type OwnDecision, type SealableBatch, SealedChain, type SealedChainOptions } from './sealed-chain.ts';
 import { SealingPace } from './sealing-pace.ts';
 import { signAnew, type SignAnewOptions } from './sign-anew.ts';
 
@@ -58,11 +57,12 @@ export interface SealerOptions extends SealedChainOptions {
 
 /**
  * Cuts the node's records into batches. Each envelope names the one before, so the batches form one chain; each is walked
- * by the rules of derivation before it is signed.
+ * by the rules of derivation before it is signed, and every group of it bears the envelope's key: one that was signed by
+ * another, before the key was replaced, is signed anew.
  *
- * Crash order: the envelope is signed, then envelope, tiles, chain state and outbox entry land in one atomic write, then
- * the batch is announced. A crash before the write forgets the signature, which nobody saw; the open batch is rebuilt at
- * start.
+ * Crash order: the envelope is signed, then envelope, tiles, groups that were signed anew, chain state and outbox entry land
+ * in one atomic write, then the batch is announced. A crash before the write forgets the signatures, which nobody saw; the
+ * open batch is rebuilt at start.
  *
  * A new key seals nothing while an envelope by an older one is undecided and not signed anew, so that no number is ever
  * signed twice by one key.
@@ -267,8 +267,7 @@ export class Sealer implements AsyncDisposable {
     const key = this.#options.signer();
     if (state === null || this.#isHeldBack(key.keyId)) return false;
     const draft = this.#draft(open, state, key);
-    const walked = await this.#chain.walk(draft);
-    await this.#write(draft, walked, key);
+    await this.#write(draft, await this.#chain.walk(draft, key), key);
     return true;
   }
 
@@ -341,12 +340,12 @@ export class Sealer implements AsyncDisposable {
   }
 
   /** By the key that was picked for the draft, replaced meanwhile or not; one that was revoked meanwhile refuses. */
-  async #write(envelope: Envelope, walked: WalkedBatch, key: Signer): Promise<void> {
+  async #write(envelope: Envelope, sealable: SealableBatch, key: Signer): Promise<void> {
     const { store, besides, onSealed } = this.#options;
     const batch = { envelope, signed: await signStatement(envelopeStatement, envelope, key) };
     await store.write([
-      ...batchOperations(batch, walked.tree.tiles()),
-      ...this.#chain.operations(batch, walked),
+      ...batchOperations(batch, sealable.walked.tree.tiles()),
+      ...this.#chain.operations(batch, sealable),
       ...besides(batch),
     ]);
     this.#chain.advance(batch);

@@ -1,14 +1,15 @@
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { groupStatement } from '../../protocol/statement/group.ts';
-import { type SignedStatement, signStatement } from '../../protocol/statement/statement.ts';
+import { signStatement } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
-import { envelopeTable, readBatch, type StoredBatch } from './batch-tables.ts';
+import { Slices } from '../turns.ts';
+import { envelopeTable, readBatch, readHead, type StoredBatch } from './batch-tables.ts';
+import { groupAnew } from './group-anew.ts';
 
 /** Groups whose signatures are replaced in one write. */
 const GROUPS_A_WRITE = 64;
@@ -29,22 +30,23 @@ export interface SignAnewOptions {
 }
 
 /**
- * Signs what a revoked key signed and the log has not decided by the key that signs now (TRUST §2): the groups, whether
- * sealed or not, and the envelopes. Only `keyId`, `prev` and signatures change. Returns the batches that were signed anew,
- * in order: none where no undecided envelope is by such a key.
+ * Signs what a revoked key sealed and the log has not decided by the key that signs now (TRUST §2), envelopes with all their
+ * groups, and groups that are not sealed yet by whichever other key. Only `keyId`, `prev` and signatures change. Returns the
+ * batches that were signed anew, in order: none where no undecided envelope is by a revoked key.
  *
  * Crash order: the groups first, some in a write; each is whole by itself. Then all envelopes with what is derived from
- * them in one atomic write, so that the chain is the old one or the new one. A start goes on with what is left.
+ * them in one atomic write, so that the chain is the old one or the new one. A start goes on with what is left. Meanwhile a
+ * batch that no log decides any more may hold groups by either key: it is shown to nobody.
  */
 export async function signAnew(options: SignAnewOptions): Promise<readonly StoredBatch[]> {
   const { store, node, decided, isRevoked, withdraw, besides } = options;
   const undecided = await readBatches(store, node, decided + 1);
   const last = await readBatch(store, node, decided);
-  await signGroups(options, last === undefined ? 1 : last.envelope.first + last.envelope.size);
   const at = undecided.findIndex(({ envelope }) => isRevoked(envelope.keyId));
   const before = at > 0 ? undecided[at - 1] : last;
   const due = at < 0 ? [] : undecided.slice(at);
   const [first] = due;
+  await signGroups(options, first?.envelope.first ?? (await unsealedFrom(store, node)));
   if (first === undefined) return [];
   const batches = await signEnvelopes(options, due, before);
   await withdraw(first.envelope.batch);
@@ -53,6 +55,11 @@ export async function signAnew(options: SignAnewOptions): Promise<readonly Store
     ...besides(batches),
   ]);
   return batches;
+}
+
+async function unsealedFrom(store: Store, node: NodeId): Promise<number> {
+  const head = await readHead(store, node);
+  return head === undefined ? 1 : head.envelope.first + head.envelope.size;
 }
 
 async function readBatches(store: Store, node: NodeId, from: number): Promise<StoredBatch[]> {
@@ -79,13 +86,15 @@ async function signEnvelopes(
   return batches;
 }
 
-async function signGroups({ store, node, signer, isRevoked }: SignAnewOptions, from: number): Promise<void> {
+/** Of the groups from a record on those that are by another key. */
+async function signGroups({ store, node, signer }: SignAnewOptions, from: number): Promise<void> {
+  const slices = new Slices();
   let operations: Operation[] = [];
-  for await (const [, old] of groupTable.under(store, [node], { from })) {
-    const group = groupStatement.parse(old.statement);
-    if (!isRevoked(group.keyId)) continue;
-    const signed: SignedStatement = await signStatement(groupStatement, { ...group, keyId: signer.keyId }, signer);
-    operations.push(groupTable.put([node, group.first], signed));
+  for await (const [, held] of groupTable.under(store, [node], { from })) {
+    if (slices.isOver) await slices.rest();
+    const anew = await groupAnew(held, signer);
+    if (anew === null) continue;
+    operations.push(groupTable.put([node, anew.group.first], anew.signed));
     if (operations.length < GROUPS_A_WRITE) continue;
     await store.write(operations);
     operations = [];

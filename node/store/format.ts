@@ -3,9 +3,10 @@ import { numberCodec, Table } from './table.ts';
 
 /**
  * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates. 2: a
- * log entry begins with the running hash before its message, and false checkpoints stand under their size.
+ * log entry begins with the running hash before its message, and false checkpoints stand under their size. 3: every group of a
+ * batch is by the key of its envelope.
  */
-export const STORE_FORMAT = 2;
+export const STORE_FORMAT = 3;
 
 /** (`store`) → version of the store's format. The first row that is written. */
 export const formatTable = new Table('format', numberCodec);

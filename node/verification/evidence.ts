@@ -100,19 +100,31 @@ async function completed(sources: EvidenceSources, received: ReceivedRecord): Pr
 /** The same in the batch that the record is in; undefined while it is unsealed. */
 export async function completedIn(
   sources: EvidenceSources,
-  { record, texts, receipt }: ReceivedRecord,
-  batch: DecidedBatch | undefined,
+  received: ReceivedRecord,
+  holding: DecidedBatch | undefined,
 ): Promise<Evidence> {
-  const { group, signed } = receipt;
+  const { record, texts } = received;
+  const { receipt, batch } = await byOneKey(sources.store, received, holding);
   // The batch's first: of its tiles the group's leaves are had.
   const sealed = batch && (await batchProof(sources, record, batch));
-  const path = await sources.trees.groupPath(group, record.seq, () => groupLeaves(sources, group, batch));
+  const path = await sources.trees.groupPath(receipt.group, record.seq, () => groupLeaves(sources, receipt.group, batch));
   return {
     record,
     batch: batch && { envelope: batch.envelope, signed: batch.signed },
-    proof: { record: texts, receipt: { ...signed, path: path.map(writeSha256) }, batch: sealed ?? null },
+    proof: { record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, batch: sealed ?? null },
     decision: batch?.decision ?? null,
   };
+}
+
+/**
+ * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was read
+ * before the batch was sealed, or signed anew. While it is being signed anew there is none.
+ */
+async function byOneKey(store: Reads, { record: { node, seq }, receipt }: ReceivedRecord, batch: DecidedBatch | undefined) {
+  const isBy = ({ group }: ReceivedRecord['receipt']) => group.keyId === batch?.envelope.keyId;
+  if (batch === undefined || isBy(receipt)) return { receipt, batch };
+  const now = (await readGroup(store, node, seq)) ?? receipt;
+  return { receipt: now, batch: isBy(now) ? batch : undefined };
 }
 
 /** The decision of a batch, where it names this very envelope: one that names a rival is none for it. */

@@ -46,8 +46,8 @@ export interface WalkedBatch {
 }
 
 /**
- * Walks the groups and records of one batch, group by group: ranges, roots, group signatures, source chains, ids and
- * times (TRUST §4, §6). The envelope need not be signed, so that a node walks its own before it signs it. A walk that
+ * Walks the groups and records of one batch, group by group: ranges, roots, group signatures by the envelope's
+ * own key, source chains, ids and times (TRUST §4, §6). The envelope need not be signed, so that a node walks its own before it signs it. A walk that
  * has refused something, or is in the middle of a group, takes nothing more.
  */
 export class BatchWalk {
@@ -110,6 +110,9 @@ export class BatchWalk {
     }
     if (group.size > first + size - group.first) {
       throw new ChainRefusal('group-out-of-batch', `group ${group.first} reaches past its batch`);
+    }
+    if (group.keyId !== this.#envelope.keyId) {
+      throw new ChainRefusal('group-key-mismatch', `group ${group.first} is by another key than its batch`);
     }
     if (records !== group.size) throw new ChainRefusal('group-incomplete', `${records} records of ${group.size}`);
     requireSignature(this.#context, groupStatement, signed, group);

@@ -55,7 +55,7 @@ export class BatchDeriver {
     if (envelope.keyId !== decided.keyId) throw new ChainRefusal('key-not-decided', 'another key was decided');
     const misfit = envelopeFits(before, envelope);
     if (misfit !== null) throw misfit;
-    // A certificate's `seqFrom` binds groups alone: an envelope may be signed anew by a later key (TRUST §5).
+    // A certificate's `seqFrom` binds groups alone, and every group is by this key.
     const { keyId } = envelope;
     requireSignature(context, envelopeStatement, signed, { keyId, first: Number.MAX_SAFE_INTEGER });
     const after = stateAfter(envelope, decided.envelope, timestampOfConsensus(decided.consensusTimestamp));

@@ -27,6 +27,8 @@ export const REFUSALS = {
   /** The group is not the next one of this node. */
   'group-gap': 'copy',
   'group-out-of-batch': 'copy',
+  /** The group is by another key than the envelope. */
+  'group-key-mismatch': 'copy',
   'group-incomplete': 'copy',
   'group-root-mismatch': 'copy',
   'record-too-long': 'copy',

@@ -12,7 +12,7 @@ export interface SignatureClaim {
   readonly signature: Base64url | null;
   readonly node: NodeId;
   readonly keyId: Sha256Hash;
-  /** First record of a group, which a certificate has to cover; an envelope may be signed anew by a later key. */
+  /** First record of a group, which a certificate has to cover; of an envelope it is looked at with its groups. */
   readonly first: number | undefined;
   /** Place of its decision in the log, up to which rosters name its node; null where there is none. */
   readonly index: number | null;

@@ -22,12 +22,15 @@ export function checkGroup(suite: Suite, opened: OpenedProof): readonly Problem[
   return [problem('signed', 'proofWalk', 'path-to-group', 'the leaf does not walk to the root of the receipt')];
 }
 
-/** What hashes alone say of the batch: the same of its tree, and it holds the whole group and the record's time. */
+/** What hashes alone say of the batch: the same of its tree, and it holds the whole group, by its own key, and the record's time. */
 export function checkBatch(suite: Suite, opened: OpenedProof): readonly Problem[] {
   const { head, group, envelope, proof } = opened;
   if (head === null || group === null || envelope === null || proof.batch === null) return [];
   const problems: Problem[] = [];
   if (envelope.node !== head.node) problems.push(unbound('sealed', 'node-mismatch', 'the batch is of another node'));
+  if (envelope.keyId !== group.keyId) {
+    problems.push(unbound('sealed', 'key-mismatch', 'the receipt is by another key than the batch'));
+  }
   const end = group.first + group.size;
   if (group.first < envelope.first || end > envelope.first + envelope.size) {
     problems.push(unbound('sealed', 'range-mismatch', 'the batch does not cover the group'));

@@ -15,6 +15,7 @@ export const PROBLEM_CODES = [
   'node-mismatch',
   'range-mismatch',
   'time-mismatch',
+  'key-mismatch',
   'path-to-group',
   'path-to-batch',
   'key-unknown',

@@ -32,6 +32,12 @@ export const FORGED: Readonly<Record<string, Mutation>> = {
   },
   'a record sealed anew under the old decision': async (random, corpus, bundle) =>
     JSON.stringify(await resealed(random, corpus, bundle)),
+  'a receipt by another key of its node': async (random, { home }, bundle) => {
+    const group = groupStatement.parse(bundle.receipt.statement);
+    const { signer } = random.pick(home.member(group.node).keys);
+    const signed = await signStatement(groupStatement, { ...group, keyId: signer.keyId }, signer);
+    return JSON.stringify({ ...bundle, keys: home.certificates, receipt: { ...bundle.receipt, ...signed } });
+  },
   'another time': async (random, corpus, bundle) => {
     const { decision, checkpoints } = await decidedAnew(random, corpus, bundle);
     return JSON.stringify({ ...bundle, decision, checkpoints: [...checkpoints, ...bundle.checkpoints] });

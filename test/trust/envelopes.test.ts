@@ -80,7 +80,6 @@ await trustTests({
     const ledger = await Ledger.create();
     const { log } = ledger;
     const first = await ledger.record('eu', [{ account: 'acc_first' }]);
-    const groupKey = newestKey(log.member('eu'));
     const before = await log.seal('eu');
     ledger.enforce(await ledger.draftRevocation('eu'), 'us', 'ca', 'sg');
     assert.not(ledger.name(before), 'its key is revoked');
@@ -88,8 +87,9 @@ await trustTests({
     const { batch, envelope } = before;
     const same = { batch, first: envelope.first, prev: envelope.prev, from: envelope.from, sealedAt: envelope.sealedAt };
     await log.rotateKey('eu', envelope.first);
+    const key = newestKey(log.member('eu'));
     const submittedAt = JSON.parse(before.records[0]?.head ?? '').submittedAt;
-    const anew = await log.seal('eu', [{}], { ...same, submittedAt, groupKey, envelopeKey: newestKey(log.member('eu')) });
+    const anew = await log.seal('eu', [{}], { ...same, submittedAt, groupKey: key, envelopeKey: key });
     assert.is(anew.envelope.root, before.envelope.root);
     assert.ok(ledger.name(anew));
     const known = { pin: log.genesis };
@@ -97,8 +97,12 @@ await trustTests({
     claim({ what: 'signed anew', bundle, known, log, word: 'verified' });
     claim({ what: 'the one before', bundle: await bundleOf(log, first), known, log, word: 'verified' });
     const old = { ...(await bundleOf(log, before)), decision: bundle.decision };
+    const receipt = { ...bundle.receipt, ...before.signedGroup };
+    claim({ what: 'the old receipt', bundle: { ...bundle, keys: log.certificates, receipt }, known, log, word: 'not-sealed' });
     claim({ what: 'the old envelope', bundle: old, known, log, word: 'decision-mismatch', atNode: 'contradicted' });
     assert.equal(await vouchedFor(log, 'eu', [first, anew]), { batch: 2, refusal: null });
+    const mixed = { ...anew, signedGroup: before.signedGroup };
+    assert.equal(await vouchedFor(log, 'eu', [first, mixed]), { batch: 1, refusal: 'group-key-mismatch' });
   },
 
   'skipped records of a source are vouched for by nobody': async (claim) => {

@@ -5,8 +5,11 @@ import { writeSha256 } from '../../../protocol/hash.ts';
 import { leafHash } from '../../../protocol/merkle/hash.ts';
 import { makeRecord, openRecord, type WholeTexts } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { groupOperations } from '../../../node/records/record-tables.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { groupOperations, groupTable } from '../../../node/records/record-tables.ts';
+import { groupAnew } from '../../../node/sealing/group-anew.ts';
+import { signAnew } from '../../../node/sealing/sign-anew.ts';
+import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-member.ts';
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
 import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
 
@@ -149,6 +152,46 @@ test('a group that reaches past its batch is its origin’s contradiction', asyn
   assert.equal(await rebuilding.stored(), [1, 4]);
 });
 
+for (const isReopened of [false, true]) {
+  const where = isReopened ? ', also after a crash' : '';
+  test(`a batch that is signed anew while its pages come is asked for from its first record${where}`, async () => {
+    await using rebuilding = await Rebuilding.start();
+    await rebuilding.seal(NINE);
+    await rebuilding.take(await rebuilding.page());
+    await rebuilding.seal(NINE);
+    const [old, anew] = [await rebuilding.page(), await signedAnew(rebuilding)];
+    assert.is(await rebuilding.take(old.slice(0, at(old, 'records', 1))), 'batches');
+    assert.equal(rebuilding.assembler.wanted, { batch: 2, seq: 13 });
+    if (isReopened) await rebuilding.reopen();
+    assert.is(await rebuilding.take(anew), 'batches', 'what is held is by another key');
+    assert.equal(rebuilding.assembler.wanted, { batch: 2, seq: 10 });
+    assert.equal(await rebuilding.stored(), [1, 4, 7]);
+    assert.is(await rebuilding.take(await rebuilding.page()), 'batches 2');
+    assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
+  });
+}
+
+test('a batch that comes under two keys by turns is not asked for over and over', async () => {
+  await using rebuilding = await Rebuilding.start();
+  await rebuilding.seal(NINE);
+  const old = await rebuilding.page();
+  const anew = await signedAnew(rebuilding);
+  const begun = (page: PageItem[]) => page.slice(0, at(page, 'records', 1));
+  assert.equal([await rebuilding.take(begun(old)), await rebuilding.take(begun(anew))], ['batches', 'batches']);
+  assert.equal([await rebuilding.take(begun(old)), await rebuilding.take(begun(anew))], ['batches', 'undecidable']);
+});
+
+test('a batch that its node is signing anew is served to nobody', async () => {
+  await using rebuilding = await Rebuilding.start();
+  await rebuilding.seal(NINE);
+  const { store, node } = rebuilding.origin;
+  const held = await groupTable.get(store, node, 4);
+  const group = held && (await groupAnew(held, (await anotherKey(rebuilding)).signer));
+  if (group === undefined || group === null) return assert.unreachable();
+  await store.write([groupTable.put([node, 4], group.signed)]);
+  assert.equal((await rebuilding.page()).map(({ kind }) => kind), ['envelope', 'group', 'records']);
+});
+
 test('a second signed group over records that are held is not taken', async () => {
   await using rebuilding = await Rebuilding.start();
   const batch = await rebuilding.seal(NINE);
@@ -176,3 +219,28 @@ test('a record id that is given twice is its origin’s contradiction', async ()
 });
 
 test.run();
+
+/** A further key of the origin, that both know. */
+async function anotherKey({ federation, own, origin }: Rebuilding): Promise<TestKey> {
+  const { node, identity } = federation.member('eu');
+  const terms = { validFrom: federation.tick(), seqFrom: 1 };
+  const key = await certifyKey(node, identity, nativeSigner(seedOf('another')), terms);
+  for (const { keys } of [own, origin]) await keys.learnCertificate(key.signed);
+  return key;
+}
+
+/** The page of what is wanted, once the origin has signed its last batch anew by another key. */
+async function signedAnew(rebuilding: Rebuilding): Promise<PageItem[]> {
+  const { origin, federation } = rebuilding;
+  const old = federation.member('eu').key.signer.keyId;
+  await signAnew({
+    store: origin.store,
+    node: origin.node,
+    decided: origin.chains.head(origin.node).batch - 1,
+    signer: (await anotherKey(rebuilding)).signer,
+    isRevoked: (keyId) => keyId === old,
+    withdraw: async () => {},
+    besides: () => [],
+  });
+  return rebuilding.page();
+}

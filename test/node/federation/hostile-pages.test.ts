@@ -2,7 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeRecord, openRecord } from '../../../protocol/chain/record.ts';
 import type { PageItem } from '../../../node/federation/page-forms.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { nativeSigner, nativeSuite } from '../../../node/keys/native-suite.ts';
+import { groupAnew } from '../../../node/sealing/group-anew.ts';
+import { certifyKey, seedOf } from '../../fixtures/federation-member.ts';
 import { anotherKind, assemblerOf, at, NINE, Rebuilding, withItem, withTexts } from './rebuilding.ts';
 
 /** A page that its sender changed, the fault that it is refused with, and the groups before it that count all the same. */
@@ -106,6 +108,21 @@ const HOSTILE: readonly HostilePage[] = [
       return withItem(page, at(page, 'group', 1), { kind: 'group', signed });
     },
     fault: 'forged',
+    stored: [1],
+  },
+  {
+    name: 'a group by another key of its node than the batch',
+    change: async (page, { federation, own }) => {
+      const { node, identity } = federation.member('eu');
+      const terms = { validFrom: federation.tick(), seqFrom: 1 };
+      const { signer, signed } = await certifyKey(node, identity, nativeSigner(seedOf('another')), terms);
+      await own.keys.learnCertificate(signed);
+      const index = at(page, 'group', 1);
+      const item = page[index];
+      const anew = item?.kind === 'group' ? await groupAnew(item.signed, signer) : null;
+      return anew === null ? page : withItem(page, index, { kind: 'group', signed: anew.signed });
+    },
+    fault: 'malformed',
     stored: [1],
   },
   {

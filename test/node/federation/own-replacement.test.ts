@@ -175,32 +175,41 @@ test('an envelope that a stranger signed replaces nothing, whatever was decided'
   assert.equal([await tail.rows('eu'), tail.halts], [before, []]);
 });
 
-test('receipts by a revoked key are taken from nobody: a member that serves them is passed over for one that does not', async () => {
-  await using tail = await OwnTail.create();
-  await tail.decide('us', 2, 3, 4);
-  const anew = await tail.rows('jp');
-  // As who keeps those that the revoked key signed, and serves them under the envelopes that were decided.
-  const { store } = tail.network.rooms('us');
-  await store.write(tail.batches.flatMap(({ groups }) => groups.map(({ group, signed: old }) => groupTable.put([EU, group.first], old))));
-  const eu = await tail.open({
-    outbox: { withdraw: async () => assert.is(tail.network.wire.pages.some(({ to }) => to === 'jp'), true), resume: () => {} },
+/** Serves the receipts that the revoked key signed under the envelopes that were decided. */
+function serveOldReceipts(tail: OwnTail, name: string): void {
+  const old = new Map(tail.batches.flatMap(({ groups }) => groups.map(({ group, signed: held }) => [group.first, held])));
+  tail.network.wire.distortions.set(name, async function* (frames) {
+    for await (const frame of frames) {
+      const item = decodeItem(frame);
+      const held = item.kind === 'group' ? old.get(groupStatement.parse(item.signed.statement).first) : undefined;
+      yield held === undefined ? frame : encodeItem({ kind: 'group', signed: held });
+    }
   });
-  await eu.federation.recoverOwnChain(FOREVER, bothAnswered);
-  const rows = await tail.rows('eu');
-  for (const [key, value] of anew) if (!key.startsWith('group/eu/') || !isOfLast(tail, key)) assert.is(rows.get(key), value, key);
-  assert.is(eu.federation.halted, null);
-});
+}
 
-test('where nobody has better ones the envelopes are taken, and the receipts that are held stay', async () => {
+test('a member that serves receipts by another key than the batch’s is told apart, and passed over for one that does not', async () => {
   await using tail = await OwnTail.create();
   await tail.decide('us', 2, 3, 4);
-  for (const name of ['us', 'jp']) {
-    const { store } = tail.network.rooms(name);
-    await store.write(tail.batches.flatMap(({ groups }) => groups.map(({ group, signed: old }) => groupTable.put([EU, group.first], old))));
-  }
+  serveOldReceipts(tail, 'us');
   const eu = await tail.open();
   assert.is(await eu.federation.recoverOwnChain(FOREVER, bothAnswered), 3);
-  assert.equal([await tail.rows('eu'), eu.federation.halted], [await tail.rows('us'), null]);
+  assert.equal([await tail.rows('eu'), eu.federation.halted], [await tail.rows('jp'), null]);
+  const faults = eu.federation.faults.all().map(({ peer, fault }) => [peer, fault]);
+  assert.equal(faults, tail.network.wire.pages.some(({ to }) => to === 'us') ? [['us', 'malformed']] : []);
+});
+
+test('where all members serve such, nothing is taken and nothing is signed', async () => {
+  await using tail = await OwnTail.create();
+  await tail.decide('us', 2, 3, 4);
+  for (const name of ['us', 'jp']) serveOldReceipts(tail, name);
+  const eu = await tail.open();
+  const before = await tail.rows('eu');
+  const given = new AbortController();
+  const recovering = eu.federation.recoverOwnChain(given.signal, bothAnswered);
+  await until('both to be told apart', () => eu.federation.faults.all().length === 2);
+  given.abort();
+  await recovering.then(() => assert.unreachable(), () => assert.ok(given.signal.aborted));
+  assert.equal([await tail.rows('eu'), tail.halts], [before, []]);
 });
 
 test('a receipt of other records, under the node’s own key, is a second story and replaces none', async () => {
@@ -288,9 +297,4 @@ test.run();
 /** The records, to the byte. */
 function bodies(store: Store): Promise<Map<string, string>> {
   return rowsOf(store, ['body', 'record']);
-}
-
-function isOfLast({ batches }: OwnTail, key: string): boolean {
-  const first = batches.at(-1)?.envelope.first ?? 0;
-  return Number(key.split('/').at(-1)) >= first;
 }

@@ -67,6 +67,11 @@ const DAMAGES: readonly Damage[] = [
     found: ['group', /signature of the group/],
   },
   {
+    what: 'a group of a batch names another key than its envelope',
+    mutate: edit('group/us', 1, (group) => group.replace(/sha256:.{8}(?=[0-9a-f]{56}\\",\\"node)/, 'sha256:00000000')),
+    found: ['group', /another key than its batch/],
+  },
+  {
     what: 'a group is stray',
     mutate: copyTo('group/eu', 1, 'group/eu/0000000000000002'),
     found: ['group', /holds the group of record/],

@@ -233,6 +233,33 @@ test('a key in use that is rotated is replaced, revoked and on the ledger, and a
   await restarted();
 });
 
+test('records that wait while the key is replaced are sealed by the next alone, so that the old one takes none of them along', async () => {
+  const { ownKeys } = eu.context;
+  const old = ownKeys.keyId;
+  const waiting = await eu.attest({ input: Math.random(), decision: 'yes' });
+  const since = timestampOf(Date.now());
+  const { keyId } = await ownKeys.rotate();
+  const later = await eu.attest({ input: Math.random(), decision: 'yes' });
+  await eu.seal();
+  await ownKeys.revoke(old, since, 'stolen before any of it was on the ledger');
+  await until('the revocation in force', () => {
+    const text = us.context.keys.directory.revocation(EU, old)?.signed.statement;
+    return text !== undefined && isInForce(old, text);
+  });
+  for (const node of [eu, us]) {
+    for (const id of [waiting, later]) {
+      await until(`${node.config.id} to verify`, async () => (await node.get(`/v1/verify/${id}`)).body.verified === true);
+    }
+  }
+  const last = eu.context.intake.recorded;
+  for (const seq of [last - 1, last]) {
+    const [own, held] = await Promise.all([eu, us].map(({ context }) => readGroup(context.store, EU, seq)));
+    assert.is(own?.group.keyId, keyId);
+    assert.equal(held, own);
+  }
+  await restarted();
+});
+
 test('a key that the holder of the identity key revoked elsewhere signs nothing more, and is replaced', async () => {
   const { ownKeys } = eu.context;
   const { identity } = await readNodeKeys(eu.config.home);

@@ -2,19 +2,22 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
-import { bodyTable, groupOperations } from '../../../node/records/record-tables.ts';
+import { bodyTable, groupOperations, groupTable } from '../../../node/records/record-tables.ts';
 import { readBatchOf } from '../../../node/sealing/batch-tables.ts';
 import { readBatchPath } from '../../../node/verification/evidence.ts';
 import { ProofTrees } from '../../../node/verification/proof-trees.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import type { Operation } from '../../../node/store/operation.ts';
+import type { Store } from '../../../node/store/store.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
-import { signStatement } from '../../../protocol/statement/statement.ts';
+import { signatureHolds, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { hashText, writeSha256 } from '../../../protocol/hash.ts';
 import { type AttestationRecord, makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
+import { rowsOf } from '../federation/member-rooms.ts';
+import { other } from './anew-room.ts';
 import { BESIDE_KEY, requireChain, SealingRoom } from './sealing-room.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -129,6 +132,33 @@ test('a node that ends while its batch is refused ends soon, and seals it at the
   );
 });
 
+test('a batch that a new key seals is by that key alone, of the same records, in one write', async () => {
+  await using directory = await temporaryDirectory();
+  let key = signer;
+  const publicKeyOf = (keyId: string) => [signer, other].find((one) => one.keyId === keyId)?.publicKey;
+  await using room = await SealingRoom.open(directory.path, { signer: () => key, publicKeyOf });
+  await room.record(3);
+  await room.sealer.seal();
+  for (const size of [70, 1]) await room.record(size);
+  key = other;
+  await room.record(2);
+  const [before, texts] = [await groupsIn(room.store), await rowsOf(room.store, ['body', 'record'])];
+  const isOther = (groups: readonly Group[]) => groups.map(({ keyId }) => keyId === other.keyId);
+  assert.equal(isOther(before), [false, false, false, true]);
+  const { writes } = room.store;
+  room.refusals = 1;
+  const sealing = room.sealer.seal();
+  await until('the write that is refused', () => room.refusals < 1);
+  assert.equal(await groupsIn(room.store), before, 'a seal that did not come about leaves the receipts');
+  await sealing;
+  assert.equal([room.store.writes - writes, room.sealed.map(({ envelope }) => envelope.keyId)], [1, [signer.keyId, other.keyId]]);
+  const after = await groupsIn(room.store);
+  assert.equal(isOther(after), [false, true, true, true], 'what is sealed already stays');
+  const content = (groups: readonly Group[]) => groups.map((group) => ({ ...group, keyId: null }));
+  assert.equal([content(after), await rowsOf(room.store, ['body', 'record'])], [content(before), texts]);
+  await requireProofs(room, 1, 76);
+});
+
 for (const [what, code, change] of [
   ['skips a number of its source', 'source-skipped', { sourceSeq: 2, sourcePrev: HASH }],
   ['invents the record before it', 'source-prev-mismatch', { sourceId: 's', sourceSeq: 4, sourcePrev: HASH }],
@@ -178,6 +208,18 @@ for (const [half, from, to] of [
     assert.instance(error, RecordDamagedError);
     assert.match(String(error), '1–3');
   });
+}
+
+/** The groups of a store. Fails unless each is signed by the key that it names. */
+async function groupsIn(store: Store): Promise<Group[]> {
+  const groups: Group[] = [];
+  for await (const [, signed] of groupTable.under(store, [NODE])) {
+    const group = groupStatement.parse(signed.statement);
+    const { publicKey } = group.keyId === other.keyId ? other : signer;
+    assert.ok(signatureHolds(nativeSuite, groupStatement, signed, publicKey));
+    groups.push(group);
+  }
+  return groups;
 }
 
 /** Rows of a group of one record, under the node's own signature. */

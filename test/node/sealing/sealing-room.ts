@@ -46,7 +46,7 @@ export class SealingRoom implements AsyncDisposable {
     const store = opening.use(await Store.open(join(directory, 'store')));
     const sealed: StoredBatch[] = [];
     const refused: ChainRefusal[] = [];
-    const { now = Date.now } = options;
+    const { now = Date.now, signer: key = () => signer } = options;
     const sealer = await Sealer.open({
       node: NODE,
       store,
@@ -65,7 +65,7 @@ export class SealingRoom implements AsyncDisposable {
     const intake = await Intake.open({
       node: NODE,
       store,
-      signer: () => signer,
+      signer: key,
       vault,
       now,
       projections: [],

@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { groupTable } from '../../../node/records/record-tables.ts';
 import { readBatch, readHead } from '../../../node/sealing/batch-tables.ts';
+import { groupStatement } from '../../../protocol/statement/group.ts';
 import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
 import { AnewRoom, other } from './anew-room.ts';
 import { SealingRoom } from './sealing-room.ts';
@@ -40,6 +42,22 @@ test('what the log decides while it is looked at stays as it was signed: decided
   await room.sealer.signAnew();
   const keys = [1, 2].map(async (batch) => (await readBatch(room.store, NODE, batch))?.envelope.keyId);
   assert.equal(await Promise.all(keys), [signer.keyId, other.keyId]);
+});
+
+test('records that a key which was replaced signed, and nothing sealed, have receipts by the new key at once', async () => {
+  await using directory = await temporaryDirectory();
+  await sealed(directory.path, 1);
+  {
+    await using room = await SealingRoom.open(directory.path);
+    for (let i = 0; i < 3; i++) await room.record(1);
+  }
+  await using room = await AnewRoom.open(directory.path, { standing: () => ({ decided: 0, isRevoked: () => false }) });
+  room.sealer.start();
+  await room.sealer.signAnew();
+  const groups = await Array.fromAsync(groupTable.under(room.store, [NODE]));
+  const keys = groups.map(([, { statement }]) => groupStatement.parse(statement).keyId);
+  assert.equal(keys, [signer.keyId, other.keyId, other.keyId, other.keyId]);
+  assert.equal(room.steps, ['resume']);
 });
 
 test.run();

@@ -50,7 +50,7 @@ test('a store whose log entries lack the running hash before them is of format 1
   assert.is(code, 'format');
   assert.is(
     message,
-    'the store is of format 1, and this release reads format 2: start with an empty home, or use the release that wrote it',
+    `the store is of format 1, and this release reads format ${STORE_FORMAT}: start with an empty home, or use the release that wrote it`,
   );
 });
 

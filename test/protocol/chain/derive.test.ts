@@ -149,19 +149,12 @@ test('a certificate counts whatever time it says that it is valid from', async (
   await refused(null, chain, {});
 });
 
-test('a key signs groups from the record on that its certificate names, and any envelope', async () => {
-  const chain = await chainWithPast();
-  const { signer: old, state } = chain;
-  const second = state.next + 3;
-  const young = await chain.rotateKey({ seqFrom: second });
-  const byOld = { envelopeSigner: old, envelope: { keyId: old.keyId } };
-  const youngFrom = (from: number): BatchChanges => {
-    const signerOf = ({ first }: { readonly first: number }) => (first < from ? old : young);
-    return { groupSigner: signerOf, group: (group) => ({ keyId: signerOf(group).keyId }) };
-  };
-  await refused(null, chain, { ...byOld, ...youngFrom(second) });
-  await refused('key-not-certified', chain, { ...byOld, ...youngFrom(state.next) });
-  await refused(null, chain, youngFrom(second));
+test('a key signs groups from the record on that its certificate names', async () => {
+  for (const [later, code] of [[0, null], [1, 'key-not-certified']] as const) {
+    const chain = await chainWithPast();
+    await chain.rotateKey({ seqFrom: chain.state.next + later });
+    await refused(code, chain, {});
+  }
 });
 
 test('ids and heads that the history has of this batch already do not stand against it', async () => {

@@ -5,6 +5,7 @@ import type { AttestationRecord, RecordTexts } from '../../../protocol/chain/rec
 import type { RefusalCode } from '../../../protocol/chain/refusal.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
+import type { Group } from '../../../protocol/statement/group.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import {
   type BatchChanges,
@@ -67,7 +68,7 @@ const signed: readonly (readonly [name: string, code: RefusalCode, changes: (at:
   ['an envelope that another key has signed', 'signature-invalid', () => ({ envelopeSigner: testSigner('another') })],
   [
     'a group by a key that nobody certified',
-    'key-not-certified',
+    'group-key-mismatch',
     () => {
       const groupSigner = testSigner('uncertified');
       return { groupSigner, group: () => ({ keyId: groupSigner.keyId }) };
@@ -151,8 +152,19 @@ const signed: readonly (readonly [name: string, code: RefusalCode, changes: (at:
   ['another root of the batch', 'root-mismatch', () => ({ envelope: { root: OTHER } })],
 ];
 
-/** Of these the chain needs a past: a batch before, or a record before of the same source. */
+/** Of these the chain needs a past: a key before, a batch before, or a record before of the same source. */
 const withPast: readonly Mutation[] = [
+  {
+    name: 'a group by another key that its node certified',
+    code: 'group-key-mismatch',
+    make: async (chain, drafts, pick) => {
+      const { signer: before } = chain;
+      const now = await chain.rotateKey();
+      const { seq } = placeOf(chain, drafts, pick);
+      const signerOf = ({ first, size }: Group) => (holds(first, size, seq) ? before : now);
+      return chain.seal(drafts, { groupSigner: signerOf, group: (group) => ({ keyId: signerOf(group).keyId }) });
+    },
+  },
   {
     name: 'an id that an earlier batch has given',
     code: 'id-repeated',

@@ -40,17 +40,6 @@ test('what was decided before a key was compromised stands; what was not falls',
   }
 });
 
-test('an envelope by a compromised key falls with its group standing', async () => {
-  const log = await FederationLog.create();
-  const groupKey = newestKey(log.member('eu'));
-  const envelopeKey = await log.rotateKey('eu');
-  const sealed = await log.seal('eu', [{}], { groupKey, envelopeKey });
-  const since = log.tick();
-  log.decide(sealed);
-  await log.revoke('eu', { reason: 'compromised', compromisedSince: since });
-  assert.is(wordOf(log, await bundleOf(log, sealed, 0, { witnesses: WITNESSES })), 'not-sealed');
-});
-
 test('what is not decided falls with its compromised key, and not with its rotated one', async () => {
   for (const [reason, word] of [['compromised', 'not-signed'], ['rotated', 'no-decision-yet']] as const) {
     const log = await FederationLog.create();

@@ -156,13 +156,20 @@ test('a certificate covers a group from its first record on, and `validFrom` inf
   }
 });
 
-test('an envelope that was signed anew by a later key is sealed: the certificate need not reach back', async () => {
-  const made = await FederationLog.create();
-  const groupKey = newestKey(made.member('eu'));
-  const envelopeKey = await made.rotateKey('eu', 500);
-  const anew = await made.seal('eu', [{}, {}], { groupKey, envelopeKey });
-  made.decide(anew);
-  assert.is(wordOf(made, await bundleOf(made, anew)), 'verified');
+test('a receipt by another key than its batch is not sealed, whatever was revoked', async () => {
+  for (const isRevoked of [false, true]) {
+    const made = await FederationLog.create();
+    const [first, second] = [newestKey(made.member('eu')), await made.rotateKey('eu')];
+    for (const [groupKey, envelopeKey] of [[first, second], [second, first]] as const) {
+      const mixed = await made.seal('eu', [{}], { groupKey, envelopeKey });
+      made.decide(mixed);
+      if (isRevoked) await made.revoke('us');
+      const verdict = verdictOf(made, await bundleOf(made, mixed));
+      assert.equal([verdict.word, verdict.facts.signed, verdict.facts.onLedger], ['not-sealed', 'holds', false]);
+      assert.equal(verdict.problems.map(({ fact, code }) => [fact, code]), [['sealed', 'key-mismatch']]);
+      assert.not(verdict.checks.bundleBinding);
+    }
+  }
 });
 
 test('a receipt whose signature is another’s is not signed', () => {
