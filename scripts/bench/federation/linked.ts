@@ -73,7 +73,7 @@ export const linked: Part = {
         row('after a start', cold, '50 ms'),
         row('after a start, signatures checked on arrival', arrived, '25 ms'),
         row('again', after, '5 ms'),
-        row(`${count(signatures)} signature checks alone`, [{ main: 0, all: signatures * check }], ''),
+        [`${count(signatures)} signature checks alone`, '', milliseconds(signatures * check), count(signatures), ''],
       ],
       notes: [
         `Medians over ${measured.length} records, each with links of its own in other groups and batches, after one more that`,
@@ -101,7 +101,7 @@ async function costOf(context: NodeContext, subject: string): Promise<Cost> {
 
 async function longestTurnOf(open: () => Promise<NodeContext>, subject: string): Promise<number> {
   await using context = await open();
-  return longestTurn(() => verify(context, subject));
+  return await longestTurn(() => verify(context, subject));
 }
 
 async function verify({ verifier }: NodeContext, subject: string): Promise<void> {
