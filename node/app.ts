@@ -81,7 +81,10 @@ function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => 
   const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
   const paidGate = till === null ? {} : { paidGate: startingPaidGate(paid) };
   const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, ...paidGate });
-  return listen(app.callback(), config.http, options.baseUrl, tellOfFirst(context.log));
+  return listen(app.callback(), config.http, options.baseUrl, {
+    onStranger: tellOfFirst(context.log),
+    onRefused: (id) => context.refusals.note({ class: 'connection', holder: { kind: 'address', id }, reason: 'connections' }),
+  });
 }
 
 function listenForOperatorOf(context: NodeContext): Promise<Listener> {
@@ -90,11 +93,12 @@ function listenForOperatorOf(context: NodeContext): Promise<Listener> {
   return listenForOperator(operator, context.config.home);
 }
 
-function appOptions({ log, metrics, baseUrl }: NodeContext) {
+function appOptions({ log, metrics, refusals, baseUrl }: NodeContext) {
   return {
     log,
     baseUrl,
     observe: metrics.observeAnswer.bind(metrics),
+    onRefused: refusals.note.bind(refusals),
   };
 }
 

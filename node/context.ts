@@ -47,6 +47,7 @@ import { logState, topicState } from './log/log-view.ts';
 import { haltSigning, onSealed } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
+import { Refusals } from './limits/refusals.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { PublicNode } from './monitor/public-node.ts';
@@ -114,6 +115,7 @@ export interface NodeContext
   /** Whether there is room for more records. */
   readonly room: StorageGuard;
   readonly metrics: Metrics;
+  readonly refusals: Refusals;
   readonly inference: Inference;
 }
 
@@ -136,6 +138,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const chains = await Chains.open(store, keys.rosters.nodes);
   const vault = new PayloadVault(own.payloadKey);
   const metrics = new Metrics(self);
+  const refusals = opening.use(new Refusals({ count: metrics.countRefused.bind(metrics), log }));
   const confirmations = new Confirmations();
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
@@ -184,6 +187,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     members: firstMembers(keys.rosters, self),
     receive: (_topic, data, from) => federation.receive(data, from),
     onFault: (node, fault) => federation.faults.note(nodeId(node), fault),
+    onRefused: (node, reason) => refusals.note({ class: 'member', holder: { kind: 'member', id: node }, reason }),
     log: log.child({ room: 'transport' }),
     limits: FEDERATION_LIMITS,
   });
@@ -381,9 +385,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     isUnread: overrides.startsUnread === true,
   });
 
-  const verification = opening.use(
-    openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }),
-  );
+  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }));
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, ledger, random }));
   metrics.watch({
@@ -435,6 +437,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     confirmations,
     room,
     metrics,
+    refusals,
     inference,
     ...lists,
     ...money,

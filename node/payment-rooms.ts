@@ -5,7 +5,6 @@ import type { NodeConfig } from './config/config.ts';
 import type { Intake } from './intake/intake.ts';
 import type { ChainReader } from './payments/facilitator/contract.ts';
 import type { PaymentBackend } from './payments/facilitator/payment-backend.ts';
-import { CallsUnderWay } from './payments/calls-under-way.ts';
 import { Cashier } from './payments/cashier.ts';
 import { HeldVault } from './payments/held-vault.ts';
 import { OpenAuthorizations } from './payments/open-authorizations.ts';
@@ -17,6 +16,7 @@ import { Payments } from './payments/payments.ts';
 import type { Publication } from './payments/payment-tables.ts';
 import type { PaymentProcessor } from './payments/processor.ts';
 import { Publisher } from './payments/publisher.ts';
+import { WalletCalls } from './payments/wallet-calls.ts';
 import { SettlementLedger } from './payments/settlement-ledger.ts';
 import { Settler } from './payments/settler.ts';
 import { readGroup, readRecord } from './records/record-reader.ts';
@@ -97,15 +97,14 @@ async function openTill(
   const book = new PaymentBook({ store, vault: new HeldVault(payloadKey), ledger, now });
   const settler = new Settler({ processor, log });
   const paymentLimits = new PaymentLimits();
-  const underWay = new CallsUnderWay();
+  const calls = new WalletCalls();
   const open = new OpenAuthorizations();
   const payments = new Payments({
     book,
     cashier: new Cashier({ book, settler }),
     settler,
     publisher: new Publisher({ book, intake, publicationOf: (id) => publicationOf(store, id) }),
-    admission: await PaymentAdmission.open({ book, settler, ledger, limits: paymentLimits, underWay, open, now }),
-    underWay,
+    admission: await PaymentAdmission.open({ book, settler, ledger, limits: paymentLimits, calls, open, now }),
     intake,
     now,
   });

@@ -1,3 +1,4 @@
+import { ALL_MEMBERS_ALLOWANCE, MEMBER_ALLOWANCE } from '../limits/allowances.ts';
 import type { TransportLimits } from './transport/limits.ts';
 
 /**
@@ -11,11 +12,11 @@ export const FEDERATION_LIMITS: Partial<TransportLimits> = {
   // a dial: pages are resumed.
   pingInterval: 5_000,
   pingTimeout: 10_000,
-  answerBytes: 32 << 20,
-  requestsInFlightPerPeer: 64,
-  requestsInFlight: 256,
-  requestRatePerPeer: 2_000,
-  requestBurstPerPeer: 4_000,
-  requestRate: 8_000,
-  requestBurst: 16_000,
+  answerBytes: MEMBER_ALLOWANCE.answerBytes,
+  requestsInFlightPerPeer: MEMBER_ALLOWANCE.requestsUnderWay,
+  requestsInFlight: ALL_MEMBERS_ALLOWANCE.requestsUnderWay,
+  requestRatePerPeer: MEMBER_ALLOWANCE.requestsPerSecond,
+  requestBurstPerPeer: MEMBER_ALLOWANCE.requestsAtOnce,
+  requestRate: ALL_MEMBERS_ALLOWANCE.requestsPerSecond,
+  requestBurst: ALL_MEMBERS_ALLOWANCE.requestsAtOnce,
 };

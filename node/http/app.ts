@@ -2,6 +2,10 @@ import { randomUUID } from 'node:crypto';
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import type { Logger } from 'pino';
+import { Readable } from 'node:stream';
+import type { Refusal } from '../limits/refusals.ts';
+import { weightOf } from '../limits/route-weights.ts';
+import { askedWork, askerOf, noteClass } from './asked-work.ts';
 import { discard } from './body-bytes.ts';
 import { allowPages, isOpenToPages, mountPreflight } from './cross-origin.ts';
 import { Compressor } from './compression.ts';
@@ -23,6 +27,10 @@ export interface AppOptions {
   readonly log: Logger;
   /** Told of every answer: route pattern, status, seconds. */
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
+  /** Default: the bounds of the table. */
+  readonly bounds?: WorkBounds;
+  /** Told of every answer 429 and 503. */
+  readonly onRefused?: (refusal: Refusal) => void;
 }
 
 interface Mounting extends AppOptions {
@@ -34,13 +42,16 @@ interface Mounting extends AppOptions {
 const PREFIXES = ['', '/verify'];
 /** That a node has no till is how it was set up; it may get one when it is started anew. In seconds. */
 const NO_TILL = { headers: { 'Retry-After': '3600' }, expected: true };
+/** Statuses of work that is refused now and may be asked for again. */
+const REFUSED: ReadonlySet<number> = new Set([429, 503]);
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
-  const mounting = { ...options, compressor: new Compressor(), bounds: new WorkBounds() };
+  const { bounds = new WorkBounds() } = options;
+  const mounting = { ...options, compressor: new Compressor(), bounds };
   for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, mounting);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
@@ -54,33 +65,58 @@ export function createApp(options: AppOptions): Koa {
 }
 
 function mount(router: Router, prefix: string, route: Route | OperatorRoute, options: Mounting): void {
-  const { compressor } = options;
+  const { compressor, bounds } = options;
   // A payment names the one address of what it pays for.
   if (route.access === 'paid' && prefix !== '') return;
   const open = isOpenToPages(route);
+  const { class: of } = weightOf(route);
+  // Compressing waits for a thread, and the health of the node is told whatever the threads do.
+  const isPlain = !isPublic(route) || of === 'health';
   const answer = async (context: RouterContext): Promise<void> => {
+    noteClass(context.req, of);
     if (open) allowPages(context, route);
     const { params } = context;
-    const call = { context, params, query: new URLSearchParams(context.search), counted: nothing };
+    const enter = () => bounds.enter(of, askerOf(context.req));
+    const call = { context, params, query: new URLSearchParams(context.search), counted: nothing, enter };
     const answered = await answerOf(options, route, call);
-    if (isPublic(route)) await sendPublic(context, answered, compressor);
-    else sendPlain(context, answered);
+    if (isPlain) sendPlain(context, answered);
+    else await sendPublic(context, answered, compressor);
   };
   if (route.method === 'GET') router.get(prefix + route.path, answer);
   else router.post(prefix + route.path, answer);
   if (open) mountPreflight(router, prefix + route.path, route);
 }
 
-async function answerOf({ gate, paidGate, bounds }: Mounting, route: Route | OperatorRoute, call: Call): Promise<Answer> {
+/** Whoever answers for a call is known before a place is taken, and a place is taken before any of a body is read. */
+async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRoute, call: Call): Promise<Answer> {
   const { context } = call;
-  if (route.access === 'free') return gate.free(context, route, () => bounds.do(route, () => route.answer(call)));
+  if (route.access === 'free') {
+    return gate.free(context, route, async () => inPlace(await call.enter(), () => route.answer(call)));
+  }
   if (route.access === 'key') {
-    return gate.keyed(context, route, (caller, counted) => {
-      return bounds.do(route, () => route.answer({ ...call, counted }, caller));
+    return gate.keyed(context, route, async (caller, counted) => {
+      const place = await call.enter();
+      const recorded = (): void => {
+        counted();
+        place[Symbol.dispose]();
+      };
+      return inPlace(place, () => route.answer({ ...call, counted: recorded }, caller));
     });
   }
   if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
   return paidGate.answer(call, route);
+}
+
+/** Holds a place until the answer is there, and where that is a stream, until it has been sent or given up. */
+async function inPlace(place: Disposable, work: () => Promise<Answer>): Promise<Answer> {
+  using holding = new DisposableStack();
+  holding.use(place);
+  const answer = await work();
+  if (answer.body instanceof Readable && !answer.body.closed) {
+    const held = holding.move();
+    answer.body.once('close', () => held.dispose());
+  }
+  return answer;
 }
 
 async function answerErrors(options: AppOptions, context: Context, next: Next): Promise<void> {
@@ -96,15 +132,26 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
   } catch (thrown) {
     const problem = toProblem(problemOf(thrown));
     discard(context.req);
+    const refusal = refusalOf(problem, context);
+    if (refusal !== null) options.onRefused?.(refusal);
     if (problem.isFault) {
       log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
     }
     context.status = problem.status;
     for (const [name, value] of Object.entries(problem.headers)) context.set(name, value);
-    context.body = JSON.stringify(problemBody(problem, { baseUrl: baseUrl(), instance: context.path, requestId }));
+    const refused = refusal === null ? {} : { refused: { class: refusal.class, holder: refusal.holder.kind } };
+    const occurrence = { baseUrl: baseUrl(), instance: context.path, requestId, ...refused };
+    context.body = JSON.stringify(problemBody(problem, occurrence));
     context.type = PROBLEM_CONTENT_TYPE;
   }
   observe(context.method, routeOf(context), context.status, (performance.now() - started) / 1000);
+}
+
+/** Null where the answer is no refusal of work: only 429 and 503 tell to come again. */
+function refusalOf({ status, code, holder, reason }: Problem, { req }: Context): Refusal | null {
+  if (!REFUSED.has(status)) return null;
+  const asked = askedWork(req);
+  return { class: asked.class ?? 'none', holder: holder ?? asked.holder, reason: reason ?? code };
 }
 
 /** The caller's own id where it sent a plain one, else a fresh one. */

@@ -1,6 +1,3 @@
-/** Bytes of bodies that may be arriving at one process at once. Kept apart from what is parsed or waits to be signed. */
-const MAX_ARRIVING_BODY_BYTES = 64 << 20;
-
 interface ArrivingBody {
   bytes: number;
   readonly shed: () => void;
@@ -22,7 +19,7 @@ export class BodyBudget {
   readonly #arriving = new Set<ArrivingBody>();
   #bytes = 0;
 
-  constructor(limit: number = MAX_ARRIVING_BODY_BYTES) {
+  constructor(limit: number) {
     this.#limit = limit;
   }
 

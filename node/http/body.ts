@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import { BODY_BYTES } from '../limits/route-weights.ts';
+import { BodiesUnderWork } from './bodies-under-work.ts';
 import { BodyBudget } from './body-budget.ts';
 import { discard, readBytes, tooLarge } from './body-bytes.ts';
 import { Problem } from './problem.ts';
@@ -42,7 +44,9 @@ export const MAX_BODY_BYTES = 1 << 20;
 export const MAX_BODY_VALUES = 65_536;
 export const BODY_DEADLINE_MS = 30_000;
 /** What is bounded is the memory of the process, whichever server of it a body arrives at. */
-const ARRIVING = new BodyBudget();
+const ARRIVING = new BodyBudget(BODY_BYTES.arriving);
+/** Of the process too: bodies that records are made of, from when they have arrived until the records are made. */
+export const RECORDS_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.records);
 
 const BYTE_ORDER_MARK = 0xfeff;
 

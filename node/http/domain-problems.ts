@@ -28,7 +28,7 @@ export function problemOf(thrown: unknown): unknown {
   if (thrown instanceof IntakeError) return intakeProblem(thrown);
   if (thrown instanceof AccountError) return accountProblem(thrown);
   if (thrown instanceof SignUpError) return signUpProblem(thrown);
-  if (thrown instanceof LimitError) return new Problem(thrown.code, thrown.message, { headers: thrown.headers });
+  if (thrown instanceof LimitError) return limitProblem(thrown);
   if (thrown instanceof PaymentError) return paymentProblem(thrown);
   if (thrown instanceof InferenceError) return inferenceProblem(thrown);
   if (thrown instanceof StoreError) return storeProblem(thrown);
@@ -71,6 +71,10 @@ function intakeProblem(error: IntakeError): Problem {
       }),
   };
   return problems[error.code]();
+}
+
+function limitProblem({ code, message, headers, holder }: LimitError): Problem {
+  return new Problem(code, message, { headers, ...(holder === undefined ? {} : { holder }) });
 }
 
 function listProblem({ lists, message }: ListsUnavailableError): Problem {

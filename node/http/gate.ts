@@ -5,10 +5,12 @@ import type { Caller } from '../accounts/caller.ts';
 import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
-import type { Addresses } from '../limits/client-address.ts';
+import { type Addresses, addressKey } from '../limits/client-address.ts';
 import type { FreeLimits } from '../limits/free-limits.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import { requestsOf, weightOf } from '../limits/route-weights.ts';
+import { type Holder, OPERATOR } from '../limits/holder.ts';
+import { noteAsker } from './asked-work.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
@@ -54,6 +56,7 @@ export class ApiGate implements Gate {
       const address = this.#addressOf(context);
       const requests = requestsOf(weightOf(route));
       const account = await this.#accountOf(context, address);
+      noteAsker(context.req, account === null ? strangerAt(address) : holderOf(account));
       if (account === null) addresses.admit(address, requests);
       else freeLimits.admit(account, requests);
     }
@@ -67,6 +70,7 @@ export class ApiGate implements Gate {
     const found = await authenticate(accounts, context);
     const { caller } = found;
     const isElsewhere = !isTakenFrom(found, address);
+    noteAsker(context.req, isElsewhere ? strangerAt(address) : holderOf(caller.account));
     if (isElsewhere) addresses.admit(address);
     const action = `${route.method} ${route.path}`;
     let status = 500;
@@ -109,9 +113,21 @@ export class ApiGate implements Gate {
 
 /** The gate of the operator's socket, whose file mode says who may speak. */
 export const operatorGate: Gate = {
-  free: (_context, _route, answer) => answer(),
+  free(context, _route, answer) {
+    noteAsker(context.req, OPERATOR);
+    return answer();
+  },
   keyed: () => Promise.reject(new Problem('route-not-found', 'The operator has no API key.')),
 };
+
+/** Whoever is at an address and shows no key that is taken from there. */
+export function strangerAt(address: string): Holder {
+  return { kind: 'address', id: addressKey(address) };
+}
+
+function holderOf({ id }: Caller['account']): Holder {
+  return { kind: 'account', id };
+}
 
 function requireScope({ scope }: KeyRoute, { key }: Caller): void {
   if (scope === null || key.scopes.includes(scope)) return;

@@ -11,15 +11,19 @@ import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Addresses } from '../limits/client-address.ts';
+import type { AdmittedPayment } from '../payments/payment-admission.ts';
 import type { PaymentLimits } from '../payments/payment-limits.ts';
 import type { Offer, PaidRequest } from '../payments/paid-request.ts';
 import type { Payments } from '../payments/payments.ts';
 import { walletAccount } from '../payments/wallet-account.ts';
+import { PaymentError } from '../payments/payment-error.ts';
+import { askerOf, noteAsker } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
-import { MAX_BODY_BYTES, parseJsonBody, readJsonText } from './body.ts';
+import { strangerAt } from './gate.ts';
+import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from './body.ts';
 import { problemOf } from './domain-problems.ts';
 import { demandAnswer, paidAnswer } from './payment-answers.ts';
-import { Problem, toProblem } from './problem.ts';
+import { Problem, type ProblemCode, toProblem } from './problem.ts';
 import type { Answer, Call, PaidRoute } from './route.ts';
 import { readSplitBody, type SplitBody } from './split-body.ts';
 
@@ -60,6 +64,8 @@ const MAX_KEY_CHARACTERS = 256;
 /** When payments that are out of order may be in order again. In seconds. */
 const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
+/** What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing meanwhile. */
+const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
 
 /**
  * What stands before a paid route, cheap refusals first: path (404, 400) → not for sale (503) → no payment (402) → payment
@@ -81,6 +87,7 @@ export class PaidGate {
     const visit = await this.#visit(call, route);
     let status = 500;
     try {
+      using _place = await call.enter();
       const answer = await this.#sell(visit);
       status = answer.status ?? 200;
       return answer;
@@ -98,6 +105,7 @@ export class PaidGate {
   async #visit(call: Call, route: PaidRoute): Promise<Visit> {
     const { context } = call;
     const address = callerAddress(context, this.#options.trustedProxies);
+    noteAsker(context.req, strangerAt(address));
     return {
       call,
       route,
@@ -118,8 +126,9 @@ export class PaidGate {
     // What was sold before is owed, whatever can be sold now.
     if (closed !== null && !(await payments.isTakenOn(offer))) throw closed;
     if (offer.payment.resource !== url) throw mismatch(url);
-    using _admitted = await payments.admit(offer);
+    using admitted = await this.#admit(visit, offer);
     using body = await this.#bodyOf(visit);
+    admitted.prepare(body.bytes);
     const payer = offer.payment.authorization.from;
     const tenant = caller !== null && caller.key.scopes.includes('attest:write') ? caller : null;
     const account = tenant?.account.id ?? walletAccount(payer);
@@ -135,13 +144,28 @@ export class PaidGate {
     return paidAnswer(outcome);
   }
 
+  /** From here on it is the wallet that answers for the call: it has signed. */
+  async #admit({ call: { context } }: Visit, offer: Offer): Promise<AdmittedPayment> {
+    const { from } = offer.payment.authorization;
+    try {
+      const admitted = await this.#options.payments.admit(offer);
+      noteAsker(context.req, { kind: 'wallet', id: from });
+      return admitted;
+    } catch (error) {
+      if (error instanceof PaymentError && error.code === 'wallet-busy') noteAsker(context.req, { kind: 'wallet', id: from });
+      throw error;
+    }
+  }
+
   /** Read and not yet parsed: held until the call is answered. */
   async #bodyOf({ call: { context }, route: { method, body } }: Visit): Promise<SplitBody> {
     if (method !== 'POST') return wholeBody('', () => ({}));
-    if (body?.items !== undefined) return readSplitBody(context.req, body, body.items);
+    const { req } = context;
+    if (body?.items !== undefined) return readSplitBody(req, body, { ...body.items, holder: askerOf(req) });
     const limits = body ?? { maxBytes: MAX_BODY_BYTES };
-    const text = await readJsonText(context.req, limits);
-    return wholeBody(text, () => parseJsonBody(text, limits));
+    const text = await readJsonText(req, limits);
+    const room = RECORDS_UNDER_WORK.enter(text.length, askerOf(req));
+    return wholeBody(text, () => parseJsonBody(text, limits), room);
   }
 
   /**
@@ -198,8 +222,7 @@ export class PaidGate {
   /** Whoever shows payments that do not hold, one after another, is held up in the end. */
   #noteRefusal({ shown, address, caller }: Visit, { status, code }: Problem): void {
     if (shown === '' || caller !== null) return;
-    const isRefused = status === DEMAND_STATUS || code === 'payment-invalid' || code === 'payment-bound-elsewhere';
-    if (isRefused) this.#options.paymentLimits.noteRefusal(address);
+    if (status === DEMAND_STATUS || UNSOUND.has(code)) this.#options.paymentLimits.noteRefusal(address);
   }
 
   #noteUse({ call: { context }, route, address, caller }: Visit, status: number): void {
@@ -218,11 +241,12 @@ export class PaidGate {
 }
 
 /** A body of the usual size, parsed where it is asked for. */
-function wholeBody(text: string, parse: () => JsonObject): SplitBody {
+function wholeBody(text: string, parse: () => JsonObject, room: Disposable = new DisposableStack()): SplitBody {
   return {
+    bytes: Buffer.byteLength(text),
     digest: hash('sha256', text, 'hex'),
     parse: async () => parse(),
-    [Symbol.dispose]: () => undefined,
+    [Symbol.dispose]: () => room[Symbol.dispose](),
   };
 }
 

@@ -88,7 +88,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'payload-too-large': 'The body, `data`, or the members beside the documented ones have more bytes than the limit.',
   'unsupported-media-type': 'Send `Content-Type: application/json` in UTF-8, without a content encoding.',
   'rate-limited':
-    'More requests than the tier allows in any 60 seconds. `Retry-After` says when the next one is taken.',
+    'More than the tier of the account, or than an address or a wallet (`holder`), may ask in any 60 seconds or have under way. `Retry-After` says when the next one is taken.',
   'daily-cap-exceeded':
     'The account has recorded as much as its tier allows in one UTC day. `Retry-After` leads to midnight UTC.',
   'endpoint-limit-exceeded':
@@ -98,7 +98,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'headers-too-large': 'The header of the request is larger than the node reads.',
   internal: 'A fault of the node. Nothing half-done is left behind; give `requestId` to the operator.',
   'dependency-unavailable':
-    'Something that the node needs for this does not answer right now. Nothing was recorded; try again.',
+    'Something that the node needs for this does not answer right now, or too many calls of this `class` are under way, by all or by you. Nothing was recorded; try again after `Retry-After`.',
   'list-unavailable':
     'A sanctions list that the answer needs is missing, too old, or being loaded; `lists` says which. Nothing is charged, and the payment stays good.',
   'model-unavailable':

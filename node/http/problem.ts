@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../protocol/json/value.ts';
+import type { Holder } from '../limits/holder.ts';
 import { PROBLEM_KINDS, type ProblemCode } from './problem-codes.ts';
 
 export type { ProblemCode } from './problem-codes.ts';
+
+/** A bound on calls at the same time: their places, their bytes in memory, or one holder's share of either. */
+export const BOUND_REASONS = ['memory', 'places', 'share'] as const;
+
+export type BoundReason = (typeof BOUND_REASONS)[number];
 
 /** One field that was refused. `field` is a dotted path, `pointer` the same as a JSON Pointer fragment (RFC 6901 §6). */
 export interface FieldError {
@@ -21,6 +27,16 @@ export interface ProblemOptions {
   readonly cause?: unknown;
   /** The node answers as it was set up to: no fault, whatever the status, and none fills the log by asking. */
   readonly expected?: boolean;
+  /** What was used up, where the code does not say so. */
+  readonly reason?: BoundReason;
+  /** Whose allowance is used up. Default: that of whoever asks. */
+  readonly holder?: Holder;
+}
+
+/** Who was refused what, in words that name nobody. */
+export interface RefusedWork {
+  readonly class: string;
+  readonly holder: string;
 }
 
 /** The request that a problem answers. */
@@ -30,6 +46,8 @@ export interface ProblemOccurrence {
   /** Path of the request, without its query. */
   readonly instance: string;
   readonly requestId: string;
+  /** Of a 429 or 503. */
+  readonly refused?: RefusedWork;
 }
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
@@ -45,6 +63,8 @@ export class Problem extends Error {
   readonly errors: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
   readonly extra: JsonObject;
+  readonly reason: BoundReason | undefined;
+  readonly holder: Holder | undefined;
   readonly #expected: boolean;
 
   constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
@@ -55,6 +75,8 @@ export class Problem extends Error {
     this.errors = options.errors ?? [];
     this.headers = options.headers ?? {};
     this.extra = options.extra ?? {};
+    this.reason = options.reason;
+    this.holder = options.holder;
     this.#expected = options.expected ?? false;
   }
 
@@ -70,10 +92,11 @@ export function toProblem(thrown: unknown): Problem {
 }
 
 /** The body of an error answer: RFC 9457 members, and `success`, `code`, `error`, `requestId`, `errors` beside them. */
-export function problemBody(thrown: unknown, { baseUrl, instance, requestId }: ProblemOccurrence): JsonObject {
+export function problemBody(thrown: unknown, { baseUrl, instance, requestId, refused }: ProblemOccurrence): JsonObject {
   const { code, status, detail, errors, extra } = toProblem(thrown);
   return {
     ...extra,
+    ...refused,
     type: `${baseUrl}/problems/${code}`,
     title: PROBLEM_KINDS[code].title,
     status,

@@ -92,8 +92,10 @@ export interface Call {
   /** Path parameters, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** To be called once the records of the call are made: what it held of the daily cap for them is let go of. */
+  /** To be called once the records of the call are made: its place, and what it held of the daily cap, are let go of. */
   readonly counted: () => void;
+  /** Takes a place of the route's class for whoever asks, before a body is read. Rejects with `Problem` 503. */
+  readonly enter: () => Promise<Disposable>;
 }
 
 /** Status 200 unless it says otherwise. */

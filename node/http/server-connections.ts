@@ -10,16 +10,16 @@ export interface ConnectionBounds {
   readonly ofAddress: number;
   /** The operator's proxies, whose connections carry many callers: only the bound on all is theirs. */
   readonly proxies: Addresses;
+  /** Told of an address whose connection is closed because it has as many as it may. */
+  readonly onRefused?: (address: string) => void;
   /** Told of whoever connects and is no proxy and not on this machine, where such a one is closed at once. */
   readonly onStranger?: (address: string) => void;
 }
 
-export const MAX_CONNECTIONS = 8_192;
-export const MAX_CONNECTIONS_OF_ADDRESS = 2_048;
 const THIS_MACHINE = new AddressList(['127.0.0.0/8', '::1']);
 
 /** Keeps a server's connections within bounds, so that callers who open very many leave some for others. */
-export function boundConnections(server: Server, { all, ofAddress, proxies, onStranger }: ConnectionBounds): void {
+export function boundConnections(server: Server, { all, ofAddress, proxies, onRefused, onStranger }: ConnectionBounds): void {
   server.maxConnections = all;
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
@@ -38,6 +38,8 @@ export function boundConnections(server: Server, { all, ofAddress, proxies, onSt
       if (left === 0) open.delete(key);
       else open.set(key, left);
     });
-    if (count > ofAddress) socket.destroy();
+    if (count <= ofAddress) return;
+    onRefused?.(key);
+    socket.destroy();
   });
 }

@@ -4,8 +4,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import type { HttpConfig } from '../config/config.ts';
 import { isLoopback } from '../config/read-variable.ts';
+import { ADDRESS_ALLOWANCE, CONNECTIONS } from '../limits/allowances.ts';
 import { answerRequests } from './malformed-requests.ts';
-import { boundConnections, MAX_CONNECTIONS, MAX_CONNECTIONS_OF_ADDRESS } from './server-connections.ts';
+import { boundConnections, type ConnectionBounds } from './server-connections.ts';
 
 /** Bounds on a caller's connection, in milliseconds. */
 const HEADERS_MS = 10_000;
@@ -36,6 +37,9 @@ export interface Listener extends AsyncDisposable {
   readonly port: number;
 }
 
+/** Who is told of connections that are closed at once. */
+export type ConnectionWatch = Pick<ConnectionBounds, 'onRefused' | 'onStranger'>;
+
 /**
  * Listens for HTTP, or for HTTPS with TLS 1.3 alone where there is a certificate. `baseUrl` is the server's public
  * address, without a slash at its end. Beyond this machine, HTTP in the clear is spoken with the operator's proxies alone:
@@ -45,15 +49,16 @@ export async function listen(
   handler: RequestListener,
   { host, port, tls, trustedProxies }: HttpConfig,
   baseUrl: () => string,
-  onStranger: (address: string) => void = () => {},
+  { onStranger = () => {}, onRefused }: ConnectionWatch = {},
 ): Promise<Listener> {
   const server =
     tls === null ? createHttpServer(OPTIONS) : createHttpsServer({ ...OPTIONS, ...(await tlsOptions(tls)) });
   server.timeout = SILENCE_MS;
   answerRequests(server, handler, baseUrl);
   boundConnections(server, {
-    all: MAX_CONNECTIONS,
-    ofAddress: MAX_CONNECTIONS_OF_ADDRESS,
+    all: CONNECTIONS,
+    ofAddress: ADDRESS_ALLOWANCE.connections,
+    ...(onRefused === undefined ? {} : { onRefused }),
     proxies: trustedProxies,
     ...(tls === null && !isLoopback(host) ? { onStranger } : {}),
   });

@@ -3,21 +3,30 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_MAX_DEPTH, parseJson } from '../../protocol/json/parse.ts';
 import { isJsonObject, JsonError, type JsonObject, type JsonValue } from '../../protocol/json/value.ts';
+import { BODY_BYTES } from '../limits/route-weights.ts';
+import type { Holder } from '../limits/holder.ts';
 import { Slices } from '../turns.ts';
 import { BODY_DEADLINE_MS, type BodyLimits, type ItemLimits, MAX_BODY_VALUES, refuseByHeaders } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { discard, readChunks } from './body-bytes.ts';
 import { ItemSplitter, SplitError, type SplitText } from './item-splitter.ts';
-import { LargeBodies } from './large-bodies.ts';
+import { BodiesUnderWork } from './bodies-under-work.ts';
 import { itemError } from './item-error.ts';
 import { fieldError, Problem } from './problem.ts';
 
 /** A body with one long member. Holds a place among the large bodies until it is disposed. */
 export interface SplitBody extends Disposable {
+  /** How long it is. */
+  readonly bytes: number;
   /** SHA-256 of the bytes as they came, in hex. */
   readonly digest: string;
   /** Throws `Problem` `invalid-json`, `invalid-field` or `payload-too-large`, which name the item at fault. */
   parse(): Promise<JsonObject>;
+}
+
+/** Bounds on the items, and who answers for what they take. */
+export interface HeldItems extends ItemLimits {
+  readonly holder: Holder;
 }
 
 /** Bytes that are no items: what a body of any route may have. */
@@ -25,8 +34,8 @@ const MAX_SKELETON_BYTES = 1 << 20;
 /** Bytes that the splitter walks over before the clock is looked at. */
 const STEP_BYTES = 64 << 10;
 /** Apart from those of other bodies, so that no small body makes room for a large one. */
-const ARRIVING = new BodyBudget();
-const UNDER_WORK = new LargeBodies();
+const ARRIVING = new BodyBudget(BODY_BYTES.arrivingBatches);
+const UNDER_WORK = new BodiesUnderWork(BODY_BYTES.batches);
 /** The items' own nesting: they stand in a member of the body. */
 const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 2;
 
@@ -37,7 +46,7 @@ const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 2;
 export async function readSplitBody(
   request: IncomingMessage,
   { maxBytes, deadlineMs = BODY_DEADLINE_MS, budget = ARRIVING }: BodyLimits,
-  limits: ItemLimits,
+  limits: HeldItems,
 ): Promise<SplitBody> {
   const refusal = refuseByHeaders(request, maxBytes);
   if (refusal !== null) {
@@ -46,10 +55,12 @@ export async function readSplitBody(
   }
   const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
   using entering = new DisposableStack();
-  entering.use(UNDER_WORK.enter(chunks.reduce((sum, { length }) => sum + length, 0)));
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  entering.use(UNDER_WORK.enter(size, limits.holder));
   const { bytes, digest } = await joined(chunks);
   const place = entering.move();
   return {
+    bytes: size,
     digest,
     parse: async () => parsed(await split(bytes, limits), limits),
     [Symbol.dispose]: () => place.dispose(),

@@ -1,41 +1,56 @@
-import { CLASS_BOUNDS, weightOf } from '../limits/route-weights.ts';
-import { BusyError, Semaphore } from '../semaphore.ts';
+import { HeldPlaces, NoPlaceError } from '../limits/held-places.ts';
+import type { Holder } from '../limits/holder.ts';
+import { type BoundedClass, CLASS_BOUNDS, type ClassBounds, type WorkClass } from '../limits/route-weights.ts';
+import type { BusyError } from '../semaphore.ts';
 import { Problem } from './problem.ts';
-import type { OperatorRoute, Route } from './route.ts';
 
 /** When a caller who found too many before it may come again. In seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Bounds the calls of each class that are under way at the same time, whoever makes them: one who comes when all places
- * are taken waits for a moment, and where too many wait is told so at once.
+ * Bounds the calls of each class that are under way at the same time, before any of their bodies is read: one who comes
+ * when all places are taken, or its share of them, is told so at once.
  */
 export class WorkBounds {
-  readonly #classes = {
-    proof: new Semaphore(CLASS_BOUNDS.proof),
-    read: new Semaphore(CLASS_BOUNDS.read),
-  };
+  readonly #classes: Readonly<Record<BoundedClass, HeldPlaces>>;
 
-  /** Does the work of one call of a route. Throws `Problem` 503 where too many wait, and what the work throws. */
-  async do<Result>(route: Route | OperatorRoute, work: () => Promise<Result>): Promise<Result> {
-    const { class: of } = weightOf(route);
-    if (of !== 'proof' && of !== 'read') return work();
-    using _place = await entered(this.#classes[of]);
-    return await work();
+  constructor(bounds: Readonly<Record<BoundedClass, ClassBounds>> = CLASS_BOUNDS) {
+    this.#classes = {
+      bundle: new HeldPlaces(bounds.bundle),
+      paid: new HeldPlaces(bounds.paid),
+      proof: new HeldPlaces(bounds.proof),
+      read: new HeldPlaces(bounds.read),
+      record: new HeldPlaces(bounds.record),
+      'sign-up': new HeldPlaces(bounds['sign-up']),
+      verdict: new HeldPlaces(bounds.verdict),
+    };
+  }
+
+  /** A place for one call, until it is disposed. Rejects with `Problem` 503. What asks after the health needs none. */
+  async enter(of: WorkClass, holder: Holder): Promise<Disposable> {
+    if (of === 'health') return new DisposableStack();
+    try {
+      return await this.#classes[of].enter(holder);
+    } catch (error) {
+      throw error instanceof NoPlaceError ? noPlace(error) : error;
+    }
   }
 }
 
-async function entered(semaphore: Semaphore): Promise<Disposable> {
-  try {
-    return await semaphore.enter();
-  } catch (error) {
-    throw error instanceof BusyError ? busy(error) : error;
-  }
+function noPlace(cause: NoPlaceError): Problem {
+  const detail =
+    cause.reason === 'places'
+      ? 'Too many ask for the same kind of work at the moment.'
+      : 'You have as many calls of this kind under way as one caller may have.';
+  return busyProblem(detail, cause.reason, cause);
 }
 
 /** Too many do the same at the moment: nothing is wrong with the node. */
 export function busy(cause: BusyError): Problem {
+  return busyProblem('Too many ask for the same kind of work at the moment.', 'places', cause);
+}
+
+function busyProblem(detail: string, reason: 'places' | 'share', cause: Error): Problem {
   const headers = { 'Retry-After': String(RETRY_AFTER_SECONDS) };
-  const detail = 'Too many ask for the same kind of work at the moment.';
-  return new Problem('dependency-unavailable', detail, { headers, cause, expected: true });
+  return new Problem('dependency-unavailable', detail, { headers, cause, expected: true, reason });
 }

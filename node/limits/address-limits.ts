@@ -1,10 +1,9 @@
+import { ADDRESS_ALLOWANCE } from './allowances.ts';
 import { addressKey } from './client-address.ts';
 import { rateHeaders, retryAfter } from './limit-headers.ts';
 import { LimitError } from './limit-error.ts';
 import { MINUTE_MS, SlidingWindow, type WindowState } from './sliding-window.ts';
 
-/** Requests of one address to free endpoints, without an API key, in any 60 seconds (DOMAIN §5). */
-const FREE_REQUESTS_PER_MINUTE = 120;
 /** Addresses whose last minute is kept apart: some 20 MB where each makes all the requests it may. */
 const MAX_ADDRESSES = 20_000;
 
@@ -23,7 +22,7 @@ export class AddressLimits {
 
   constructor(options: AddressLimitsOptions = {}) {
     this.#now = options.now ?? (() => performance.now());
-    this.#limit = options.requestsPerMinute ?? FREE_REQUESTS_PER_MINUTE;
+    this.#limit = options.requestsPerMinute ?? ADDRESS_ALLOWANCE.freeRequestsPerMinute;
     this.#windows = new SlidingWindow({
       windowMs: MINUTE_MS,
       maxSubjects: options.maxAddresses ?? MAX_ADDRESSES,
@@ -37,11 +36,11 @@ export class AddressLimits {
 
   /** Counts a request of an address, as `clientAddress` gives it, for as many as it weighs. Throws `LimitError`. */
   admit(address: string, requests = 1): WindowState {
-    const window = this.#windows.take(addressKey(address), this.#limit, this.#now(), requests);
+    const id = addressKey(address);
+    const window = this.#windows.take(id, this.#limit, this.#now(), requests);
     if (window.allowed) return window;
-    throw new LimitError('rate-limited', `Without an API key, ${window.limit} requests a minute are free.`, {
-      ...rateHeaders(window),
-      ...retryAfter(window.retryAfterSeconds),
-    });
+    const headers = { ...rateHeaders(window), ...retryAfter(window.retryAfterSeconds) };
+    const message = `Without an API key, ${window.limit} requests a minute are free.`;
+    throw new LimitError('rate-limited', message, headers, { kind: 'address', id });
   }
 }

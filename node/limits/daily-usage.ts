@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { LimitedAccount } from './rate-limits.ts';
 import { dayAt, recordsOfMonth, type UtcDay, usageTable } from './usage-table.ts';
 import { tallyUsage } from './usage-tally.ts';
-import { TIER_LIMITS } from './tiers.ts';
+import { TIER_LIMITS } from './allowances.ts';
 import { UsageCounts } from './usage-counts.ts';
 import { lastRecordedDay, rebuildUsage } from './usage-rebuild.ts';
 

@@ -1,12 +1,10 @@
+import { ADDRESS_ALLOWANCE, TIER_LIMITS } from './allowances.ts';
 import { rateHeaders, retryAfter } from './limit-headers.ts';
 import { LimitError } from './limit-error.ts';
 import type { LimitedAccount } from './rate-limits.ts';
 import { MOST_REQUESTS } from './route-weights.ts';
 import { MINUTE_MS, SlidingWindow } from './sliding-window.ts';
-import { TIER_LIMITS } from './tiers.ts';
 
-/** What any account may ask of free endpoints in any 60 seconds, as an address may without a key. */
-const LEAST_PER_MINUTE = 120;
 /** Accounts whose last minute is kept apart. */
 const MAX_ACCOUNTS = 100_000;
 
@@ -28,12 +26,11 @@ export class FreeLimits {
   admit({ id, tier }: LimitedAccount, requests: number): void {
     const { requestsPerMinute } = TIER_LIMITS[tier];
     if (requestsPerMinute === null) return;
-    const limit = Math.max(MOST_REQUESTS * requestsPerMinute, LEAST_PER_MINUTE);
+    const limit = Math.max(MOST_REQUESTS * requestsPerMinute, ADDRESS_ALLOWANCE.freeRequestsPerMinute);
     const window = this.#windows.take(id, limit, this.#now(), requests);
     if (window.allowed) return;
-    throw new LimitError('rate-limited', `The account may ask ${window.limit} free requests a minute.`, {
-      ...rateHeaders(window),
-      ...retryAfter(window.retryAfterSeconds),
-    });
+    const headers = { ...rateHeaders(window), ...retryAfter(window.retryAfterSeconds) };
+    const message = `The account may ask ${window.limit} free requests a minute.`;
+    throw new LimitError('rate-limited', message, headers, { kind: 'account', id });
   }
 }

@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/account.ts';
 import { MINUTE_MS, SlidingWindow, type WindowState } from './sliding-window.ts';
-import { ENDPOINT_LIMITS, type EndpointLimit, TIER_LIMITS } from './tiers.ts';
+import { ENDPOINT_LIMITS, type EndpointLimit, TIER_LIMITS } from './allowances.ts';
 
 /** Whose requests are counted. */
 export type LimitedAccount = Pick<Account, 'id' | 'tier'>;

@@ -28,16 +28,15 @@ export class RequestLimits {
    */
   async admit(account: LimitedAccount, endpoint: string, records: number): Promise<Admission> {
     const decision = this.#rates.admit(account, endpoint);
-    if (decision.kind === 'refused') throw rateError(decision);
+    if (decision.kind === 'refused') throw rateError(decision, account);
     const { window } = decision;
     if (records === 0) return admissionOf(window, await this.#daily.standing(account));
     const daily = await this.#daily.reserve(account, records);
     if (daily.kind === 'reserved') return reservedAdmission(window, daily.reservation);
-    throw new LimitError('daily-cap-exceeded', `The account may record ${daily.standing.limit} a day (UTC).`, {
-      ...rateHeaders(window),
-      ...dailyHeaders(daily.standing),
-      ...retryAfter(daily.retryAfterSeconds),
-    });
+    const { standing } = daily;
+    const headers = { ...rateHeaders(window), ...dailyHeaders(standing), ...retryAfter(daily.retryAfterSeconds) };
+    const message = `The account may record ${standing.limit} a day (UTC).`;
+    throw new LimitError('daily-cap-exceeded', message, headers, { kind: 'account', id: account.id });
   }
 }
 
@@ -55,15 +54,17 @@ function reservedAdmission(window: WindowState | null, reservation: DailyReserva
   };
 }
 
-function rateError(refusal: Extract<RateDecision, { kind: 'refused' }>): LimitError {
+function rateError(refusal: Extract<RateDecision, { kind: 'refused' }>, { id }: LimitedAccount): LimitError {
+  const holder = { kind: 'account', id } as const;
   const { window } = refusal;
   const headers = { ...rateHeaders(window), ...retryAfter(window.retryAfterSeconds) };
   return refusal.by === 'tier'
-    ? new LimitError('rate-limited', `The account may make ${window.limit} requests a minute.`, headers)
+    ? new LimitError('rate-limited', `The account may make ${window.limit} requests a minute.`, headers, holder)
     : new LimitError(
         'endpoint-limit-exceeded',
         `This endpoint takes ${window.limit} requests a minute; ${refusal.instead} takes more.`,
         headers,
+        holder,
       );
 }
 

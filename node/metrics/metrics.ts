@@ -28,6 +28,7 @@ export class Metrics {
   readonly #answers: Histogram<'method' | 'route' | 'status'>;
   readonly #groups: Counter;
   readonly #batches: Counter;
+  readonly #refused: Counter<'class' | 'holder' | 'reason'>;
 
   constructor(node: string) {
     const registers = [this.#registry];
@@ -42,6 +43,17 @@ export class Metrics {
     });
     this.#groups = new Counter({ name: 'meridian_groups_total', help: 'Groups signed and stored.', registers });
     this.#batches = new Counter({ name: 'meridian_batches_sealed_total', help: 'Own batches sealed.', registers });
+    this.#refused = new Counter({
+      name: 'meridian_refused_total',
+      help: 'Work that was refused, by its class, the kind of who asked, and why.',
+      labelNames: ['class', 'holder', 'reason'],
+      registers,
+    });
+  }
+
+  /** Counts work that was refused. Each of the three has a few values; nobody is named. */
+  countRefused(of: string, holder: string, reason: string): void {
+    this.#refused.inc({ class: of, holder, reason });
   }
 
   observeAnswer(method: string, route: string, status: number, seconds: number): void {

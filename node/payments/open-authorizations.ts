@@ -1,5 +1,6 @@
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { AtomicAmount } from '../../protocol/payments/usdc.ts';
+import { WALLET_ALLOWANCE } from '../limits/allowances.ts';
 import { PaymentError } from './payment-error.ts';
 
 /** An authorization that a wallet has shown, and what it would pay for. */
@@ -20,7 +21,10 @@ interface Entry {
   amount: bigint;
   /** Order in which the authorizations were shown. */
   readonly ordinal: number;
+  readonly isNewcomer: boolean;
   readonly isNewBatch: boolean;
+  /** Bytes of the body that records are prepared of. */
+  bytes: number;
   /** Calls under way that show it. */
   calls: number;
   /** Whether it is open on the disk. */
@@ -35,13 +39,10 @@ interface Wallet {
   looks: number;
 }
 
-/** Batches of wallets that never paid which may be open at a node: each may have prepared megabytes. */
-const MAX_NEW_BATCHES = 64;
-
 /**
  * The open authorizations of each wallet at this node: those of calls under way, and those whose settlement was begun and
  * is neither known nor over. Together they never exceed what the wallet has, so that no money is good for two pieces of
- * work; and of a wallet that never paid only one batch is open.
+ * work; of a wallet that never paid only one batch is open; and what is prepared for a wallet has so many bytes at most.
  */
 export class OpenAuthorizations {
   readonly #wallets = new Map<WalletAddress, Wallet>();
@@ -49,7 +50,7 @@ export class OpenAuthorizations {
   #ordinals = 0;
   #newBatches = 0;
 
-  constructor(maxNewBatches = MAX_NEW_BATCHES) {
+  constructor(maxNewBatches: number = WALLET_ALLOWANCE.allNewcomersBatches) {
     this.#maxNewBatches = maxNewBatches;
   }
 
@@ -66,8 +67,26 @@ export class OpenAuthorizations {
   }
 
   /** Enters an authorization that a run before this one left open. */
-  restore(shown: ShownAuthorization): void {
-    this.#entryOf(shown, true).isKept = true;
+  restore(shown: ShownAuthorization, bytes = 0): void {
+    const entry = this.#entryOf(shown, true);
+    entry.isKept = true;
+    entry.bytes = bytes;
+  }
+
+  /**
+   * Enters the bytes of what is to be prepared for an authorization that was entered. Callers of the same call have one
+   * body. Throws `PaymentError` `wallet-busy`.
+   */
+  prepare(payer: WalletAddress, name: string, bytes: number): void {
+    const wallet = this.#wallets.get(payer);
+    const own = wallet?.entries.get(name);
+    // Spent meanwhile, by a twin: nothing is prepared for it any more.
+    if (wallet === undefined || own === undefined) return;
+    let prepared = Math.max(own.bytes, bytes);
+    for (const entry of wallet.entries.values()) if (entry !== own) prepared += entry.bytes;
+    const most = own.isNewcomer ? WALLET_ALLOWANCE.newcomerPreparedBytes : WALLET_ALLOWANCE.preparedBytes;
+    if (prepared > most) throw new PaymentError('wallet-busy');
+    own.bytes = Math.max(own.bytes, bytes);
   }
 
   /** Says of an authorization what the disk says. Of one that is not entered nothing is noted. */
@@ -120,10 +139,11 @@ export class OpenAuthorizations {
     if (found !== undefined) return found;
     const isNewBatch = isBatch && isNewcomer;
     if (isNewBatch && !isKept) {
-      if ([...wallet.entries.values()].some((entry) => entry.isNewBatch)) throw new PaymentError('wallet-busy');
+      if (newBatchesOf(wallet) >= WALLET_ALLOWANCE.newcomerBatches) throw new PaymentError('wallet-busy');
       if (this.#newBatches >= this.#maxNewBatches) throw new PaymentError('node-busy');
     }
-    const entry: Entry = { amount: BigInt(amount), ordinal: this.#ordinals++, isNewBatch, calls: 0, isKept };
+    const ordinal = this.#ordinals++;
+    const entry: Entry = { amount: BigInt(amount), ordinal, isNewcomer, isNewBatch, bytes: 0, calls: 0, isKept };
     if (isNewBatch) this.#newBatches++;
     wallet.entries.set(name, entry);
     this.#wallets.set(payer, wallet);
@@ -137,4 +157,10 @@ export class OpenAuthorizations {
     if (isIdle && wallet.entries.delete(name) && entry.isNewBatch) this.#newBatches--;
     if (wallet.entries.size === 0 && wallet.looks === 0) this.#wallets.delete(payer);
   }
+}
+
+function newBatchesOf({ entries }: Wallet): number {
+  let count = 0;
+  for (const { isNewBatch } of entries.values()) if (isNewBatch) count++;
+  return count;
 }

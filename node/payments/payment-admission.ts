@@ -1,6 +1,6 @@
 import { isBatchService } from '../../protocol/payments/prices.ts';
 import { termsFault, timeFault } from '../../protocol/payments/terms.ts';
-import type { CallsUnderWay } from './calls-under-way.ts';
+import type { WalletCalls } from './wallet-calls.ts';
 import type { OpenAuthorizations, Standing } from './open-authorizations.ts';
 import type { Offer } from './paid-request.ts';
 import type { PaymentBook } from './payment-book.ts';
@@ -15,11 +15,22 @@ export interface AdmissionOptions {
   readonly settler: Settler;
   readonly ledger: Pick<SettlementLedger, 'summaryOf'>;
   readonly limits: Pick<PaymentLimits, 'admitWallet'>;
-  readonly underWay: Pick<CallsUnderWay, 'enterWallet'>;
+  readonly calls: Pick<WalletCalls, 'enter'>;
   readonly open: OpenAuthorizations;
   readonly now: () => number;
 }
 
+/** A call whose payment was let in, until it is disposed. */
+export interface AdmittedPayment extends Disposable {
+  /**
+   * Says how long the body is that records are to be prepared of, before they are. Throws `PaymentError` `wallet-busy` where
+   * the wallet has as much open as it may.
+   */
+  prepare(bytes: number): void;
+}
+
+/** What a record prepared before this run may have had of its body. In bytes. */
+const RESTORED_RECORD_BYTES = 8 << 10;
 /** Open payments that are read at once. */
 const RESTORED_TOGETHER = 256;
 
@@ -46,17 +57,22 @@ export class PaymentAdmission {
    * Enters a call that shows a payment of which nothing is on the disk, until it is disposed. `isTwin`: the same payment is
    * under way, so it was looked at. Throws `PaymentError` and `LimitError`.
    */
-  async enter(key: PaymentKey, offer: Offer, isTwin: boolean): Promise<Disposable> {
-    const { underWay, limits, open } = this.#options;
+  async enter(key: PaymentKey, offer: Offer, isTwin: boolean): Promise<AdmittedPayment> {
+    const { calls, limits, open } = this.#options;
     if (!isTwin) await this.#requireSignature(offer);
     const isNewcomer = await this.#isNewcomer(key);
     using entering = new DisposableStack();
-    entering.use(underWay.enterWallet(key.payer));
+    entering.use(calls.enter(key.payer));
     const { amount } = offer.terms;
     const isBatch = isBatchService(offer.service);
-    entering.use(open.enter({ payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer }));
+    const name = keyText(key);
+    entering.use(open.enter({ payer: key.payer, name, amount, isBatch, isNewcomer }));
     if (!isTwin) limits.admitWallet(key.payer);
-    return entering.move();
+    const entered = entering.move();
+    return {
+      prepare: (bytes) => open.prepare(key.payer, name, bytes),
+      [Symbol.dispose]: () => entered.dispose(),
+    };
   }
 
   /** Says of an authorization that was entered what the disk says. */
@@ -112,10 +128,10 @@ export class PaymentAdmission {
         // One that does not read is told of at every look after the payments.
         const row = await book.read(key).catch(() => undefined);
         if (row === undefined) continue;
-        const { amount, service } = row;
+        const { amount, service, drafts } = row;
         const isNewcomer = await this.#isNewcomer(key);
         const isBatch = isBatchService(service);
-        open.restore({ payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer });
+        open.restore({ payer: key.payer, name: keyText(key), amount, isBatch, isNewcomer }, drafts * RESTORED_RECORD_BYTES);
       }
     }
   }

@@ -1,14 +1,10 @@
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
+import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../limits/allowances.ts';
 import { addressKey } from '../limits/client-address.ts';
+import type { Holder } from '../limits/holder.ts';
 import { rateHeaders, retryAfter } from '../limits/limit-headers.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { MINUTE_MS, SlidingWindow, type WindowState } from '../limits/sliding-window.ts';
-
-/** Answers 402 that an address gets in any 60 seconds: those that name a price, and those that refuse a payment. */
-export const CHALLENGES_PER_MINUTE = 60;
-export const REFUSALS_PER_MINUTE = 60;
-/** Calls that a wallet may pay for in any 60 seconds (DOMAIN §5). */
-export const PAID_CALLS_PER_MINUTE = 600;
 
 const MAX_ADDRESSES = 20_000;
 const MAX_WALLETS = 20_000;
@@ -27,27 +23,33 @@ export class PaymentLimits {
 
   /** Counts a request without payment. Throws `LimitError`. */
   admitChallenge(address: string): void {
-    const window = this.#challenges.take(addressKey(address), CHALLENGES_PER_MINUTE, this.#now());
-    if (!window.allowed) throw limitError(`Prices are named ${window.limit} times a minute.`, window);
+    const id = addressKey(address);
+    const window = this.#challenges.take(id, ADDRESS_ALLOWANCE.pricesPerMinute, this.#now());
+    if (window.allowed) return;
+    throw limitError(`Prices are named ${window.limit} times a minute.`, window, { kind: 'address', id });
   }
 
   /** Lets a payment be looked at, unless too many of the address did not hold. Throws `LimitError`. */
   admitPayment(address: string): void {
-    const window = this.#refusals.look(addressKey(address), REFUSALS_PER_MINUTE, this.#now());
-    if (!window.allowed) throw limitError('Too many payments from this address did not hold.', window);
+    const id = addressKey(address);
+    const window = this.#refusals.look(id, ADDRESS_ALLOWANCE.refusedPaymentsPerMinute, this.#now());
+    if (window.allowed) return;
+    throw limitError('Too many payments from this address did not hold.', window, { kind: 'address', id });
   }
 
   noteRefusal(address: string): void {
-    this.#refusals.take(addressKey(address), REFUSALS_PER_MINUTE, this.#now());
+    this.#refusals.take(addressKey(address), ADDRESS_ALLOWANCE.refusedPaymentsPerMinute, this.#now());
   }
 
   /** Counts a call of a wallet that has proven itself. Throws `LimitError`. */
   admitWallet(payer: WalletAddress): void {
-    const window = this.#wallets.take(payer, PAID_CALLS_PER_MINUTE, this.#now());
-    if (!window.allowed) throw limitError(`A wallet may pay for ${window.limit} calls a minute.`, window);
+    const window = this.#wallets.take(payer, WALLET_ALLOWANCE.paidCallsPerMinute, this.#now());
+    if (window.allowed) return;
+    throw limitError(`A wallet may pay for ${window.limit} calls a minute.`, window, { kind: 'wallet', id: payer });
   }
 }
 
-function limitError(message: string, window: WindowState): LimitError {
-  return new LimitError('rate-limited', message, { ...rateHeaders(window), ...retryAfter(window.retryAfterSeconds) });
+function limitError(message: string, window: WindowState, holder: Holder): LimitError {
+  const headers = { ...rateHeaders(window), ...retryAfter(window.retryAfterSeconds) };
+  return new LimitError('rate-limited', message, headers, holder);
 }

@@ -2,14 +2,13 @@ import { walletAddress } from '../../protocol/payments/payment.ts';
 import type { Intake } from '../intake/intake.ts';
 import { Lanes } from '../lanes.ts';
 import { type AnswerDraft, completeAnswer } from './answer-draft.ts';
-import type { CallsUnderWay } from './calls-under-way.ts';
 import type { Cashier, ShownPayment } from './cashier.ts';
 import { type Flight, Flights } from './flights.ts';
 import { Interest } from './interest.ts';
 import type { Standing } from './open-authorizations.ts';
 import { PaidRecording } from './paid-recording.ts';
 import type { Offer, Order, PaidAnswer, PaidOutcome, PaidRequest, Receipt, Work } from './paid-request.ts';
-import type { PaymentAdmission } from './payment-admission.ts';
+import type { AdmittedPayment, PaymentAdmission } from './payment-admission.ts';
 import { type BookedPayment, type MadeWork, OVER_MARGIN_MS, type PaymentBook } from './payment-book.ts';
 import { PaymentError } from './payment-error.ts';
 import { type PaymentKey, keyText, paymentKey, readKeyText } from './payment-key.ts';
@@ -23,12 +22,14 @@ export interface PaymentsOptions {
   readonly settler: Pick<Settler, 'isReady'>;
   readonly publisher: Publisher;
   readonly admission: PaymentAdmission;
-  readonly underWay: Pick<CallsUnderWay, 'enter'>;
   readonly intake: Pick<Intake, 'prepareAll' | 'requireRoom'>;
   readonly now: () => number;
 }
 
 type CallFlight = Flight<PaidOutcome | undefined>;
+
+/** What was prepared for a payment that was taken on before is on the disk. */
+const TAKEN_ON: AdmittedPayment = { prepare: () => undefined, [Symbol.dispose]: () => undefined };
 
 /** Callers of one and the same call that may wait for its answer together. */
 const MAX_TWINS = 64;
@@ -63,13 +64,13 @@ export class Payments {
    * Lets a payment in whose payer has signed it, for one call, until it is disposed: before anything else of the call is
    * looked at. Throws `PaymentError` and `LimitError`.
    */
-  async admit(offer: Offer): Promise<Disposable> {
+  async admit(offer: Offer): Promise<AdmittedPayment> {
     const { book, admission } = this.#options;
     const key = keyOf(offer);
     const row = await book.read(key);
     if (row === undefined) return admission.enter(key, offer, this.#isUnderWay(key, offer));
     if (row.proof !== offer.proof) throw new PaymentError('refused', 'signature_differs');
-    return new DisposableStack();
+    return TAKEN_ON;
   }
 
   /**
@@ -77,7 +78,6 @@ export class Payments {
    * throw: then nothing was charged, unless it is `outcome-unknown` or `not-published`.
    */
   async take(call: PaidRequest, order: Order): Promise<PaidOutcome> {
-    using _place = this.#options.underWay.enter();
     const key = keyOf(call);
     const name = keyText(key);
     for (;;) {

@@ -15,12 +15,12 @@ import type { LogKnowledge } from './log-knowledge.ts';
 import type { ReceiptsNotKept } from './receipts-not-kept.ts';
 import type { Judging, RecordJudge } from './record-judge.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
-import { CLASS_BOUNDS } from '../limits/route-weights.ts';
+import { COMPUTED_VERDICTS } from '../limits/route-weights.ts';
 import { BusyError, Semaphore } from '../semaphore.ts';
 import { SharedWork } from '../shared-work.ts';
 
 /** Records that are asked about at the same time, those that are being read of or asked for at other nodes included. */
-const MOST_UNDER_WAY = CLASS_BOUNDS.verdict.places + CLASS_BOUNDS.verdict.waiting;
+const MOST_UNDER_WAY = COMPUTED_VERDICTS.places + COMPUTED_VERDICTS.waiting;
 
 /** Salt and payload of a record wherever it lives, or why they cannot be had. */
 export type PayloadAnswer = OpenedPayload | Exclude<PayloadState, 'damaged' | 'disclosed'>;
@@ -54,7 +54,7 @@ export interface VerifiedRecord {
 export class Verifier {
   readonly #options: VerifierOptions;
   readonly #underWay = new SharedWork<VerifiedRecord | undefined>();
-  readonly #places = new Semaphore(CLASS_BOUNDS.verdict);
+  readonly #places = new Semaphore(COMPUTED_VERDICTS);
 
   constructor(options: VerifierOptions) {
     this.#options = options;

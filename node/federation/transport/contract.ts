@@ -24,6 +24,9 @@ export interface TransportMember {
 /** What a member was caught at on the wire. `slow`: an answer that did not come in time. */
 export type WireFault = 'malformed' | 'oversize' | 'slow' | 'flood';
 
+/** Why a member is to come back later: too much at once, too often, or what it had cost in the last minute. */
+export type MemberRefusal = 'allowance' | 'requests' | 'streams';
+
 /** Takes a gossiped message from its author (a node id). Idempotent: the same message may come twice. */
 export type Receive = (topic: Topic, data: Uint8Array, from: string) => Promise<Verdict> | Verdict;
 
@@ -58,6 +61,8 @@ export interface TransportOptions {
   readonly members: readonly TransportMember[];
   readonly receive: Receive;
   readonly onFault?: (node: string, fault: WireFault) => void;
+  /** Told of every request of a member that is not taken on. */
+  readonly onRefused?: (node: string, refusal: MemberRefusal) => void;
   readonly log: Logger;
   readonly limits?: Partial<TransportLimits>;
 }

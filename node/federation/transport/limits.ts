@@ -1,7 +1,12 @@
+import { ALL_MEMBERS_ALLOWANCE, MEMBER_ALLOWANCE } from '../../limits/allowances.ts';
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Every bound of the transport. Sizes in bytes, times in milliseconds, rates per second. */
+/**
+ * Every bound of the transport. Sizes in bytes, times in milliseconds, rates per second. What one member, and all of them,
+ * may ask of a node stands in the table of allowances.
+ */
 export interface TransportLimits {
   /** Largest gossiped message, ours or a peer's. */
   messageBytes: number;
@@ -27,6 +32,10 @@ export interface TransportLimits {
   requestsInFlight: number;
   /** Of `status` and `batches`, which an honest member asks for one at a time. */
   pagesInFlightPerPeer: number;
+  /** What answering one member may cost in a minute, of the processor and in bytes, and what all may. */
+  processorMsPerPeer: number;
+  bytesPerPeer: number;
+  processorMs: number;
   requestRatePerPeer: number;
   requestBurstPerPeer: number;
   requestRate: number;
@@ -68,14 +77,14 @@ export interface TransportLimits {
 
 export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   messageBytes: 64 * KIB,
-  validationsInFlight: 512,
-  validationsInFlightPerPeer: 128,
-  messageRatePerPeer: 200,
-  messageBurstPerPeer: 1_000,
+  validationsInFlight: ALL_MEMBERS_ALLOWANCE.messagesUnderWay,
+  validationsInFlightPerPeer: MEMBER_ALLOWANCE.messagesUnderWay,
+  messageRatePerPeer: MEMBER_ALLOWANCE.messagesPerSecond,
+  messageBurstPerPeer: MEMBER_ALLOWANCE.messagesAtOnce,
   requestBytes: 64 * KIB,
   frameBytes: MIB,
   answerBytes: 4 * MIB,
-  unsentBytes: 256 * KIB,
+  unsentBytes: MEMBER_ALLOWANCE.unsentBytes,
   unreadBytes: 256 * KIB,
   openTimeout: 5_000,
   firstFrameTimeout: 10_000,
@@ -83,7 +92,10 @@ export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   requestTimeout: 60_000,
   requestsInFlightPerPeer: 8,
   requestsInFlight: 32,
-  pagesInFlightPerPeer: 8,
+  pagesInFlightPerPeer: MEMBER_ALLOWANCE.pagesUnderWay,
+  processorMsPerPeer: MEMBER_ALLOWANCE.processorMsPerMinute,
+  bytesPerPeer: MEMBER_ALLOWANCE.bytesPerMinute,
+  processorMs: ALL_MEMBERS_ALLOWANCE.processorMsPerMinute,
   requestRatePerPeer: 50,
   requestBurstPerPeer: 100,
   requestRate: 200,
@@ -92,9 +104,9 @@ export const DEFAULT_LIMITS: Readonly<TransportLimits> = {
   handshakes: 128,
   handshakeRatePerAddress: 20,
   handshakeTimeout: 5_000,
-  conversationsPerPeer: 256,
-  arrivalRatePerPeer: 2_000,
-  arrivalBurstPerPeer: 10_000,
+  conversationsPerPeer: MEMBER_ALLOWANCE.streams,
+  arrivalRatePerPeer: MEMBER_ALLOWANCE.arrivalsPerSecond,
+  arrivalBurstPerPeer: MEMBER_ALLOWANCE.arrivalsAtOnce,
   refusalRatePerPeer: 50,
   refusalBurstPerPeer: 500,
   keptOut: 30_000,

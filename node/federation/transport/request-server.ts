@@ -2,12 +2,13 @@ import { orAbort } from './abortable.ts';
 import { PROTOCOLS } from './contract.ts';
 import { reasonOf, TransportError, wireFaultOf } from './errors.ts';
 import { dataFrame, HEADER_BYTES, isRefusal, lastFrame } from './frames.ts';
+import { MemberBudget } from './member-budget.ts';
 import { RequestGate } from './rate-limit.ts';
 import { StreamReader } from './stream-reader.ts';
 import { sendPaced } from './stream-writer.ts';
 import type { PeerId, Stream } from '@libp2p/interface';
 import type { Logger } from 'pino';
-import type { Protocol, Serve, WireFault } from './contract.ts';
+import type { MemberRefusal, Protocol, Serve, WireFault } from './contract.ts';
 import type { FloodGuard } from './flood-guard.ts';
 import type { Refusal } from './frames.ts';
 import type { MeridianNode } from './libp2p-node.ts';
@@ -26,6 +27,7 @@ interface RequestServerOptions {
   readonly limits: Readonly<TransportLimits>;
   readonly guard: FloodGuard;
   readonly onFault: (node: string, fault: WireFault) => void;
+  readonly onRefused: (node: string, refusal: MemberRefusal) => void;
   readonly log: Logger;
   /** Ends every answer under way. */
   readonly signal: AbortSignal;
@@ -37,6 +39,8 @@ export class RequestServer {
   readonly #members: Members;
   readonly #limits: Readonly<TransportLimits>;
   readonly #onFault: RequestServerOptions['onFault'];
+  readonly #onRefused: RequestServerOptions['onRefused'];
+  readonly #budget: MemberBudget;
   readonly #log: Logger;
   readonly #signal: AbortSignal;
   readonly #guard: FloodGuard;
@@ -44,16 +48,18 @@ export class RequestServer {
   readonly #pageGate: RequestGate;
   readonly #servers = new Map<Protocol, Serve>();
 
-  constructor({ names, members, limits, guard, onFault, log, signal }: RequestServerOptions) {
+  constructor({ names, members, limits, guard, onFault, onRefused, log, signal }: RequestServerOptions) {
     this.#names = names;
     this.#members = members;
     this.#limits = limits;
     this.#onFault = onFault;
+    this.#onRefused = onRefused;
     this.#log = log;
     this.#signal = signal;
     this.#guard = guard;
     const now = performance.now();
     const requestsInFlightPerPeer = Math.min(limits.requestsInFlightPerPeer, limits.pagesInFlightPerPeer);
+    this.#budget = new MemberBudget(limits, now);
     this.#gate = new RequestGate(limits, now);
     this.#pageGate = new RequestGate({ ...limits, requestsInFlightPerPeer }, now);
   }
@@ -78,6 +84,7 @@ export class RequestServer {
   forgetStrangers() {
     const nodes = new Set(this.#members.others().map((member) => member.node));
     for (const gate of [this.#gate, this.#pageGate]) gate.keepOnly(nodes);
+    this.#budget.keepOnly(nodes);
   }
 
   /**
@@ -88,6 +95,7 @@ export class RequestServer {
     const from = this.#members.nodeOf(peer);
     const finish = from === null ? () => undefined : this.#guard.admitConversation(peer);
     if (finish === null) {
+      if (from !== null) this.#onRefused(from, 'streams');
       stream.abort(new Error('too many streams'));
       return;
     }
@@ -123,9 +131,10 @@ export class RequestServer {
       release = (isPaged ? this.#pageGate : this.#gate).admit(from, performance.now());
       if (release === null) {
         this.#onFault(from, 'flood');
-        if (isPaged) this.#guard.noteRefusal(peer);
-        return 'busy';
+        return this.#refuse(from, peer, 'requests', isPaged);
       }
+      // No fault: a member that was away for long may have much to fetch.
+      if (!this.#budget.admit(from, protocol, performance.now())) return this.#refuse(from, peer, 'allowance', isPaged);
       await this.#answer(protocol, stream, request, from, signal);
       return 'end';
     } catch (error) {
@@ -135,6 +144,12 @@ export class RequestServer {
     } finally {
       release?.();
     }
+  }
+
+  #refuse(from: string, peer: PeerId, refusal: MemberRefusal, isPaged: boolean): 'busy' {
+    this.#onRefused(from, refusal);
+    if (isPaged) this.#guard.noteRefusal(peer);
+    return 'busy';
   }
 
   async #answer(
@@ -152,7 +167,9 @@ export class RequestServer {
       for (;;) {
         const next = await orAbort(frames.next(), signal);
         if (next.done === true) return;
-        sent += HEADER_BYTES + next.value.length;
+        const length = HEADER_BYTES + next.value.length;
+        sent += length;
+        this.#budget.noteSent(from, length, performance.now());
         if (next.value.length > this.#limits.frameBytes || sent > this.#limits.answerBytes) {
           throw new TransportError('too-large', `the answer is over the limit after ${sent} bytes`);
         }

@@ -86,6 +86,7 @@ class Libp2pTransport implements Transport {
       limits: this.#limits,
       guard: this.#guard,
       onFault,
+      onRefused: (node, refusal) => options.onRefused?.(node, refusal),
       log: options.log,
       signal: this.#ending.signal,
     });

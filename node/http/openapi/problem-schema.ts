@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import { HOLDER_KINDS } from '../../limits/holder.ts';
+import { WORK_CLASSES } from '../../limits/route-weights.ts';
 import { Problem, problemBody } from '../problem.ts';
 import { PROBLEM_MEMBERS } from './problem-members.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
@@ -21,6 +23,14 @@ export const PROBLEM_SCHEMA: JsonObject = {
     code: { type: 'string', description: 'Stable: programs decide by it.' },
     error: { type: 'string', description: 'The same text as `detail`.' },
     requestId: { type: 'string', description: 'Also in the header `X-Request-Id`.' },
+    class: {
+      enum: [...WORK_CLASSES],
+      description: 'Of a 429 or 503: the kind of work that was refused.',
+    },
+    holder: {
+      enum: HOLDER_KINDS.filter((kind) => kind !== 'member' && kind !== 'operator'),
+      description: 'Of a 429 or 503: whose allowance counts: that of the account, the address or the wallet; `none` before that is known.',
+    },
     errors: {
       type: 'array',
       description: 'The fields at fault.',

@@ -1,4 +1,5 @@
 import { PROBLEM_KINDS, type ProblemCode } from '../problem-codes.ts';
+import { weightOf } from '../../limits/route-weights.ts';
 import type { Route } from '../route.ts';
 
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
@@ -13,8 +14,9 @@ const OF_BODIES: readonly ProblemCode[] = [
   'request-timeout',
   'payload-too-large',
   'unsupported-media-type',
-  'dependency-unavailable',
 ];
+/** As many calls of its class are under way as may be. */
+const OF_BOUNDED: readonly ProblemCode[] = ['dependency-unavailable'];
 /** A node that has started answers what anyone may read, and no more. */
 const OF_CHANGING: readonly ProblemCode[] = ['recovering'];
 const OF_PAID: readonly ProblemCode[] = [
@@ -28,7 +30,6 @@ const OF_PAID: readonly ProblemCode[] = [
   'payment-answer-ended',
   'payment-unavailable',
   'payment-outcome-unknown',
-  'dependency-unavailable',
   'recovering',
   'storage-full',
 ];
@@ -54,6 +55,7 @@ export function problemsByStatus(route: Route): ReadonlyMap<number, readonly Pro
     ...(route.access === 'key' ? OF_KEYED : []),
     ...(route.access === 'paid' ? OF_PAID : []),
     ...(isLimited ? OF_LIMITED : []),
+    ...(weightOf(route).class === 'health' ? [] : OF_BOUNDED),
     ...(route.documentation.request === undefined ? [] : OF_BODIES),
     ...(route.method === 'GET' ? [] : OF_CHANGING),
     ...(isRecording(route) ? OF_RECORDING : []),

@@ -1,10 +1,15 @@
 import type { Context } from 'koa';
 import type { Status } from '../../../protocol/verdict/verdict.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { HeldPlaces, NoPlaceError } from '../../limits/held-places.ts';
+import { LEDGER_WAITS } from '../../limits/route-weights.ts';
+import { askerOf } from '../asked-work.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Longest `Prefer: wait` that is honoured. In seconds. */
 const MAX_WAIT_SECONDS = 120;
+/** Of the process. */
+const WAITS = new HeldPlaces(LEDGER_WAITS);
 const WAIT = /(?:^|,)\s*wait\s*=\s*"?(\d{1,6})"?\s*(?:$|[,;])/i;
 
 /** The status that a record reached, and how many seconds of waiting were granted. */
@@ -13,7 +18,10 @@ export interface Waited {
   readonly seconds: number;
 }
 
-/** With `Prefer: wait=N` (RFC 7240 §4.3): waits up to N seconds for the ledger, or until the caller hangs up. */
+/**
+ * With `Prefer: wait=N` (RFC 7240 §4.3): waits up to N seconds for the ledger, or until the caller hangs up. The preference
+ * is passed over where as many wait as may.
+ */
 export async function waitAsPreferred(
   { waitFor }: Pick<Recorder, 'waitFor'>,
   context: Context,
@@ -21,6 +29,8 @@ export async function waitAsPreferred(
 ): Promise<Waited | undefined> {
   const wanted = Number(WAIT.exec(context.get('prefer'))?.[1] ?? 0);
   if (wanted === 0) return undefined;
+  using place = await placeFor(context);
+  if (place === undefined) return undefined;
   const seconds = Math.min(wanted, MAX_WAIT_SECONDS);
   const gone = new AbortController();
   const onClose = () => gone.abort();
@@ -30,4 +40,13 @@ export async function waitAsPreferred(
   const status = await waitFor(record, seconds * 1000, gone.signal);
   context.res.off('close', onClose);
   return { status, seconds };
+}
+
+async function placeFor(context: Context): Promise<Disposable | undefined> {
+  try {
+    return await WAITS.enter(askerOf(context.req));
+  } catch (error) {
+    if (error instanceof NoPlaceError) return undefined;
+    throw error;
+  }
 }

@@ -10,9 +10,10 @@ import { type Caller, reaches } from '../../accounts/caller.ts';
 import type { Scope } from '../../accounts/scopes.ts';
 import { waitingStatus } from '../../attestation/anchoring-view.ts';
 import type { Draft } from '../../intake/draft.ts';
-import { MAX_BODY_BYTES, readJsonBody } from '../body.ts';
+import { askerOf } from '../asked-work.ts';
+import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
-import type { Documentation, KeyRoute } from '../route.ts';
+import type { Call, Documentation, KeyRoute } from '../route.ts';
 import { type FieldCodes, unknownMembers, validator } from '../validation.ts';
 import { waitAsPreferred } from './prefer-wait.ts';
 import type { Recorder } from './recorder.ts';
@@ -79,6 +80,12 @@ interface Outcome {
   readonly kept: JsonObject;
 }
 
+interface RecordAnswer {
+  readonly record: AttestationRecord;
+  readonly answer: JsonObject;
+}
+
+const BODY = { maxBytes: MAX_BODY_BYTES };
 /** Characters of an `Idempotency-Key`. */
 const MAX_IDEMPOTENCY_KEY = 128;
 
@@ -94,25 +101,32 @@ export function recordingRoute<Shape extends TObject>(recorder: Recorder, record
     scope,
     records: 1,
     documentation,
-    async answer({ context, params, counted }, caller) {
-      const { value: body } = await readJsonBody(context.req, { maxBytes: MAX_BODY_BYTES });
-      const request = validate(body);
-      const additional = unknownMembers(body, known);
-      requireSmallAdditional(additional);
-      requireReach(caller, body.sourceId);
-      const work = { request, body, additional, params, caller };
-      const { record, kept } = await runOnce(recorder, recording, context, work);
-      const own = recording.warnings?.(request) ?? [];
-      const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept)];
-      const envelope = envelopeOf(recorder, record, warnings);
-      const answer = recording.answer({ request, record, kept, caller, envelope });
-      counted();
-      const waited = await waitAsPreferred(recorder, context, record);
+    async answer(call, caller) {
+      // What is left of the request while its caller waits for the ledger is the answer.
+      const { record, answer } = await recorded(call, caller);
+      call.counted();
+      const waited = await waitAsPreferred(recorder, call.context, record);
       if (waited === undefined) return { body: answer };
       const headers = { 'Preference-Applied': `wait=${waited.seconds}` };
       return { body: { ...answer, status: waited.status }, headers };
     },
   };
+
+  async function recorded({ context, params }: Call, caller: Caller): Promise<RecordAnswer> {
+    const text = await readJsonText(context.req, BODY);
+    using _room = RECORDS_UNDER_WORK.enter(text.length, askerOf(context.req));
+    const body = parseJsonBody(text, BODY);
+    const request = validate(body);
+    const additional = unknownMembers(body, known);
+    requireSmallAdditional(additional);
+    requireReach(caller, body.sourceId);
+    const work = { request, body, additional, params, caller };
+    const { record, kept } = await runOnce(recorder, recording, context, work);
+    const own = recording.warnings?.(request) ?? [];
+    const warnings = [...additionalWarnings(additional), ...own, ...keptWarnings(kept)];
+    const envelope = envelopeOf(recorder, record, warnings);
+    return { record, answer: recording.answer({ request, record, kept, caller, envelope }) };
+  }
 }
 
 /** The same key with the same request is answered as the first time (draft-ietf-httpapi-idempotency-key-header-07). */

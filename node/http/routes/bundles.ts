@@ -25,7 +25,9 @@ import { JudgingError } from '../../verification/judging-thread.ts';
 import type { LinkedEvidence } from '../../verification/linked-evidence.ts';
 import type { PayloadAnswer, Verifier } from '../../verification/verifier.ts';
 import { MAX_BODY_VALUES, notJson, readJsonText } from '../body.ts';
-import { LargeBodies } from '../large-bodies.ts';
+import { BODY_BYTES } from '../../limits/route-weights.ts';
+import { askerOf } from '../asked-work.ts';
+import { BodiesUnderWork } from '../bodies-under-work.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
@@ -38,8 +40,8 @@ const MAX_BUNDLE_BYTES = 16 << 20;
 /** The values of the largest request that is recorded, and as many for proofs and rosters. */
 const MAX_BUNDLE_VALUES = 2 * MAX_BODY_VALUES;
 /** Room for bundles that anyone brings: long ones take none of that of short ones. */
-const SHORT_UNDER_WORK = new LargeBodies();
-const LONG_UNDER_WORK = new LargeBodies();
+const SHORT_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.shortBundles);
+const LONG_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.longBundles);
 /** When a bundle that was not judged may be brought again. In seconds. */
 const RETRY_AFTER_SECONDS = 2;
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -145,7 +147,8 @@ export function verifyBundleRoute({
     },
     async answer({ context }) {
       const text = await readJsonText(context.req, { maxBytes: MAX_BUNDLE_BYTES });
-      using _place = (isShortBundle(text) ? SHORT_UNDER_WORK : LONG_UNDER_WORK).enter(text.length);
+      const underWork = isShortBundle(text) ? SHORT_UNDER_WORK : LONG_UNDER_WORK;
+      using _room = underWork.enter(text.length, askerOf(context.req));
       return { body: bundleAnswer(await judge(verifier, text), timestampOf(now())) };
     },
   };

@@ -17,6 +17,8 @@ export interface SignUpRooms {
 }
 
 const MAX_BYTES = 4 << 10;
+/** So short a body comes at once, or somebody holds a place with it. In milliseconds. */
+const DEADLINE_MS = 5_000;
 
 const validate = validator(SignUpRequestShape);
 
@@ -36,7 +38,7 @@ export function signUpRoute({ signUp, addressOf }: SignUpRooms): FreeRoute {
       problems: ['missing-field', 'invalid-field', 'sign-up-closed', 'rate-limited', 'dependency-unavailable'],
     },
     async answer({ context }) {
-      const { email } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
+      const { email } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES, deadlineMs: DEADLINE_MS })).value);
       await signUp.request(email, addressOf(context));
       return {
         body: { success: true, sent: true, message: SIGN_UP_MESSAGE },

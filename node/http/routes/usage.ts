@@ -5,7 +5,7 @@ import type { Tier } from '../../accounts/account.ts';
 import type { DailyUsage, UsageFigures } from '../../limits/daily-usage.ts';
 import type { RateLimits } from '../../limits/rate-limits.ts';
 import type { WindowState } from '../../limits/sliding-window.ts';
-import { DEVELOPER_MONTHLY_QUOTA } from '../../limits/tiers.ts';
+import { DEVELOPER_MONTHLY_QUOTA } from '../../limits/allowances.ts';
 import { endOfMonth, monthOf } from '../../limits/usage-table.ts';
 import type { KeyRoute } from '../route.ts';
 

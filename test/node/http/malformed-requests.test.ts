@@ -89,7 +89,7 @@ test('nothing is kept of a body that broke', async () => {
   const head = BAD_CHUNK.replace('Host: x', 'Host: x\r\nContent-Type: application/json');
   // Before the body is asked for, as while a key is looked up, and after.
   for (const pause of [0, 50]) {
-    const budget = new BodyBudget();
+    const budget = new BodyBudget(1 << 20);
     const outcome = Promise.withResolvers<unknown>();
     const handler: RequestListener = async (request) => {
       await delay(pause);

@@ -2,7 +2,8 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Problem } from '../../../node/http/problem.ts';
-import { CHALLENGES_PER_MINUTE, REFUSALS_PER_MINUTE } from '../../../node/payments/payment-limits.ts';
+import { ADDRESS_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { until } from '../../fixtures/until.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-room.ts';
 import { BASE_URL, NOTES, paid, type PaidHttpAnswer, PaidRoom, TENANT_KEY } from './paid-room.ts';
@@ -292,7 +293,7 @@ test('an API key pays for nothing, gives the records their account, and is noted
 
 test('an address is told prices so often; with a key it is not counted', async () => {
   await using room = await PaidRoom.open();
-  for (let i = 0; i < CHALLENGES_PER_MINUTE; i++) assert.is((await room.ask(NOTES)).status, 402);
+  for (let i = 0; i < ADDRESS_ALLOWANCE.pricesPerMinute; i++) assert.is((await room.ask(NOTES)).status, 402);
   const limited = await room.ask(NOTES);
   assert.is(told(limited), '429 rate-limited');
   assert.ok(Number(limited.headers.get('retry-after')) > 0);
@@ -300,10 +301,37 @@ test('an address is told prices so often; with a key it is not counted', async (
   assert.is((await room.buy('x')).status, 200);
 });
 
+test('who is refused is told what kind of work it was and whose allowance is used up: an address, or the wallet that signed', async () => {
+  await using room = await PaidRoom.open();
+  const { work } = room;
+  const go = Promise.withResolvers<void>();
+  room.work = async (call) => {
+    await go.promise;
+    return work(call);
+  };
+  // So many may wait for the answer of one and the same call.
+  const refused: PaidHttpAnswer[] = [];
+  const calls = Array.from({ length: 66 }, async () => {
+    const answer = await room.buy('wait');
+    if (answer.status !== 200) refused.push(answer);
+  });
+  await until('two are refused', () => refused.length === 2);
+  go.resolve();
+  await Promise.all(calls);
+  assert.is(refused.length, 2);
+  for (const answer of refused) {
+    assert.equal([told(answer), answer.body.class, answer.body.holder], ['429 rate-limited', 'paid', 'wallet']);
+    assert.is(answer.headers.get('retry-after'), '1');
+  }
+  for (let i = 0; i < ADDRESS_ALLOWANCE.pricesPerMinute; i++) await room.ask(NOTES);
+  const { status, body } = await room.ask(NOTES);
+  assert.equal([status, body.class, body.holder], [429, 'paid', 'address']);
+});
+
 test('an address whose payments never hold is not listened to for a while', async () => {
   await using room = await PaidRoom.open();
   const headers = { 'payment-signature': '!!' };
-  for (let i = 0; i < REFUSALS_PER_MINUTE; i++) assert.is((await room.ask(NOTES, { headers })).status, 400);
+  for (let i = 0; i < ADDRESS_ALLOWANCE.refusedPaymentsPerMinute; i++) assert.is((await room.ask(NOTES, { headers })).status, 400);
   assert.is(told(await room.buy('x')), '429 rate-limited');
 });
 

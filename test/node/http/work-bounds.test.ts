@@ -1,55 +1,90 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Problem } from '../../../node/http/problem.ts';
-import type { OperatorRoute } from '../../../node/http/route.ts';
 import { WorkBounds } from '../../../node/http/work-bounds.ts';
-import { CLASS_BOUNDS, weightOf } from '../../../node/limits/route-weights.ts';
+import { type Holder, NO_HOLDER, OPERATOR } from '../../../node/limits/holder.ts';
+import { BODY_BYTES, CLASS_BOUNDS, COMPUTED_VERDICTS, type WorkClass, weightOf } from '../../../node/limits/route-weights.ts';
 
-/** What memory all bounded calls together may take. In KiB. */
-const MOST_MEMORY_KIB = 600 << 10;
+/** What memory all that is under way at the same time may take. In KiB. */
+const MOST_MEMORY_KIB = 1_280 << 10;
+const BOUNDED = ['bundle', 'paid', 'proof', 'read', 'record', 'sign-up', 'verdict'] as const;
 
-const routeOf = (path: string): OperatorRoute => ({ method: 'GET', path, access: 'free', answer: async () => ({ body: {} }) });
-const status = routeOf('/v1/status/:id');
-const health = routeOf('/v1/health');
+const account = (id: string): Holder => ({ kind: 'account', id });
 
-test('one call more than there are places is refused at once, and told when to come again; a place that is free is had', async () => {
-  const bounds = new WorkBounds();
-  const end = Promise.withResolvers<void>();
-  const { places } = CLASS_BOUNDS.proof;
-  const running = Array.from({ length: places }, () => bounds.do(status, () => end.promise));
-  const refused: unknown = await bounds.do(status, async () => 'done').catch((error: unknown) => error);
-  if (!(refused instanceof Problem)) throw new Error('it was done');
-  assert.equal([refused.status, refused.headers['Retry-After'], refused.isFault], [503, '1', false]);
-  end.resolve();
-  await Promise.all(running);
-  assert.is(await bounds.do(status, async () => 'done'), 'done');
-});
+async function refusalOf(entering: Promise<Disposable>): Promise<Problem> {
+  const refused: unknown = await entering.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (!(refused instanceof Problem)) throw new Error('there was a place');
+  return refused;
+}
 
-test('whatever is under way, health is asked, and other classes are served', async () => {
-  const bounds = new WorkBounds();
-  const end = Promise.withResolvers<void>();
-  const running = Array.from({ length: CLASS_BOUNDS.proof.places }, () => bounds.do(status, () => end.promise));
-  assert.is(await bounds.do(health, async () => 'ok'), 'ok');
-  assert.is(await bounds.do(routeOf('/v1/federation'), async () => 'read'), 'read');
-  end.resolve();
-  await Promise.all(running);
-});
+/** Takes every place of a class, for as many holders as it needs. */
+async function takeAll(bounds: WorkBounds, of: (typeof BOUNDED)[number]): Promise<Disposable[]> {
+  const { places } = CLASS_BOUNDS[of];
+  return Promise.all(Array.from({ length: places }, (_, i) => bounds.enter(of, account(`holder ${i % 4}`))));
+}
 
-test('a call that fails gives its place back', async () => {
-  const bounds = new WorkBounds();
-  for (let i = 0; i <= CLASS_BOUNDS.proof.places; i++) {
-    const error: unknown = await bounds.do(status, () => Promise.reject(new Error('no'))).catch((thrown: unknown) => thrown);
-    assert.match(String(error), 'no');
+test('one call more than a class has places is refused at once and told when to come again; a place that is free is had', async () => {
+  for (const of of BOUNDED) {
+    const bounds = new WorkBounds();
+    const [first] = await takeAll(bounds, of);
+    const refused = await refusalOf(bounds.enter(of, account('late')));
+    const told = [refused.status, refused.code, refused.headers['Retry-After'], refused.reason, refused.isFault];
+    assert.equal(told, [503, 'dependency-unavailable', '1', 'places', false], of);
+    first?.[Symbol.dispose]();
+    first?.[Symbol.dispose]();
+    await bounds.enter(of, account('late'));
+    assert.is((await refusalOf(bounds.enter(of, account('later')))).reason, 'places', of);
   }
 });
 
-test('as many calls as are let in at once take a bounded memory', () => {
-  const { verdict, proof, read } = CLASS_BOUNDS;
-  const kib = ({ path, access }: OperatorRoute) => weightOf({ method: 'GET', path, access }).memoryKiB;
-  const all =
-    verdict.places * kib(routeOf('/v1/verify/:id')) +
-    proof.places * kib(routeOf('/v1/bundles/:id')) +
-    read.places * kib(routeOf('/v1/federation'));
+test('one holder takes half of a class, whatever it asks, and another is served beside it', async () => {
+  for (const of of BOUNDED) {
+    const bounds = new WorkBounds();
+    const share = CLASS_BOUNDS[of].places / 2;
+    const [first] = await Promise.all(Array.from({ length: share }, () => bounds.enter(of, account('attacker'))));
+    assert.is((await refusalOf(bounds.enter(of, account('attacker')))).reason, 'share', of);
+    for (let i = 0; i < share; i++) await bounds.enter(of, account(`honest ${i}`));
+    first?.[Symbol.dispose]();
+    await bounds.enter(of, account('attacker'));
+  }
+});
+
+test('an account, an address and a wallet of one name have shares of their own; the operator and tests of routes have none', async () => {
+  const bounds = new WorkBounds();
+  const share = CLASS_BOUNDS['sign-up'].places / 2;
+  for (let i = 0; i < share; i++) await bounds.enter('sign-up', { kind: 'address', id: 'a' });
+  await bounds.enter('sign-up', { kind: 'wallet', id: 'a' });
+  for (const holder of [OPERATOR, NO_HOLDER]) {
+    const all = new WorkBounds();
+    for (let i = 0; i < CLASS_BOUNDS['sign-up'].places; i++) await all.enter('sign-up', holder);
+  }
+});
+
+test('while all places of every class are held, the health is asked without end, and classes take nothing of each other', async () => {
+  const bounds = new WorkBounds();
+  for (const of of BOUNDED) {
+    await takeAll(bounds, of);
+    for (let i = 0; i < 1_000; i++) await bounds.enter('health', account('anyone'));
+  }
+});
+
+test('as much as is let in at once takes a bounded memory', () => {
+  const kib = (method: 'GET' | 'POST', path: string, access: 'free' | 'key' | 'paid') => weightOf({ method, path, access }).memoryKiB;
+  const heaviest: Record<Exclude<WorkClass, 'health' | 'verdict'>, number> = {
+    bundle: kib('POST', '/v1/bundles/verify', 'free'),
+    paid: kib('POST', '/v1/x402/tiered-attest-batch-xl', 'paid'),
+    proof: kib('GET', '/v1/bundles/:id', 'key'),
+    read: kib('GET', '/v1/federation', 'free'),
+    record: kib('POST', '/v1/attest', 'key'),
+    'sign-up': kib('POST', '/v1/sign-up', 'free'),
+  };
+  // Calls for verdicts wait for one that is computed.
+  let all = COMPUTED_VERDICTS.places * kib('GET', '/v1/verify/:id', 'free');
+  for (const of of BOUNDED) if (of !== 'verdict') all += CLASS_BOUNDS[of].places * heaviest[of];
+  for (const bytes of Object.values(BODY_BYTES)) all += bytes >> 10;
   assert.ok(all <= MOST_MEMORY_KIB, `${all} KiB`);
 });
 

@@ -4,7 +4,7 @@ import { TIERS } from '../../../node/accounts/account.ts';
 import { FreeLimits } from '../../../node/limits/free-limits.ts';
 import { LimitError } from '../../../node/limits/limit-error.ts';
 import { requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
-import { TIER_LIMITS } from '../../../node/limits/tiers.ts';
+import { TIER_LIMITS } from '../../../node/limits/allowances.ts';
 
 const HEAVY = requestsOf(weightOf({ method: 'POST', path: '/v1/bundles/verify', access: 'free' }));
 

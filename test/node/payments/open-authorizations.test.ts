@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
 import { OpenAuthorizations, type ShownAuthorization } from '../../../node/payments/open-authorizations.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';
 import { type AtomicAmount, atomicAmount } from '../../../protocol/payments/usdc.ts';
@@ -68,6 +69,37 @@ test('a wallet that never paid has one batch open, and a node so many of them', 
   open.enter(shown('three', { ...batch, payer: third }));
   first[Symbol.dispose]();
   assert.throws(() => open.enter(shown('two', batch)), /wallet-busy/);
+});
+
+test('what is prepared for a wallet has so many bytes at once, fewer where it never paid; callers of one call have one body', () => {
+  for (const isNewcomer of [true, false]) {
+    const open = new OpenAuthorizations();
+    const most = isNewcomer ? WALLET_ALLOWANCE.newcomerPreparedBytes : WALLET_ALLOWANCE.preparedBytes;
+    const first = open.enter(shown('one', { isNewcomer }));
+    const second = open.enter(shown('two', { isNewcomer }));
+    open.prepare(PAYER, 'one', most - 10);
+    open.prepare(PAYER, 'one', most - 10);
+    assert.throws(() => open.prepare(PAYER, 'two', 11), /wallet-busy/);
+    open.prepare(PAYER, 'two', 10);
+    open.enter(shown('three', { isNewcomer, payer: OTHER }));
+    open.prepare(OTHER, 'three', most);
+    // Of unknown fate: what is prepared stays until that is known.
+    open.note(PAYER, 'one', 'open');
+    first[Symbol.dispose]();
+    assert.throws(() => open.prepare(PAYER, 'two', 11), /wallet-busy/);
+    open.note(PAYER, 'one', 'over');
+    open.prepare(PAYER, 'two', most);
+    second[Symbol.dispose]();
+  }
+});
+
+test('what a run before left prepared counts', () => {
+  const open = new OpenAuthorizations();
+  open.restore(shown('left'), WALLET_ALLOWANCE.preparedBytes);
+  open.enter(shown('one'));
+  assert.throws(() => open.prepare(PAYER, 'one', 1), /wallet-busy/);
+  open.note(PAYER, 'left', 'spent');
+  open.prepare(PAYER, 'one', 1);
 });
 
 test('whatever comes between, what is let through is never more than the wallet has', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { CallsUnderWay } from '../../../node/payments/calls-under-way.ts';
+import { WalletCalls } from '../../../node/payments/wallet-calls.ts';
 import { Cashier } from '../../../node/payments/cashier.ts';
 import { HeldVault } from '../../../node/payments/held-vault.ts';
 import { PaymentAdmission } from '../../../node/payments/payment-admission.ts';
@@ -85,7 +85,7 @@ export class PaymentRoom implements AsyncDisposable {
     const settler = new Settler({ processor: this.chain, log, deadlines: DEADLINES });
     const cashier = new Cashier({ book, settler });
     const limits = new PaymentLimits();
-    const underWay = new CallsUnderWay();
+    const calls = new WalletCalls();
     const intake = {
       prepareAll: async (drafts: readonly PaidDraft[]) =>
         drafts.map((draft) => prepareDraft(draft, NODE, payloads, this.clock)),
@@ -96,8 +96,8 @@ export class PaymentRoom implements AsyncDisposable {
     };
     const publisher = new Publisher({ book, intake, publicationOf: (id) => publicationOf(store, id) });
     const open = new OpenAuthorizations();
-    const admission = await PaymentAdmission.open({ book, settler, ledger, limits, underWay, open, now });
-    const payments = new Payments({ book, cashier, settler, publisher, admission, underWay, intake, now });
+    const admission = await PaymentAdmission.open({ book, settler, ledger, limits, calls, open, now });
+    const payments = new Payments({ book, cashier, settler, publisher, admission, intake, now });
     const upkeep = new PaymentUpkeep({ store, book, payments, now, log });
     this.#open = { store, ledger, book, payments, upkeep, open };
   }

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { PAID_CALLS_PER_MINUTE } from '../../../node/payments/payment-limits.ts';
+import { WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
 import { HELD_MS } from '../../../node/payments/payment-book.ts';
 import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';
@@ -251,7 +251,7 @@ test('a held answer is not readable on the disk', async () => {
 test('a wallet that pays too often is told to wait, and not charged', async () => {
   await using room = await PaymentRoom.open();
   const free: Work = () => Promise.resolve({ body: {}, charged: false });
-  for (let nonce = 1; nonce <= PAID_CALLS_PER_MINUTE; nonce++) await room.take(callOf({ nonce }), free);
+  for (let nonce = 1; nonce <= WALLET_ALLOWANCE.paidCallsPerMinute; nonce++) await room.take(callOf({ nonce }), free);
   const refused = await room.answer(callOf({ nonce: 9_999 }));
   assert.match(String(refused), /calls a minute/);
 });

@@ -2,11 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SignUp } from '../../../../node/accounts/sign-up/sign-up.ts';
 import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
-import {
-  PER_ADDRESS_AND_HOUR,
-  PER_EMAIL_AND_DAY,
-  SignUpLimits,
-} from '../../../../node/accounts/sign-up/sign-up-limits.ts';
+import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
+import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../../../../node/limits/allowances.ts';
 import { LimitError } from '../../../../node/limits/limit-error.ts';
 import { createMailer, type Mailer } from '../../../../node/mail/mailer.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
@@ -213,9 +210,9 @@ test('many sign-ups of one address at once make one account, and the key of the 
   await using room = await AccountRoom.open();
   const signUp = signUpOf(room);
   const to = newAddress();
-  await Promise.all(Array.from({ length: PER_EMAIL_AND_DAY }, () => signUp(to)));
+  await Promise.all(Array.from({ length: SIGN_UP_ALLOWANCE.mailsPerRecipientAndDay }, () => signUp(to)));
   const keys: string[] = [];
-  for (let i = 0; i < PER_EMAIL_AND_DAY; i++) keys.push(await keyMailed(to));
+  for (let i = 0; i < SIGN_UP_ALLOWANCE.mailsPerRecipientAndDay; i++) keys.push(await keyMailed(to));
   assert.is((await room.accounts.book.accounts(10)).length, 1);
   const states = await Promise.all(keys.map((key) => room.accounts.authenticate(key)));
   assert.is(states.filter((state) => typeof state !== 'string').length, 1);
@@ -258,11 +255,11 @@ test('one caller, and one recipient, have only so many mails sent; other callers
   await using room = await AccountRoom.open();
   let now = 0;
   const signUp = signUpOf(room, { now: () => now });
-  for (let i = 0; i < PER_ADDRESS_AND_HOUR; i++) await signUp(newAddress(), `2001:db8::${i}`);
+  for (let i = 0; i < ADDRESS_ALLOWANCE.signUpsPerHour; i++) await signUp(newAddress(), `2001:db8::${i}`);
   assert.is(await codeOf(signUp(newAddress(), '2001:db8::ffff')), 'rate-limited');
   await signUp(newAddress(), '2001:db8:0:1::1');
   const to = newAddress();
-  for (let i = 0; i < PER_EMAIL_AND_DAY; i++) await signUp(to);
+  for (let i = 0; i < SIGN_UP_ALLOWANCE.mailsPerRecipientAndDay; i++) await signUp(to);
   const before = sink.kept.length;
   assert.is(await codeOf(signUp(to.toUpperCase())), 'rate-limited');
   assert.is(sink.kept.length, before);

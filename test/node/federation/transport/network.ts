@@ -50,6 +50,7 @@ export interface PeerOptions {
   readonly listen?: readonly string[];
   readonly receive?: Receive;
   readonly onFault?: NonNullable<TransportOptions['onFault']>;
+  readonly onRefused?: NonNullable<TransportOptions['onRefused']>;
 }
 
 /** A transport that is not started yet and keeps what it receives. */
@@ -70,6 +71,7 @@ export function peerOf(self: string, members: readonly TransportMember[], option
     log: silent,
     limits: { ...QUICK, ...options.limits },
     ...(options.onFault === undefined ? {} : { onFault: options.onFault }),
+    ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
   };
   return { transport: createTransport(settings), seed, received };
 }

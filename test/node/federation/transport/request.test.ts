@@ -213,6 +213,26 @@ test('more requests at once, or in a second, than a peer may have are told to co
   assert.ok(answered >= 6 && answered < 40, `${answered} answered`);
 });
 
+test('a member is answered for what its minute allows, and then told to come back, which is no fault', async () => {
+  const faults: string[] = [];
+  const refused: string[] = [];
+  const told = {
+    onFault: (node: string, fault: string) => void faults.push(`${node} ${fault}`),
+    onRefused: (node: string, refusal: string) => void refused.push(`${node} ${refusal}`),
+  };
+  // One answer is what sixteen minutes allow.
+  const limits = { bytesPerPeer: 64 * KIB };
+  await using network = await Network.of(['eu', 'us'], { us: { limits, ...told } });
+  await network.meshed();
+  network.transport('us').serve('batches', async function* () {
+    for (let i = 0; i < 16; i++) yield new Uint8Array(64 * KIB);
+  });
+  const ending = async () => codeOf(ask(network.transport('eu'), 'us', 'batches', ''));
+  assert.equal([await ending(), await ending(), await ending()], ['none', 'busy', 'busy']);
+  assert.equal(refused, ['eu allowance', 'eu allowance']);
+  assert.equal(faults, []);
+});
+
 test('a slow reader holds little of the server: frames are asked for only as they are read', async () => {
   const generous = { answerBytes: 64 * 1024 * KIB };
   await using network = await pair(generous, generous);

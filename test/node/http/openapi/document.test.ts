@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MOST_REQUESTS, requestsOf, weightOf } from '../../../../node/limits/route-weights.ts';
 import { isProblemCode, PROBLEM_KINDS } from '../../../../node/http/problem-codes.ts';
 import { PROBLEM_MEANINGS } from '../../../../node/http/problem-meanings.ts';
 import { isJsonObject } from '../../../../protocol/json/value.ts';
@@ -79,6 +80,19 @@ test('every parameter and every body has an example, and each is of its schema',
       : ['a path parameter is not described']),
     ...(method === 'GET' && request !== null ? ['a GET with a body'] : []),
   ]);
+});
+
+test('every operation weighs something in a class of its kind, and a free one no more than a minute allows', () => {
+  every(({ method, template, keyed, usd }) => {
+    const access = usd === null ? (keyed ? 'key' : 'free') : 'paid';
+    const path = template.replace(/\{([A-Za-z]+)\}/g, ':$1');
+    const weight = weightOf({ method, path, access });
+    const isMade = method === 'POST' && access === 'key';
+    const fits =
+      access === 'paid' ? weight.class === 'paid' : isMade ? weight.class === 'record' : requestsOf(weight) <= MOST_REQUESTS;
+    const isTold = !keyed || weight.permanentBytes > 0;
+    return fits && isTold ? [] : [`weighs ${JSON.stringify(weight)}`];
+  });
 });
 
 test('every answer and every refusal has examples, and each is of its schema', () => {
