@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { decodeBase64url, utf8 } from '../../protocol/bytes.ts';
+import { utf8 } from '../../protocol/bytes.ts';
 import type { SignedText, SigningContext, Suite } from '../../protocol/suite/suite.ts';
 import { Semaphore } from '../semaphore.ts';
 
@@ -74,10 +74,8 @@ function isText({ statement, signature }: SignedText): boolean {
   return statement.isWellFormed() && signature.isWellFormed();
 }
 
+/** The bytes of unpadded base64url; null where the text is not the one text that stands for them. */
 function signatureBytes(text: string): Uint8Array | null {
-  try {
-    return decodeBase64url(text);
-  } catch {
-    return null;
-  }
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : null;
 }

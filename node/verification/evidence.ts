@@ -3,18 +3,18 @@ import { type NodeId, nodeOfRecord, type RecordId } from '../../protocol/ids.ts'
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { Decision } from '../../protocol/log/decision.ts';
 import { parseLedgerMessage } from '../../protocol/log/message.ts';
-import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { type AttestationRecord, recordLeaf, type WrittenRecord } from '../../protocol/chain/record.ts';
+import { ReadTexts } from '../../protocol/chain/read-texts.ts';
+import { type AttestationRecord, recordLeaf, type WholeTexts, type WrittenRecord } from '../../protocol/chain/record.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { splitTexts } from '../records/record-lines.ts';
-import { RecordDamagedError, readGroup, readRecordTexts, tryOpenRecord } from '../records/record-reader.ts';
+import { RecordDamagedError, readGroup, readRecordTexts } from '../records/record-reader.ts';
 import { bodyRowFirst, bodyTable, recordIndex } from '../records/record-tables.ts';
 import { readBatchOf, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
 import type { Reads } from '../store/store.ts';
-import type { ProofTrees } from './proof-trees.ts';
+import type { ProofTrees, ReadTile } from './proof-trees.ts';
 
 /** Where the decisions of batches are found. */
 export interface EvidenceSources {
@@ -26,6 +26,11 @@ export interface EvidenceSources {
 /** A record as it is stored, and the signed group that it is in. */
 export interface ReceivedRecord extends WrittenRecord {
   readonly receipt: { readonly group: Group; readonly signed: SignedStatement };
+}
+
+/** A sealed batch, and the decision in this node's log that names its envelope; null while there is none. */
+export interface DecidedBatch extends StoredBatch {
+  readonly decision: Decision | null;
 }
 
 /** The texts that prove one record, but for its decision. */
@@ -70,27 +75,44 @@ export async function readReceived(store: Reads, id: RecordId): Promise<Received
   if (receipt === undefined) throw new RangeError(`the receipt of ${id} is missing`);
   const first = bodyRowFirst(receipt.group, seq);
   const row = await bodyTable.get(store, node, first);
-  const texts = row === undefined ? undefined : splitTexts(row)[seq - first];
-  const record = texts && tryOpenRecord(texts);
-  if (texts === undefined || record?.id !== id) throw new RecordDamagedError(`the stored record of ${id} is damaged`);
-  return { record, texts, receipt };
+  const stored = row === undefined ? undefined : splitTexts(row)[seq - first];
+  const texts = stored && tryReadTexts(stored);
+  if (texts?.headRead.id !== id) throw new RecordDamagedError(`the stored record of ${id} is damaged`);
+  return { record: texts.record, texts, receipt };
+}
+
+/** The texts of a record, read; undefined where they are not whole. */
+function tryReadTexts(texts: WholeTexts): ReadTexts | undefined {
+  try {
+    return new ReadTexts(nativeSuite, texts);
+  } catch {
+    return undefined;
+  }
 }
 
 /** All evidence about a record that was read. Throws where batch, tiles or decision do not read. */
-export async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
-  const { store, trees, decisionOf } = sources;
+async function completed(sources: EvidenceSources, received: ReceivedRecord): Promise<Evidence> {
+  const { node, seq } = received.record;
+  const batch = await readBatchOf(sources.store, node, seq);
+  return completedIn(sources, received, batch && { ...batch, decision: await decisionNaming(sources.decisionOf, batch) });
+}
+
+/** The same in the batch that the record is in; undefined while it is unsealed. */
+export async function completedIn(
+  sources: EvidenceSources,
+  received: ReceivedRecord,
+  holding: DecidedBatch | undefined,
+): Promise<Evidence> {
   const { record, texts } = received;
-  const { receipt, batch } = await readSealed(store, received);
-  const [path, sealed, decision] = await Promise.all([
-    trees.groupPath(receipt.group, record.seq, () => groupLeaves(store, receipt.group, batch)),
-    batch && batchProof(sources, record, batch),
-    batch && decisionNaming(decisionOf, batch),
-  ]);
+  const { receipt, batch } = await byOneKey(sources.store, received, holding);
+  // The batch's first: of its tiles the group's leaves are had.
+  const sealed = batch && (await batchProof(sources, record, batch));
+  const path = await sources.trees.groupPath(receipt.group, record.seq, () => groupLeaves(sources, receipt.group, batch));
   return {
     record,
-    batch,
+    batch: batch && { envelope: batch.envelope, signed: batch.signed },
     proof: { record: texts, receipt: { ...receipt.signed, path: path.map(writeSha256) }, batch: sealed ?? null },
-    decision: decision ?? null,
+    decision: batch?.decision ?? null,
   };
 }
 
@@ -98,8 +120,7 @@ export async function completed(sources: EvidenceSources, received: ReceivedReco
  * The batch of a record, and the receipt by the same key: that of the batch's own key takes the place of one that was read
  * before the batch was sealed, or signed anew. While it is being signed anew there is none.
  */
-async function readSealed(store: Reads, { record: { node, seq }, receipt }: ReceivedRecord) {
-  const batch = await readBatchOf(store, node, seq);
+async function byOneKey(store: Reads, { record: { node, seq }, receipt }: ReceivedRecord, batch: DecidedBatch | undefined) {
   const isBy = ({ group }: ReceivedRecord['receipt']) => group.keyId === batch?.envelope.keyId;
   if (batch === undefined || isBy(receipt)) return { receipt, batch };
   const now = (await readGroup(store, node, seq)) ?? receipt;
@@ -122,8 +143,7 @@ export function readBatchPath(
   envelope: Envelope,
   seq: number,
 ): Promise<Uint8Array[]> {
-  const { node, batch } = envelope;
-  return trees.batchPath(envelope, seq, (level, index) => readTile(store, node, batch, level, index));
+  return trees.batchPath(envelope, seq, tilesOf(store, envelope));
 }
 
 async function batchProof(
@@ -135,10 +155,12 @@ async function batchProof(
   return { envelope: signed.statement, signature: signed.signature, path: path.map(writeSha256) };
 }
 
-async function readTile(store: Reads, node: NodeId, batch: number, level: number, index: number): Promise<Uint8Array> {
-  const hashes = await tileTable.get(store, node, batch, level, index);
-  if (hashes === undefined) throw new RangeError(`tile ${level}/${index} of ${node}/${batch} is missing`);
-  return hashes;
+function tilesOf(store: Reads, { node, batch }: Envelope): ReadTile {
+  return async (level, index) => {
+    const hashes = await tileTable.get(store, node, batch, level, index);
+    if (hashes === undefined) throw new RangeError(`tile ${level}/${index} of ${node}/${batch} is missing`);
+    return hashes;
+  };
 }
 
 function envelopeNamedBy({ message }: Decision): Sha256Hash | undefined {
@@ -146,22 +168,14 @@ function envelopeNamedBy({ message }: Decision): Sha256Hash | undefined {
   return named.type === 'batch' ? named.envelope : undefined;
 }
 
-/** Leaf hashes of a group: from the tiles of its batch, or from its records while it is unsealed. */
-async function groupLeaves(store: Reads, group: Group, batch: StoredBatch | undefined): Promise<Uint8Array[]> {
+/** Leaf hashes of a group: of its batch, or from its records while it is unsealed. */
+async function groupLeaves(
+  { store, trees }: EvidenceSources,
+  { node, first, size }: Group,
+  batch: StoredBatch | undefined,
+): Promise<Uint8Array[]> {
+  if (batch !== undefined) return trees.batchLeaves(batch.envelope, first, size, tilesOf(store, batch.envelope));
   const leaves: Uint8Array[] = [];
-  if (batch === undefined) {
-    for await (const { head } of readRecordTexts(store, group.node, group.first, group.size)) {
-      leaves.push(recordLeaf(nativeSuite, head));
-    }
-    return leaves;
-  }
-  const { envelope } = batch;
-  const from = group.first - envelope.first;
-  const firstTile = Math.floor(from / TILE_WIDTH);
-  const lastTile = Math.floor((from + group.size - 1) / TILE_WIDTH);
-  for (let tile = firstTile; tile <= lastTile; tile++) {
-    leaves.push(...splitHashes(await readTile(store, envelope.node, envelope.batch, 0, tile)));
-  }
-  const skip = from - firstTile * TILE_WIDTH;
-  return leaves.slice(skip, skip + group.size);
+  for await (const { head } of readRecordTexts(store, node, first, size)) leaves.push(recordLeaf(nativeSuite, head));
+  return leaves;
 }

@@ -3,7 +3,8 @@ import type { Logger } from 'pino';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { RecordDamagedError } from '../records/record-reader.ts';
-import { completed, type Evidence, type EvidenceSources, readReceived, type ReceivedRecord } from './evidence.ts';
+import { type Evidence, type EvidenceSources, readReceived, type ReceivedRecord } from './evidence.ts';
+import { completedTogether } from './evidence-together.ts';
 import { findLinked } from './linked-records.ts';
 
 /** Evidence about the records linked to one. What does not hold is still among it: it is judged like any other. */
@@ -55,24 +56,26 @@ export class LinkedReader {
   async read(subject: AttestationRecord): Promise<LinkedEvidence> {
     const { store } = this.#sources;
     const damaged: RecordId[] = [];
+    const note = (id: RecordId, error: unknown): void => {
+      this.#log.error({ err: error, id }, 'the evidence about a linked record cannot be read');
+      damaged.push(id);
+    };
     const trying = async <Result>(id: RecordId, read: () => Promise<Result>): Promise<Result | undefined> => {
       try {
         return await read();
       } catch (error) {
         // A record that is damaged shows nothing, as if it were not there.
         if (error instanceof RecordDamagedError) return undefined;
-        this.#log.error({ err: error, id }, 'the evidence about a linked record cannot be read');
-        damaged.push(id);
+        note(id, error);
         return undefined;
       }
     };
-    const readAll = async (found: readonly Candidate[]): Promise<readonly Evidence[]> => {
-      const read = await Promise.all(found.map((one) => trying(one.record.id, () => this.#evidenceOf(one))));
-      return read.filter((one) => one !== undefined);
-    };
     try {
       const found = await findLinked({ store, read: (id) => trying(id, () => this.#candidate(id)) }, subject);
-      const [evidence, incidents] = await Promise.all([readAll(found.evidence), readAll(found.incidents)]);
+      const read = [...found.evidence, ...found.incidents].flatMap((one) => ('received' in one ? [one.received] : []));
+      const completed = await completedTogether(this.#sources, read, ({ record: { id } }, error) => note(id, error));
+      const evidenceOf = (one: Candidate) => ('evidence' in one ? one.evidence : completed.get(one.received)) ?? [];
+      const [evidence, incidents] = [found.evidence.flatMap(evidenceOf), found.incidents.flatMap(evidenceOf)];
       return { evidence, incidents, truncated: found.truncated || damaged.length > 0 };
     } catch (error) {
       this.#log.error({ err: error, id: subject.id }, 'records linked to this one cannot be read');
@@ -92,10 +95,6 @@ export class LinkedReader {
     if (kept !== undefined) return { record: kept.record, evidence: kept };
     const received = await readReceived(this.#sources.store, id);
     return received && { record: received.record, received };
-  }
-
-  async #evidenceOf(candidate: Candidate): Promise<Evidence> {
-    return 'evidence' in candidate ? candidate.evidence : completed(this.#sources, candidate.received);
   }
 }
 

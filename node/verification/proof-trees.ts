@@ -3,7 +3,7 @@ import { equalBytes } from '../../protocol/bytes.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { hashBytes, type Sha256Hash } from '../../protocol/hash.ts';
 import type { Sha256 } from '../../protocol/merkle/hash.ts';
-import { pathFromTiles, TILE_WIDTH, treeOfTile } from '../../protocol/merkle/tiles.ts';
+import { pathFromTiles, splitHashes, TILE_WIDTH, treeOfTile } from '../../protocol/merkle/tiles.ts';
 import { WholeTree } from '../../protocol/merkle/whole-tree.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
@@ -58,7 +58,7 @@ export class ProofTrees {
   async batchPath({ root, first, size }: Envelope, seq: number, read: ReadTile): Promise<Uint8Array[]> {
     const trees: TileTree[] = [];
     const path = await pathFromTiles(seq - first, size, async (level, index, width) => {
-      const name = `${root}/${size}/${level}/${index}`;
+      const name = tileName({ root, size }, level, index);
       const kept = this.#kept.get(name);
       const tree = kept ?? treeOfTile(this.#suite, await read(level, index), width);
       const place = Math.floor((seq - first) / TILE_WIDTH ** level) % TILE_WIDTH;
@@ -67,6 +67,20 @@ export class ProofTrees {
     });
     this.#keepTrue(trees, root);
     return path;
+  }
+
+  /** Leaves of a batch from record `from` on, `count` of them, by the trees at hand or else read. Throws where one is missing. */
+  async batchLeaves(envelope: Envelope, from: number, count: number, read: ReadTile): Promise<Uint8Array[]> {
+    const begin = from - envelope.first;
+    const end = begin + count;
+    const leaves: Uint8Array[] = [];
+    for (let tile = Math.floor(begin / TILE_WIDTH); tile * TILE_WIDTH < end; tile++) {
+      const at = tile * TILE_WIDTH;
+      const [first, last] = [Math.max(begin - at, 0), Math.min(end - at, TILE_WIDTH)];
+      const tree = this.#kept.get(tileName(envelope, 0, tile));
+      leaves.push(...(tree?.leaves(first, last) ?? splitHashes(await read(0, tile)).slice(first, last)));
+    }
+    return leaves;
   }
 
   /** From the top down, as far as each tile's root is the one that is signed, or stands in the tile above. */
@@ -78,6 +92,10 @@ export class ProofTrees {
       expected = tree.leaf(place);
     }
   }
+}
+
+function tileName({ root, size }: Pick<Envelope, 'root' | 'size'>, level: number, index: number): string {
+  return `${root}/${size}/${level}/${index}`;
 }
 
 function hasRoot(tree: WholeTree, root: Sha256Hash): boolean {

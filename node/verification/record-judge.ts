@@ -4,6 +4,7 @@ import type { Timestamp } from '../../protocol/time.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { Bundle, DecisionProof } from '../../protocol/verdict/bundle.ts';
+import { CommonTexts } from '../../protocol/verdict/common-texts.ts';
 import { type JoinedRosters, joinRosters } from '../../protocol/verdict/join-rosters.ts';
 import type { Known } from '../../protocol/verdict/known.ts';
 import { type OpenedProof, openProof, proofOf } from '../../protocol/verdict/opened-proof.ts';
@@ -43,6 +44,7 @@ export class RecordJudge {
   readonly #knowledge: Pick<LogKnowledge, 'ask'>;
   readonly #suite: CachingSuite;
   readonly #opened = new WeakMap<Evidence, OpenedProof>();
+  readonly #unplacedOf = new WeakMap<Decision, DecisionProof>();
   readonly #joined = new WeakMap<readonly RosterInForce[], JoinedRosters>();
 
   constructor({ keys, knowledge, suite = checkedSuite }: RecordJudgeOptions) {
@@ -55,12 +57,13 @@ export class RecordJudge {
   async judge(evidence: Evidence, judging: Judging = {}): Promise<Verdict> {
     const { disclosure, linked: beside = [], ...known } = judging;
     const slices = new Slices();
+    const common = new CommonTexts(this.#suite);
     const all: OpenedProof[] = [];
     for (const each of [evidence, ...beside]) {
       if (slices.isOver) await slices.rest();
-      all.push(this.#open(each));
+      all.push(this.#open(each, common));
     }
-    await Promise.all(all.map((opened) => this.#checkApart(opened)));
+    await this.#checkApart(all);
     // From here on nothing is waited for but the log: the verdict is by what it says now.
     const answers = await this.#knowledge.ask({
       places: all.flatMap(({ decision }) => decision?.value.index ?? []),
@@ -76,13 +79,22 @@ export class RecordJudge {
     return verifyOpened(this.#suite, { own: disclosed, linked, statements }, this.#join(answers.rosters), { ...known, log });
   }
 
-  #open(evidence: Evidence): OpenedProof {
+  #open(evidence: Evidence, common: CommonTexts): OpenedProof {
     const known = this.#opened.get(evidence);
     if (known !== undefined) return known;
     const { proof, decision } = evidence;
-    const opened = openProof(this.#suite, proofOf({ ...proof, decision: unplaced(decision) }));
+    const opened = openProof(this.#suite, proofOf({ ...proof, decision: decision && this.#unplaced(decision) }), common);
     this.#opened.set(evidence, opened);
     return opened;
+  }
+
+  /** A decision of the own log: it needs no path. */
+  #unplaced(decision: Decision): DecisionProof {
+    const known = this.#unplacedOf.get(decision);
+    if (known !== undefined) return known;
+    const proof = { text: decisionText.write(decision), paths: [] };
+    this.#unplacedOf.set(decision, proof);
+    return proof;
   }
 
   /** The rosters of the own log are known whole: nothing else is asked about them. */
@@ -97,11 +109,17 @@ export class RecordJudge {
     return joined;
   }
 
-  /** Checks the signatures of a proof in other threads, so that the verdict finds them checked. */
-  async #checkApart({ proof: { receipt, batch }, group, envelope }: OpenedProof): Promise<void> {
+  /** Checks the signatures of proofs in other threads, each once, so that the verdict finds them checked. */
+  async #checkApart(all: readonly OpenedProof[]): Promise<void> {
+    const groups = new Map(all.map((opened) => [opened.proof.receipt.text, opened]));
+    const batches = new Map(all.map((opened) => [opened.envelope, opened]));
     await Promise.all([
-      group && this.#check(group, receipt.text, receipt.signature, groupStatement.context),
-      envelope && batch && this.#check(envelope, batch.text, batch.signature, envelopeStatement.context),
+      ...[...groups.values()].map(({ group, proof: { receipt } }) => {
+        return group && this.#check(group, receipt.text, receipt.signature, groupStatement.context);
+      }),
+      ...[...batches.values()].map(({ envelope, proof: { batch } }) => {
+        return envelope && batch && this.#check(envelope, batch.text, batch.signature, envelopeStatement.context);
+      }),
     ]);
   }
 
@@ -127,7 +145,3 @@ function rostersAlone(rosters: readonly RosterInForce[]): NonNullable<Known['log
   };
 }
 
-/** A decision of the own log: it needs no path. */
-function unplaced(decision: Decision | null): DecisionProof | null {
-  return decision && { text: decisionText.write(decision), paths: [] };
-}

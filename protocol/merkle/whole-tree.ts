@@ -49,6 +49,12 @@ export class WholeTree {
     return this.#nodes.slice(index * HASH_BYTES, (index + 1) * HASH_BYTES);
   }
 
+  /** Leaves `from` … `to - 1`, as far as there are. */
+  leaves(from: number, to: number): Uint8Array[] {
+    const count = Math.min(to, this.size) - from;
+    return Array.from({ length: Math.max(count, 0) }, (_, i) => this.leaf(from + i));
+  }
+
   /** Sibling hashes from a leaf up (RFC 9162 §2.1.3.1). Throws `RangeError` on an index that is not in the tree. */
   path(index: number): Uint8Array[] {
     this.#require(index);

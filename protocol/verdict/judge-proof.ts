@@ -1,18 +1,20 @@
 import { envelopeStatement } from '../chain/envelope.ts';
 import { groupStatement } from '../statement/group.ts';
-import type { Suite } from '../suite/suite.ts';
 import type { Authority } from './authority.ts';
-import { checkDecision, isLate } from './check-decision.ts';
+import { isLate } from './check-decision.ts';
 import { checkSignature } from './check-signed.ts';
 import type { DecisionState, Facts, JudgedProof } from './facts.ts';
+import type { JudgedBatches } from './judged-batches.ts';
 import type { OpenedProof } from './opened-proof.ts';
 import type { JudgedPayload } from './payload.ts';
 import { problem, type Problem } from './problem.ts';
-import { countWitnesses, type DecidedBatch, isShownDecided, type Witnesses } from './witnesses.ts';
+import { type DecidedBatch, isShownDecided, type Witnesses } from './witnesses.ts';
 
 /** By whom a proof is judged; `authority` is null where rosters or pin do not join, and `problems` say why. */
 export interface Grounds {
   readonly authority: Authority | null;
+  /** What this authority finds of batches. */
+  readonly batches: JudgedBatches | null;
   readonly isPinned: boolean;
   readonly problems: readonly Problem[];
 }
@@ -21,17 +23,17 @@ export interface Grounds {
  * The facts of one proof: signed, sealed, on the ledger, witnessed, in the order of TRUST §5. What hashes refuse costs no
  * signature.
  */
-export function judgeProof(suite: Suite, grounds: Grounds, opened: OpenedProof, payload: JudgedPayload): JudgedProof {
+export function judgeProof(grounds: Grounds, opened: OpenedProof, payload: JudgedPayload): JudgedProof {
   const { problems: cheap } = opened;
-  const { authority } = grounds;
-  if (authority === null) return unjudged(grounds, opened, payload, cheap);
-  const decision = checkDecision(suite, authority, opened);
+  const { authority, batches } = grounds;
+  if (authority === null || batches === null) return unjudged(grounds, opened, payload, cheap);
+  const decision = batches.decision(opened);
   const decided = speaksAgainst([...cheap, ...decision]) ? null : decidedBatch(opened);
   const signatures = [
     ...(denies('signed', cheap) ? [] : checkReceipt(authority, opened, decided)),
     ...(denies('signed', cheap) || denies('sealed', cheap) ? [] : checkEnvelope(authority, opened, decided)),
   ];
-  const counted = decided === null || speaksAgainst(signatures) ? null : countWitnesses(authority, decided);
+  const counted = decided === null || speaksAgainst(signatures) ? null : batches.witnesses(opened);
   const federation = [...grounds.problems, ...authority.problems, ...flooded(authority)];
   const problems = [...cheap, ...payload.problems, ...federation, ...decision, ...signatures, ...missing(counted)];
   const isSettled = federation.length === 0;

@@ -1,4 +1,5 @@
-import { type Envelope, envelopeStatement } from '../chain/envelope.ts';
+import type { Envelope } from '../chain/envelope.ts';
+import { ReadTexts } from '../chain/read-texts.ts';
 import { readBody, readHead, type RecordBody, type RecordHead, recordLeaf } from '../chain/record.ts';
 import { EncodingError } from '../bytes.ts';
 import type { Sha256Hash } from '../hash.ts';
@@ -8,7 +9,8 @@ import { StatementError } from '../statement/statement.ts';
 import type { Suite } from '../suite/suite.ts';
 import type { Bundle, DecisionProof, Disclosure } from './bundle.ts';
 import { checkBatch, checkGroup } from './check-trees.ts';
-import { PlacedDecision } from './placed-decision.ts';
+import { CommonTexts } from './common-texts.ts';
+import type { PlacedDecision } from './placed-decision.ts';
 import { type Check, type Fact, messageOf, problem, type Problem, type ProblemCode } from './problem.ts';
 
 /** A signature over a text, null where it is lacking, and the path from the record's leaf to the root that the text names. */
@@ -45,9 +47,6 @@ export interface OpenedProof {
 /** What a bundle carries of its own record. */
 type ProofTexts = Pick<Bundle, 'batch' | 'decision' | 'disclosure' | 'receipt' | 'record'>;
 
-/** Reads a decision, or finds it where it was read before. Throws `StatementError`. */
-type Place = (decision: DecisionProof) => PlacedDecision;
-
 /** The proof of a bundle's own record. */
 export function proofOf({ record, receipt, batch, decision, disclosure }: ProofTexts): Proof {
   return {
@@ -59,8 +58,8 @@ export function proofOf({ record, receipt, batch, decision, disclosure }: ProofT
   };
 }
 
-/** Reads every text of a proof, and walks its paths. Costs hashes alone; throws nothing. */
-export function openProof(suite: Suite, proof: Proof, place: Place = (decision) => new PlacedDecision(suite, decision)): OpenedProof {
+/** Reads every text of a proof, and walks its paths. Costs hashes alone; throws nothing. `common`: what was read of others. */
+export function openProof(suite: Suite, proof: Proof, common = new CommonTexts(suite)): OpenedProof {
   const problems: Problem[] = [];
   const read = <Value>(fact: Fact, check: Check, code: ProblemCode, open: () => Value): Value | null => {
     try {
@@ -72,18 +71,27 @@ export function openProof(suite: Suite, proof: Proof, place: Place = (decision) 
     }
   };
   const { record, receipt, batch, decision } = proof;
-  const head = read('signed', 'leafRederived', 'record-malformed', () => readHead(record.head));
+  const head = read('signed', 'leafRederived', 'record-malformed', () => headOf(record));
   const opened: OpenedProof = {
     proof,
     head,
     body: read('signed', 'leafRederived', 'record-malformed', () =>
-      head === null || record.body === null ? null : readBody(suite, head, record.body),
+      head === null ? null : bodyOf(suite, head, record),
     ),
     leaf: head && recordLeaf(suite, record.head),
     group: read('signed', 'bundleBinding', 'receipt-malformed', () => groupStatement.parse(receipt.text)),
-    envelope: read('sealed', 'bundleBinding', 'envelope-malformed', () => batch && envelopeStatement.parse(batch.text)),
-    decision: read('onLedger', 'bundleBinding', 'decision-malformed', () => decision && place(decision)),
+    envelope: read('sealed', 'bundleBinding', 'envelope-malformed', () => batch && common.envelope(batch.text)),
+    decision: read('onLedger', 'bundleBinding', 'decision-malformed', () => decision && common.decision(decision)),
     problems,
   };
   return { ...opened, problems: [...problems, ...checkGroup(suite, opened), ...checkBatch(suite, opened)] };
+}
+
+function headOf(record: Proof['record']): RecordHead {
+  return record instanceof ReadTexts ? record.headRead : readHead(record.head);
+}
+
+function bodyOf(suite: Suite, head: RecordHead, record: Proof['record']): RecordBody | null {
+  if (record instanceof ReadTexts) return record.bodyRead;
+  return record.body === null ? null : readBody(suite, head, record.body);
 }

@@ -25,6 +25,7 @@ export class PlacedDecision {
   readonly #leaf: Uint8Array;
   readonly #paths: ReadonlyMap<number, readonly Path[]>;
   readonly #roots = new Map<number, ReadonlySet<Sha256Hash>>();
+  #milliseconds: number | undefined;
   #named: LedgerMessage | null | undefined;
 
   /** Throws `StatementError` where the text is no decision. */
@@ -38,7 +39,8 @@ export class PlacedDecision {
 
   /** Consensus time in epoch milliseconds, its nanoseconds cut. */
   get milliseconds(): number {
-    return Date.parse(timestampOfConsensus(this.value.consensusTimestamp));
+    this.#milliseconds ??= Date.parse(timestampOfConsensus(this.value.consensusTimestamp));
+    return this.#milliseconds;
   }
 
   /** What its message names; null where the message is none of a federation. */

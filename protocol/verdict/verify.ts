@@ -2,14 +2,15 @@ import { checkAgent } from '../evidence/agent.ts';
 import { evaluate } from '../evidence/rules.ts';
 import type { Suite } from '../suite/suite.ts';
 import { type NodeKey, openAuthority } from './authority.ts';
-import type { Bundle, DecisionProof, FederationStatements } from './bundle.ts';
+import type { Bundle, FederationStatements } from './bundle.ts';
+import { CommonTexts } from './common-texts.ts';
 import { type JoinedRosters, joinRosters } from './join-rosters.ts';
 import { type Grounds, judgeProof } from './judge-proof.ts';
+import { JudgedBatches } from './judged-batches.ts';
 import type { Known } from './known.ts';
 import { linkedProofsOf, linkedVerdict, speakingRecords } from './linked.ts';
 import { type OpenedProof, openProof, proofOf } from './opened-proof.ts';
 import { judgePayload } from './payload.ts';
-import { PlacedDecision } from './placed-decision.ts';
 import { recordOf, showsRecord } from './shown-record.ts';
 import { type Verdict, verdictOn } from './verdict.ts';
 
@@ -27,9 +28,9 @@ export interface OpenedBundle {
  */
 export function verifyBundle(suite: Suite, bundle: Bundle, known: Known = {}): Verdict {
   const joined = joinRosters(suite, bundle.rosters, known);
-  const place = placing(suite);
-  const own = openProof(suite, proofOf(bundle), place);
-  const linked = linkedProofsOf(bundle).map((proof) => openProof(suite, proof, place));
+  const common = new CommonTexts(suite);
+  const own = openProof(suite, proofOf(bundle), common);
+  const linked = linkedProofsOf(bundle).map((proof) => openProof(suite, proof, common));
   return verifyOpened(suite, { own, linked, statements: bundle }, joined, known);
 }
 
@@ -41,11 +42,12 @@ export function verifyOpened(
   known: Known,
 ): Verdict {
   const authority = line && openAuthority(suite, statements, known, line, keysOf([own, ...others]));
-  const grounds: Grounds = { authority, isPinned: isPinned(known), problems };
+  const batches = authority && new JudgedBatches(suite, authority);
+  const grounds: Grounds = { authority, batches, isPinned: isPinned(known), problems };
 
-  const judged = judgeProof(suite, grounds, own, judgePayload(suite, own, known.payload));
+  const judged = judgeProof(grounds, own, judgePayload(suite, own, known.payload));
   const linked = others.map((opened) => {
-    return { opened, judged: judgeProof(suite, grounds, opened, judgePayload(suite, opened, undefined)) };
+    return { opened, judged: judgeProof(grounds, opened, judgePayload(suite, opened, undefined)) };
   });
 
   const record = recordOf(own);
@@ -63,16 +65,6 @@ export function verifyOpened(
 /** Without a pin, of whatever sort, a bundle is only consistent with itself. */
 function isPinned({ pin, rosters, log }: Known): boolean {
   return pin !== undefined || rosters !== undefined || log !== undefined;
-}
-
-/** Reads each decision of a bundle once: linked records share those of the records before them. */
-function placing(suite: Suite): (proof: DecisionProof) => PlacedDecision {
-  const known = new Map<DecisionProof, PlacedDecision>();
-  return (proof) => {
-    const placed = known.get(proof) ?? new PlacedDecision(suite, proof);
-    known.set(proof, placed);
-    return placed;
-  };
 }
 
 function keysOf(proofs: readonly OpenedProof[]): readonly NodeKey[] {

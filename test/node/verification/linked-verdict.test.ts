@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { groupTable } from '../../../node/records/record-tables.ts';
 import { CLASS_BOUNDS } from '../../../node/limits/route-weights.ts';
+import { envelopeTable, tileTable } from '../../../node/sealing/batch-tables.ts';
 import { BusyError } from '../../../node/semaphore.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import type { Timestamp } from '../../../protocol/time.ts';
@@ -56,6 +57,33 @@ testWith('64 linked records are checked once, and their trees built once', { gro
   assert.is(started.nodes(), 2 * 39 * store.batches.length);
   // The record itself is read anew, and what links to it is looked for: of the linked ones nothing is read.
   assert.ok(started.reads() - reads < 12, `${started.reads() - reads} reads`);
+});
+
+testWith('of a batch that many linked records are in everything is read, checked and built once', { together: 16 }, async (store) => {
+  const counting = countingSuite();
+  const started = startVerifier(store, { suite: counting.suite });
+  assert.equal(await wordOf(started, store), { word: 'verified', overrides: 32, incidents: 32 });
+  assert.is(store.batches.length, 5);
+  assert.is(counting.signatures(), signaturesOf(store));
+  // Two trees of 16 leaves a batch; that of the subject has one leaf, and nothing to hash.
+  assert.is(started.nodes(), 2 * 15 * 4);
+  assert.is(started.rows('envelope'), store.batches.length);
+  assert.is(started.rows('tile'), store.batches.length);
+  assert.is(started.ranges('batch-first'), store.batches.length);
+});
+
+testWith('a linked record whose batch is damaged is missed, and the others of other batches are not', { overrides: 4, incidents: 0, together: 2 }, async (store) => {
+  const { node, batches } = store;
+  const [, damaged] = batches;
+  if (damaged === undefined) throw new Error('there are two');
+  const { node: origin, batch } = damaged.envelope;
+  await node.store.write([{ type: 'del', key: tileTable.key(origin, batch, 0, 0) }]);
+  const found = await startVerifier(store).verifier.verifyRecord(store.subject);
+  assert.equal([found?.links.overrides, found?.links.truncated], [2, true]);
+  await node.store.write([{ type: 'del', key: envelopeTable.key(origin, batch) }]);
+  // What is in no batch is held to be unsealed: its group's signature speaks for it.
+  const unsealed = await startVerifier(store).verifier.verifyRecord(store.subject);
+  assert.equal([unsealed?.links.overrides, unsealed?.links.truncated], [4, false]);
 });
 
 testWith('what was checked as it arrived is not checked again after a start', {}, async (store) => {

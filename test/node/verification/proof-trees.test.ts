@@ -98,6 +98,19 @@ test('a group is hashed once, unless its leaves are not those that were signed',
   assert.is(found.hashes - before, SIZE - 1);
 });
 
+test('leaves of a batch are had of the tiles at hand, and read where there is none', async () => {
+  const found = counted();
+  await found.trees.batchPath(envelope, FIRST + 5, found.read);
+  const before = found.reads;
+  const leavesOf = async (from: number, to: number) => {
+    return (await found.trees.batchLeaves(envelope, FIRST + from, to - from, found.read)).map(encodeHex);
+  };
+  assert.equal(await leavesOf(3, 253), leaves.slice(3, 253).map(encodeHex));
+  assert.is(found.reads, before);
+  assert.equal(await leavesOf(250, 600), leaves.slice(250, 600).map(encodeHex));
+  assert.is(found.reads, before + 2);
+});
+
 test('no more is kept than there is room for', async () => {
   const found = counted(20 << 10);
   for (const i of [0, 300, 599, 0]) assert.ok(encodeHex((await found.trees.batchPath(envelope, FIRST + i, found.read))[0] ?? new Uint8Array()));

@@ -101,6 +101,29 @@ test('a linked record that does not hold is named, moves no word, and shows noth
   }
 });
 
+test('of two linked records of one batch each is judged by its own decision and signatures', async () => {
+  const log = await FederationLog.create();
+  const sealed = await log.record('eu', [{}]);
+  const reviews = await log.record('eu', [reviewOf(sealed), reviewOf(sealed)]);
+  const own = await bundleOf(log, sealed);
+  const good = linkedOf(log, reviews, 0, own);
+  const other = linkedOf(log, reviews, 1, own);
+  const words = (...linked: LinkedProof[]) => verdictOf(log, { ...own, linked }).linked.map(({ word }) => word);
+  assert.equal(words(good, other), ['verified', 'verified']);
+  const broken = [
+    { ...other, decision: own.decision },
+    { ...other, batch: other.batch && { ...other.batch, signature: own.receipt.signature } },
+    { ...other, receipt: { ...other.receipt, signature: own.receipt.signature } },
+  ];
+  for (const bad of broken) {
+    for (const [first, second] of [[good, bad], [bad, good]] as const) {
+      const found = words(first, second);
+      assert.is(found[first === good ? 0 : 1], 'verified');
+      assert.is.not(found[first === good ? 1 : 0], 'verified');
+    }
+  }
+});
+
 test('a linked record without its body shows nothing of what it claims', async () => {
   const { log, bundle } = await reviewed('eu');
   const linked = at(bundle.linked);
