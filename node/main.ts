@@ -7,6 +7,7 @@ import { configOf, type NodeConfig } from './config/config.ts';
 import { readEnvironment } from './config/environment.ts';
 import { ConfigError } from './config/read-variable.ts';
 import { openContext } from './context.ts';
+import { boundHeapGrowth } from './heap-growth.ts';
 import { rereadLedger } from './reread-ledger.ts';
 import { StoreError } from './store/store.ts';
 
@@ -26,6 +27,7 @@ try {
   if (flags['reread-ledger']) await rereadLedger(config, log);
   await using context = await openContext(config, log);
   await using app = await startApp(context, stop.signal);
+  boundHeapGrowth();
   process.send?.({ ready: true, httpPort: app.httpPort });
   // Where NODE_COMPILE_CACHE names a folder: the next start finds the sources compiled, however this process ends.
   flushCompileCache();

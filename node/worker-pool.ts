@@ -8,7 +8,7 @@ export interface WorkerPoolOptions {
   readonly threads: number;
   /** Orders that may wait for one. Default: all. */
   readonly waiting?: number;
-  /** Memory that a thread may take. */
+  /** Memory that a thread may take, beside what is young. */
   readonly heapMiB: number;
   /** Time that one order may take once a thread has it, in milliseconds. */
   readonly orderMs: number;
@@ -30,6 +30,8 @@ export class WorkerError extends Error {
   }
 }
 
+/** What is young in a thread's heap: an order's values live as long as it does, and more of it would only stand unused. In MiB. */
+const YOUNG_HEAP_MIB = 24;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /**
@@ -98,7 +100,8 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
 
   #start(): Worker {
     const { script, heapMiB } = this.#options;
-    const worker = new Worker(script, { env: {}, resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
+    const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB };
+    const worker = new Worker(script, { env: {}, resourceLimits });
     this.#all.add(worker);
     // One that ends with nothing to do is started anew for the next order.
     worker.on('error', () => {});

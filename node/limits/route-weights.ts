@@ -52,16 +52,20 @@ export const LEDGER_WAITS: ClassBounds = { places: 4_096, waiting: 0 };
 /** Of places, waiting and bytes of a class, what one holder (an account, an address, a wallet) may have. */
 export const HOLDER_SHARE = 0.5;
 
-/** Bytes of bodies that have arrived and are worked on, by what they are; those still arriving have a budget beside. */
+/**
+ * Bytes of bodies that have arrived and are worked on, by what they are; those still arriving have a budget beside. Each
+ * has room for the largest of its kind and smaller ones beside it; together they stay below the 200 MiB that a node may
+ * grow by under attack.
+ */
 export const BODY_BYTES = {
   /** Bodies that are arriving, of usual calls, and apart from them of batches: past it the largest is refused. */
-  arriving: 64 * MIB,
-  arrivingBatches: 64 * MIB,
-  records: 64 * MIB,
+  arriving: 32 * MIB,
+  arrivingBatches: 40 * MIB,
+  records: 24 * MIB,
   /** Of up to 256 KiB, and longer ones, which take nothing of the room of the short. */
-  shortBundles: 64 * MIB,
-  longBundles: 64 * MIB,
-  batches: 64 * MIB,
+  shortBundles: 16 * MIB,
+  longBundles: 24 * MIB,
+  batches: 40 * MIB,
 } as const;
 
 /** A minute's allowance is counted in requests of so much; a heavier one takes as many as it weighs. In milliseconds. */

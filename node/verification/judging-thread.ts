@@ -31,14 +31,14 @@ export class JudgingError extends Error {
   override readonly name = 'JudgingError';
 }
 
-/** Bounds on one bundle. The largest takes a tenth of either. */
+/** Bounds on one bundle. What is longest takes less than half of the one, and a tenth of the other. */
 interface JudgingLimits {
   readonly heapMiB: number;
   /** In milliseconds. */
   readonly judgingMs: number;
 }
 
-const LIMITS: JudgingLimits = { heapMiB: 512, judgingMs: 20_000 };
+const LIMITS: JudgingLimits = { heapMiB: 256, judgingMs: 20_000 };
 /** Bundles that may wait; of one after the other, more would wait for longer than callers do. */
 const MAX_WAITING = 256;
 const SCRIPT = new URL('./judging-worker.ts', import.meta.url);

@@ -16,7 +16,7 @@ import { until } from '../until.ts';
 import { ATTACK_NAMES, ATTACKERS, type AttackName, type AttackTarget, type Tally } from './attack-target.ts';
 import { AttackingProcess } from './attacking-process.ts';
 import { HonestCallers } from './honest-callers.ts';
-import { mostResidentBytes, residentBytes } from './resident-memory.ts';
+import { mostResidentBytes, type ResidentBytes, residentBytes } from './resident-memory.ts';
 import { Watch } from './watch.ts';
 
 const FULL = { records: 100, seconds: 20, restSeconds: 3 };
@@ -41,7 +41,7 @@ interface Row {
   readonly honest: HonestCallers;
   readonly watch: Watch;
   /** Beyond what was resident before the first attack. */
-  readonly grownBytes: number;
+  readonly grown: ResidentBytes;
   readonly tallies: readonly (readonly [AttackName, Tally])[];
 }
 
@@ -61,7 +61,7 @@ export const hostile: Part = {
     if (typeof pid !== 'number') throw new Error('the node has no process');
     const node: Attacked = { filled, target, pid };
     // What is done for the first time is not what is measured.
-    await measure(node, 'warm-up', [], 0, options);
+    await measure(node, 'warm-up', [], { own: 0, files: 0 }, options);
     const before = await residentBytes(pid);
     const rows = [await measure(node, 'nobody', [], before, options)];
     for (const names of [...ATTACK_NAMES.map((name) => [name]), ATTACK_NAMES]) {
@@ -86,7 +86,7 @@ async function measure(
   { filled: { cluster, ids }, target, pid }: Attacked,
   name: string,
   names: readonly AttackName[],
-  before: number,
+  before: ResidentBytes,
   { quick, signal, say }: BenchOptions,
 ): Promise<Row> {
   const { seconds } = quick ? QUICK : FULL;
@@ -105,8 +105,9 @@ async function measure(
   over.abort();
   await beside;
   const tallies = await Promise.all(attackers.map(async (attacker) => [attacker.name, await attacker.end()] as const));
-  const grownBytes = (await memory) - before;
-  const row = { name, honest, watch, grownBytes, tallies };
+  const { own, files } = await memory;
+  const grown = { own: own - before.own, files: files - before.files };
+  const row = { name, honest, watch, grown, tallies };
   say(rowOf(row).join('  '));
   for (const fault of [...honest.faults, ...watch.faults].slice(0, 5)) say(`not answered: ${fault}`);
   return row;
@@ -153,11 +154,11 @@ async function freeze({ cluster, client }: FilledCluster, signal: AbortSignal): 
 }
 
 function tableOf(rows: readonly Row[]): Table {
-  const head = ['', 'honest p50', 'honest p99', 'answered', 'put off', 'denied', 'health p99', 'metrics p99', 'memory'];
+  const head = ['', 'honest p50', 'honest p99', 'answered', 'put off', 'denied', 'health p99', 'metrics p99', 'memory', 'files'];
   return [head, ...rows.map(rowOf)];
 }
 
-function rowOf({ name, honest, watch, grownBytes }: Row): string[] {
+function rowOf({ name, honest, watch, grown }: Row): string[] {
   return [
     name,
     timeOf(honest.milliseconds, 0.5),
@@ -167,7 +168,8 @@ function rowOf({ name, honest, watch, grownBytes }: Row): string[] {
     count(honest.faults.length + watch.faults.length),
     timeOf(watch.health, 0.99),
     timeOf(watch.metrics, 0.99),
-    `${count(grownBytes / MEBIBYTE)} MiB`,
+    `${count(grown.own / MEBIBYTE)} MiB`,
+    `${count(grown.files / MEBIBYTE)} MiB`,
   ];
 }
 
@@ -185,12 +187,13 @@ function notesOf(rows: readonly Row[]): string[] {
   return [
     `honest p99 under ${honestMs} ms: ${missed(honestMs, ({ honest }) => slowest(honest.milliseconds))}`,
     `health p99 under ${healthMs} ms: ${missed(healthMs, ({ watch }) => slowest(watch.health))}`,
-    `memory at most ${memoryBytes / MEBIBYTE} MiB more: ${missed(memoryBytes, ({ grownBytes }) => grownBytes)}`,
+    `memory at most ${memoryBytes / MEBIBYTE} MiB more: ${missed(memoryBytes, ({ grown }) => grown.own)}`,
     `nobody honest denied: ${missed(0, ({ honest, watch }) => honest.faults.length + watch.faults.length)}`,
     '',
     'Honest: from the first try to 200, a request a second on each connection (record, verify, status, bundle, health); put',
-    'off are answers 503 with `Retry-After`, denied is all that was never answered 200. Memory: most of it resident, less',
-    'what was before the first attack; what is not given back of one row stands in the next. Attackers are processes of',
-    'least priority on this machine, as are ledger, chain and the other nodes: on a busy one all of them wait.',
+    'off are answers 503 with `Retry-After`, denied is all that was never answered 200. Memory: most of its own that was',
+    'resident (RssAnon), less what was before the first attack; what is not given back of one row stands in the next. Files:',
+    'the same of mapped files (RssFile), which the system takes back when it is short. Attackers are processes of least',
+    'priority on this machine, as are ledger, chain and the other nodes: on a busy one all of them wait.',
   ];
 }

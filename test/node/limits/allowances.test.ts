@@ -49,7 +49,10 @@ test('the operator’s page says the bounds of every class', () => {
   }
   assert.is(HOLDER_SHARE, 0.5, 'the page says half');
   says(row('| callers who wait'), LEDGER_WAITS.places);
-  for (const bytes of Object.values(BODY_BYTES)) assert.is(bytes, 64 * MIB, 'the page says 64 MiB');
+  const { arriving, arrivingBatches, records, batches, shortBundles, longBundles } = BODY_BYTES;
+  says(row('bodies that are arriving'), arriving / MIB, arrivingBatches / MIB);
+  says(row('bodies that records are made of'), records / MIB, batches / MIB);
+  says(row('bundles up to 256 KiB'), shortBundles / MIB, longBundles / MIB);
   says(row('connections;'), CONNECTIONS, ADDRESS_ALLOWANCE.connections);
 });
 

@@ -13,6 +13,7 @@ import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { bundleOf, viewOf } from '../../fixtures/federation-log-bundle.ts';
 
+const MAX_BUNDLE_BYTES = 16 << 20;
 const log = await FederationLog.create();
 const batch = await log.record('eu', [{}, {}]);
 const bundle = await bundleOf(log, batch, 1);
@@ -107,6 +108,15 @@ test('a bundle that takes too much memory fails alone, whatever waits behind it'
     ),
   );
   assert.equal(await Promise.all(outcomes), ['JudgingError', true, 'JsonError', true]);
+});
+
+test('of the longest text and the most values there may be, two bytes a character, none is too much for a thread', async () => {
+  const characters = (MAX_BUNDLE_BYTES >> 1) / limits.maxValues - 4;
+  const values = Array.from({ length: limits.maxValues - 1_000 }, () => 'я'.repeat(characters));
+  const longest = JSON.stringify({ ...bundle, keys: values });
+  assert.ok(Buffer.byteLength(longest) > MAX_BUNDLE_BYTES * 0.9 && Buffer.byteLength(longest) <= MAX_BUNDLE_BYTES);
+  const error: unknown = await judge.judge(longest, terms).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof FileError, String(error));
 });
 
 test('a bundle that takes too long is given up', async () => {

@@ -1,0 +1,18 @@
+// A process that keeps 64 MiB alive and replaces them again and again, as a node under load does with what calls leave: each
+// value outlives a few collections of the young generation. Prints the most that its heap ever held, in MiB.
+import { boundHeapGrowth } from '../../node/heap-growth.ts';
+
+const KEPT = 64;
+const ROUNDS = 800;
+const NUMBERS = 1 << 17;
+const PIECE = 256;
+
+const kept: number[][][] = [];
+boundHeapGrowth();
+let most = 0;
+for (let round = 0; round < ROUNDS; round++) {
+  // About a mebibyte, in small pieces.
+  kept[round % KEPT] = Array.from({ length: NUMBERS / PIECE }, () => new Array<number>(PIECE).fill(round + 0.5));
+  most = Math.max(most, process.memoryUsage().heapUsed);
+}
+console.log(most >> 20);
