@@ -15,6 +15,8 @@ import {
 import { BODY_BYTES, CLASS_BOUNDS, HOLDER_SHARE, LEDGER_WAITS } from '../../../node/limits/route-weights.ts';
 
 const MIB = 1 << 20;
+/** What a node may grow by under attack. */
+const MOST_GROWTH_BYTES = 200 * MIB;
 const page = await readFile(new URL('../../../node/README.md', import.meta.url), 'utf8');
 
 /** The row of a table that begins so. */
@@ -53,6 +55,9 @@ test('the operator’s page says the bounds of every class', () => {
   says(row('bodies that are arriving'), arriving / MIB, arrivingBatches / MIB);
   says(row('bodies that records are made of'), records / MIB, batches / MIB);
   says(row('bundles up to 256 KiB'), shortBundles / MIB, longBundles / MIB);
+  const together = Object.values(BODY_BYTES).reduce((sum, bytes) => sum + bytes, 0);
+  assert.ok(together <= MOST_GROWTH_BYTES, `${together / MIB} MiB of bodies`);
+  assert.ok(page.includes(`bodies are ${together / MIB} MiB together`), 'the page says how much they are together');
   says(row('connections;'), CONNECTIONS, ADDRESS_ALLOWANCE.connections);
 });
 
