@@ -30,7 +30,7 @@ export interface AccountRooms extends AsyncDisposable {
   readonly uncounted: UncountedLimits;
 }
 
-interface AccountRoomsOptions extends Pick<UncountedLimitsOptions, 'uncountedPerMinute'> {
+interface AccountRoomsOptions extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'> {
   readonly store: Store;
   readonly node: NodeId;
   readonly now: () => number;
@@ -50,13 +50,13 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
       record: (events, operations) => auditLog.recordWith(events[0].account, events.map(factsOf), operations),
     }),
   );
-  const { store, config, nodeUrl, uncountedPerMinute } = options;
+  const { store, config, nodeUrl, uncountedPerSecond } = options;
   const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
   const limits = new SignUpLimits();
   const signUp = new SignUp({ store, book: accounts.book, mailer, limits, isOpen: config.signUp, nodeUrl });
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
-  const terms = uncountedPerMinute === undefined ? {} : { uncountedPerMinute };
+  const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
   const opened = opening.move();
   return {
     accounts,

@@ -5,7 +5,7 @@ import type { PaymentMeans } from './payment-rooms.ts';
 import type { CommitGate } from './store/commit.ts';
 
 /** What a test may put in the place of the real thing. */
-export interface Overrides extends Pick<UncountedLimitsOptions, 'uncountedPerMinute'> {
+export interface Overrides extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'> {
   readonly now?: () => number;
   /** The clock that dates records, where it is another. */
   readonly recordClock?: () => number;

@@ -20,7 +20,7 @@ const PAUSE_MS = 500;
 /**
  * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not exist,
  * the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once would keep
- * the event loop from everybody else: past so many a minute from an address each waits a moment before it is sent.
+ * the event loop from everybody else: past so many a second from an address each waits a moment before it is sent.
  */
 export class UncountedAnswers {
   readonly #options: UncountedAnswersOptions;

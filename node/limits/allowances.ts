@@ -12,8 +12,8 @@ export const ADDRESS_ALLOWANCE = {
   /** Answers 402 in any 60 seconds that name a price, and payments that do not hold. */
   pricesPerMinute: 60,
   refusedPaymentsPerMinute: 60,
-  /** Answers in any 60 seconds that no limit counts (refusals, what does not exist, the health); past it each waits. */
-  uncountedAnswersPerMinute: 600,
+  /** Answers in any second that no limit counts (refusals, what does not exist, the health); past it each waits. */
+  uncountedAnswersPerSecond: 100,
   /** Connections that are open. Those of the operator's proxies, which carry many callers, are not counted so. */
   connections: 2_048,
   signUpsPerHour: 10,

@@ -14,7 +14,7 @@ import type { Holder } from '../../../node/limits/holder.ts';
 import { UncountedLimits } from '../../../node/limits/uncounted-limits.ts';
 import { until } from '../../fixtures/until.ts';
 
-const PER_MINUTE = 3;
+const PER_SECOND = 3;
 const HOME = '192.0.2.1';
 const ELSEWHERE = '203.0.113.7';
 const documentation = { summary: 'Asks', answer: { contentType: 'text/plain', example: '' }, problems: [] };
@@ -50,7 +50,7 @@ const bound = server.address();
 const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
 
 test.before.each(() => {
-  uncounted = new UncountedLimits({ uncountedPerMinute: PER_MINUTE, now: () => 0 });
+  uncounted = new UncountedLimits({ uncountedPerSecond: PER_SECOND, now: () => 0 });
   paced = [];
   sent = 0;
 });
@@ -70,29 +70,29 @@ async function statuses(count: number, path: string, from: string): Promise<numb
   return seen;
 }
 
-test('past so many a minute what no limit counts is answered after a wait, and no other address waits', async () => {
-  assert.equal(await statuses(PER_MINUTE, '/nothing', HOME), [404, 404, 404]);
+test('past so many a second what no limit counts is answered after a wait, and no other address waits', async () => {
+  assert.equal(await statuses(PER_SECOND, '/nothing', HOME), [404, 404, 404]);
   assert.equal(paced, []);
   assert.equal(await statuses(1, '/nothing', HOME), [404]);
-  assert.equal(await statuses(PER_MINUTE, '/nothing', ELSEWHERE), [404, 404, 404]);
+  assert.equal(await statuses(PER_SECOND, '/nothing', ELSEWHERE), [404, 404, 404]);
   assert.equal(paced, [{ kind: 'address', id: HOME }]);
 });
 
 test('what a limit has counted never waits', async () => {
-  assert.equal(await statuses(2 * PER_MINUTE, '/counted', HOME), Array(2 * PER_MINUTE).fill(200));
-  assert.equal(await statuses(PER_MINUTE, '/nothing', HOME), [404, 404, 404]);
+  assert.equal(await statuses(2 * PER_SECOND, '/counted', HOME), Array(2 * PER_SECOND).fill(200));
+  assert.equal(await statuses(PER_SECOND, '/nothing', HOME), [404, 404, 404]);
   assert.equal(paced, []);
 });
 
 test('nobody is waited for who has gone', async () => {
-  await statuses(PER_MINUTE, '/nothing', HOME);
+  await statuses(PER_SECOND, '/nothing', HOME);
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   socket.write(`GET /nothing HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${HOME}\r\n\r\n`);
   await until('the wait', () => paced.length === 1);
   socket.destroy();
-  await until('its end', () => sent === PER_MINUTE + 1);
+  await until('its end', () => sent === PER_SECOND + 1);
   assert.ok(timers() <= before);
 });
 
