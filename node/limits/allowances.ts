@@ -95,9 +95,9 @@ export const WALLET_ALLOWANCE = {
 /** Of one other member, which is asked for nothing else than its key. Rates are per second, with what may come at once. */
 export const MEMBER_ALLOWANCE = {
   /** What answering it may cost of the processor, by the weights of what it asks for, in a minute. In milliseconds. */
-  processorMsPerMinute: 15_000,
+  processorMsPerMinute: 20_000,
   /** Bytes that it may be sent in a minute. */
-  bytesPerMinute: 1_024 * MIB,
+  bytesPerMinute: 3_072 * MIB,
   requestsPerSecond: 2_000,
   requestsAtOnce: 4_000,
   requestsUnderWay: 64,
