@@ -11,6 +11,7 @@ import { FreeLimits } from './limits/free-limits.ts';
 import { DailyUsage } from './limits/daily-usage.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RequestLimits } from './limits/request-limits.ts';
+import { UncountedLimits, type UncountedLimitsOptions } from './limits/uncounted-limits.ts';
 import { createMailer, type Mailer } from './mail/mailer.ts';
 import type { Store } from './store/store.ts';
 
@@ -26,9 +27,10 @@ export interface AccountRooms extends AsyncDisposable {
   readonly limits: RequestLimits;
   readonly addresses: AddressLimits;
   readonly freeLimits: FreeLimits;
+  readonly uncounted: UncountedLimits;
 }
 
-interface AccountRoomsOptions {
+interface AccountRoomsOptions extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'> {
   readonly store: Store;
   readonly node: NodeId;
   readonly now: () => number;
@@ -48,12 +50,13 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
       record: (events, operations) => auditLog.recordWith(events[0].account, events.map(factsOf), operations),
     }),
   );
-  const { store, config, nodeUrl } = options;
+  const { store, config, nodeUrl, uncountedPerSecond } = options;
   const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
   const limits = new SignUpLimits();
   const signUp = new SignUp({ store, book: accounts.book, mailer, limits, isOpen: config.signUp, nodeUrl });
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
+  const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
   const opened = opening.move();
   return {
     accounts,
@@ -65,6 +68,7 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
     limits: new RequestLimits(rates, usage),
     addresses: new AddressLimits(),
     freeLimits: new FreeLimits(),
+    uncounted: new UncountedLimits(terms),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

@@ -7,6 +7,7 @@ import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
 import { listen, type Listener } from './http/server.ts';
+import { UncountedAnswers } from './http/uncounted-answers.ts';
 import { endReread } from './log/reread.ts';
 import { HealthMonitor } from './metrics/health-monitor.ts';
 import { listenForMetrics } from './metrics/metrics-listener.ts';
@@ -80,7 +81,12 @@ function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => 
   const options = appOptions(context);
   const gate = startingGate(new ApiGate({ ...context, trustedProxies: config.http.trustedProxies }), start);
   const paidGate = till === null ? {} : { paidGate: startingPaidGate(paid) };
-  const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, ...paidGate });
+  const uncounted = new UncountedAnswers({
+    uncounted: context.uncounted,
+    trustedProxies: config.http.trustedProxies,
+    onPaced: (holder) => context.refusals.note({ class: 'none', holder, reason: 'uncounted' }),
+  });
+  const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, uncounted, ...paidGate });
   return listen(app.callback(), config.http, options.baseUrl, {
     onStranger: tellOfFirst(context.log),
     onRefused: (id) => context.refusals.note({ class: 'connection', holder: { kind: 'address', id }, reason: 'connections' }),

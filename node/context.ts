@@ -143,7 +143,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
-  const people = opening.use(await openAccountRooms({ store, node: self, now, log, config, nodeUrl }));
+  const people = opening.use(await openAccountRooms({ ...overrides, store, node: self, now, log, config, nodeUrl }));
   const governance = openGovernanceRooms({
     store,
     node: self,

@@ -1,10 +1,11 @@
 import type { LeavingOptions } from './federation/leaving.ts';
 import type { RescueOptions } from './log/rescue.ts';
+import type { UncountedLimitsOptions } from './limits/uncounted-limits.ts';
 import type { PaymentMeans } from './payment-rooms.ts';
 import type { CommitGate } from './store/commit.ts';
 
 /** What a test may put in the place of the real thing. */
-export interface Overrides {
+export interface Overrides extends Pick<UncountedLimitsOptions, 'uncountedPerSecond'> {
   readonly now?: () => number;
   /** The clock that dates records, where it is another. */
   readonly recordClock?: () => number;

@@ -15,6 +15,7 @@ import type { Gate } from './gate.ts';
 import type { PaidGate } from './paid-gate.ts';
 import { PROBLEM_CONTENT_TYPE, Problem, problemBody, toProblem } from './problem.ts';
 import type { Answer, Call, OperatorRoute, Route } from './route.ts';
+import type { UncountedAnswers } from './uncounted-answers.ts';
 import { WorkBounds } from './work-bounds.ts';
 
 export interface AppOptions {
@@ -29,6 +30,8 @@ export interface AppOptions {
   readonly observe: (method: string, route: string, status: number, seconds: number) => void;
   /** Default: the bounds of the table. */
   readonly bounds?: WorkBounds;
+  /** Slows down whoever asks again and again for what no limit counts. Default: nobody. */
+  readonly uncounted?: Pick<UncountedAnswers, 'pace'>;
   /** Told of every answer 429 and 503. */
   readonly onRefused?: (refusal: Refusal) => void;
 }
@@ -144,6 +147,7 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
     context.body = JSON.stringify(problemBody(problem, occurrence));
     context.type = PROBLEM_CONTENT_TYPE;
   }
+  await options.uncounted?.pace(context);
   observe(context.method, routeOf(context), context.status, (performance.now() - started) / 1000);
 }
 

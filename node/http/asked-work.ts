@@ -7,10 +7,12 @@ export interface AskedWork {
   /** Null where there is no such route. */
   readonly class: WorkClass | null;
   readonly holder: Holder;
+  /** Whether some limit has counted the request. */
+  readonly isCounted: boolean;
 }
 
 const ASKED = new WeakMap<IncomingMessage, AskedWork>();
-const UNKNOWN: AskedWork = { class: null, holder: NO_HOLDER };
+const UNKNOWN: AskedWork = { class: null, holder: NO_HOLDER, isCounted: false };
 
 export function askedWork(request: IncomingMessage): AskedWork {
   return ASKED.get(request) ?? UNKNOWN;
@@ -29,4 +31,9 @@ export function noteClass(request: IncomingMessage, of: WorkClass): void {
 /** To be called once it is known who asks, and again once it is known better. */
 export function noteAsker(request: IncomingMessage, holder: Holder): void {
   ASKED.set(request, { ...askedWork(request), holder });
+}
+
+/** To be called once a limit has counted the request, or its caller has none. */
+export function noteCounted(request: IncomingMessage): void {
+  ASKED.set(request, { ...askedWork(request), isCounted: true });
 }

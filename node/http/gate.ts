@@ -11,7 +11,7 @@ import type { FreeLimits } from '../limits/free-limits.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import { requestsOf, weightOf } from '../limits/route-weights.ts';
 import { type Holder, OPERATOR } from '../limits/holder.ts';
-import { noteAsker } from './asked-work.ts';
+import { noteAsker, noteCounted } from './asked-work.ts';
 import { authenticate, callerAddress, isTakenFrom } from './authentication.ts';
 import { problemOf } from './domain-problems.ts';
 import { Problem, toProblem } from './problem.ts';
@@ -60,6 +60,7 @@ export class ApiGate implements Gate {
       noteAsker(context.req, account === null ? strangerAt(address) : holderOf(account));
       if (account === null) addresses.admit(address, requests);
       else freeLimits.admit(account, requests);
+      noteCounted(context.req);
     }
     return answer();
   }
@@ -79,6 +80,7 @@ export class ApiGate implements Gate {
     try {
       if (isElsewhere) throw new Problem('scope-forbidden', 'The API key is not taken from this address.');
       const admission = await limits.admit(caller.account, action, route.records ?? 0);
+      noteCounted(context.req);
       try {
         requireScope(route, caller);
         const answered = await answer(caller, admission.release);

@@ -10,17 +10,29 @@ interface Written {
 }
 
 const HOST = 'host';
+/** Requests on one connection that wait for their answers; a caller that sends more at once is cut off. */
+const MAX_PIPELINED = 32;
 
 /**
  * Answers what is not well-formed HTTP in the one shape of all errors, and closes the connection: what follows a broken
  * request cannot be told from its body. Whole requests that came before it on the connection are answered first.
- * Everything else goes to `handler`.
+ * Everything else goes to `handler`, for each connection so many at a time: what one packet may hold would keep the event loop
+ * from everybody else.
  */
 export function answerRequests(server: Server, handler: RequestListener, baseUrl: () => string): void {
   /** By connection: the response to the last request that came on it. */
   const latest = new WeakMap<Duplex, ServerResponse>();
+  const unanswered = new WeakMap<Duplex, number>();
   const answer: RequestListener = (request, response) => {
-    latest.set(request.socket, response);
+    const { socket } = request;
+    const waiting = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, waiting);
+    if (waiting > MAX_PIPELINED) {
+      socket.destroy();
+      return;
+    }
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    latest.set(socket, response);
     // After an upgrade that was not made, Node's parser keeps its next fault to itself.
     if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close');
     const fault = faultOf(request);

@@ -17,7 +17,7 @@ import type { Offer, PaidRequest } from '../payments/paid-request.ts';
 import type { Payments } from '../payments/payments.ts';
 import { walletAccount } from '../payments/wallet-account.ts';
 import { PaymentError } from '../payments/payment-error.ts';
-import { askerOf, noteAsker } from './asked-work.ts';
+import { askerOf, noteAsker, noteCounted } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
 import { strangerAt } from './gate.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from './body.ts';
@@ -150,6 +150,7 @@ export class PaidGate {
     try {
       const admitted = await this.#options.payments.admit(offer);
       noteAsker(context.req, { kind: 'wallet', id: from });
+      noteCounted(context.req);
       return admitted;
     } catch (error) {
       if (error instanceof PaymentError && error.code === 'wallet-busy') noteAsker(context.req, { kind: 'wallet', id: from });
@@ -172,10 +173,11 @@ export class PaidGate {
    * Why nothing can be sold now, what is thrown then; null where it can. Throws where the address has asked for prices, or
    * shown payments that do not hold, too often.
    */
-  #whyClosed({ address, caller, route, shown }: Visit): unknown {
+  #whyClosed({ call: { context }, address, caller, route, shown }: Visit): unknown {
     const { payments, paymentLimits } = this.#options;
     if (caller === null && shown === '') paymentLimits.admitChallenge(address);
     if (caller === null && shown !== '') paymentLimits.admitPayment(address);
+    if (caller === null || caller.account.tier === 'unmetered') noteCounted(context.req);
     try {
       route.requireReady?.();
     } catch (error) {

@@ -19,6 +19,11 @@ const HANDSHAKE_MS = 10_000;
 const CHECK_MS = 5_000;
 /** How long answers under way may take once the node is told to stop. */
 const DRAIN_MS = 2_000;
+/**
+ * Connections that wait to be accepted: one is in each turn of the event loop, so that a node with much to do takes its time.
+ * The system may allow fewer (`net.core.somaxconn`).
+ */
+const BACKLOG = 4_096;
 const MAX_HEADER_BYTES = 16 << 10;
 
 const OPTIONS = {
@@ -62,7 +67,7 @@ export async function listen(
     proxies: trustedProxies,
     ...(tls === null && !isLoopback(host) ? { onStranger } : {}),
   });
-  return bind(server, { host, port });
+  return bind(server, { host, port, backlog: BACKLOG });
 }
 
 async function tlsOptions({ certFile, keyFile }: NonNullable<HttpConfig['tls']>) {

@@ -12,6 +12,8 @@ export const ADDRESS_ALLOWANCE = {
   /** Answers 402 in any 60 seconds that name a price, and payments that do not hold. */
   pricesPerMinute: 60,
   refusedPaymentsPerMinute: 60,
+  /** Answers in any second that no limit counts (refusals, what does not exist, the health); past it each waits. */
+  uncountedAnswersPerSecond: 100,
   /** Connections that are open. Those of the operator's proxies, which carry many callers, are not counted so. */
   connections: 2_048,
   signUpsPerHour: 10,
@@ -93,9 +95,9 @@ export const WALLET_ALLOWANCE = {
 /** Of one other member, which is asked for nothing else than its key. Rates are per second, with what may come at once. */
 export const MEMBER_ALLOWANCE = {
   /** What answering it may cost of the processor, by the weights of what it asks for, in a minute. In milliseconds. */
-  processorMsPerMinute: 15_000,
+  processorMsPerMinute: 20_000,
   /** Bytes that it may be sent in a minute. */
-  bytesPerMinute: 1_024 * MIB,
+  bytesPerMinute: 3_072 * MIB,
   requestsPerSecond: 2_000,
   requestsAtOnce: 4_000,
   requestsUnderWay: 64,

@@ -139,4 +139,4 @@ export const MEMBER_WEIGHTS: Readonly<Record<Protocol, number>> = {
 };
 
 /** What each KiB of an answer to a member costs of the processor: reading it, and sealing it for the wire. In milliseconds. */
-export const SENT_KIB_MS = 1 / 64;
+export const SENT_KIB_MS = 1 / 100;

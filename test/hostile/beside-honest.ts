@@ -16,7 +16,7 @@ const LOOK_MS = 50;
 /** Free requests that an account of the developer tier has in a minute. */
 const FREE_PER_MINUTE = 120;
 /** What is not shared by records that came together may be this much more than in calm. */
-const MORE_BYTES = 1.5;
+const MORE_BYTES = 2;
 const BUSY = '503 dependency-unavailable';
 /** Written now and then, whoever asks. */
 const SELDOM = ['api-key', 'audit-day', 'audit-head', 'tally', 'tally-end', 'usage'];

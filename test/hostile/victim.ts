@@ -21,7 +21,7 @@ export async function startVictim(): Promise<Victim> {
   const network = starting.use(
     await TestNetwork.start({
       config: { mail: sink.config, logLevel: 'error', inference: INFERENCE },
-      overrides: { payments: { processor: emptyWallets, payTo: VICTIM_PAYEE, backend: null } },
+      overrides: { uncountedPerSecond: Number.MAX_SAFE_INTEGER, payments: { processor: emptyWallets, payTo: VICTIM_PAYEE, backend: null } },
     }),
   );
   const node = network.node();

@@ -11,6 +11,8 @@ export interface HostileCall {
   readonly missing?: number;
 }
 
+const PROXY = '127.0.0.1';
+const HOSTILE_ADDRESS = '127.0.0.2';
 const PATIENCE_MS = 60_000;
 /** Statuses whose answer must say when to come back. */
 const LATER = new Set([429, 503]);
@@ -36,6 +38,8 @@ export class HostileClient {
         method,
         path,
         headers: { ...json, ...length, ...headers },
+        // Only the proxy comes from where honest callers do.
+        localAddress: 'x-forwarded-for' in headers ? PROXY : HOSTILE_ADDRESS,
         // A connection on which a body is owed carries nothing more.
         agent: missing === 0 ? this.#agent : false,
         timeout: PATIENCE_MS,

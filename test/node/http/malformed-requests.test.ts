@@ -126,4 +126,20 @@ test('a connection whose upgrade was not made ends with the answer', () =>
     assert.match(text, /connection: close/i);
   }));
 
+test('of one connection so many requests are taken at a time, and one with more is cut off', async () => {
+  const taken: string[] = [];
+  const silent: RequestListener = (request) => void taken.push(request.url ?? '');
+  await withServer(silent, async (server) => {
+    assert.is(await converse(server, GET.repeat(500)), '');
+    assert.is(taken.length, 32);
+  });
+});
+
+test('requests that follow one another on a connection are never too many', () =>
+  withServer(echo, async (server) => {
+    const parts = Array.from({ length: 40 }, () => GET);
+    const answers = await converse(server, ...parts, 'nonsense\r\n\r\n');
+    assert.equal(statuses(answers), [...parts.map(() => 200), 400]);
+  }));
+
 test.run();
