@@ -4,15 +4,16 @@ import { boundHeapGrowth } from '../../node/heap-growth.ts';
 
 const KEPT = 64;
 const ROUNDS = 800;
-const NUMBERS = 1 << 17;
-const PIECE = 256;
+/** Of 2 KiB. */
+const PIECE = Array.from({ length: 256 }, (_, i) => i + 0.5);
+const PIECES = 512;
 
 const kept: number[][][] = [];
 boundHeapGrowth();
 let most = 0;
 for (let round = 0; round < ROUNDS; round++) {
-  // About a mebibyte, in small pieces.
-  kept[round % KEPT] = Array.from({ length: NUMBERS / PIECE }, () => new Array<number>(PIECE).fill(round + 0.5));
+  // A mebibyte.
+  kept[round % KEPT] = Array.from({ length: PIECES }, () => PIECE.slice());
   most = Math.max(most, process.memoryUsage().heapUsed);
 }
 console.log(most >> 20);
