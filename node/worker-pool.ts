@@ -31,7 +31,7 @@ export class WorkerError extends Error {
 }
 
 /** What is young in a thread's heap: an order's values live as long as it does, and more of it would only stand unused. In MiB. */
-const YOUNG_HEAP_MIB = 24;
+const YOUNG_HEAP_MIB = 16;
 const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
 
 /**

@@ -59,7 +59,7 @@ export const HOLDER_SHARE = 0.5;
  */
 export const BODY_BYTES = {
   /** Bodies that are arriving, of usual calls, and apart from them of batches: past it the largest is refused. */
-  arriving: 32 * MIB,
+  arriving: 24 * MIB,
   arrivingBatches: 40 * MIB,
   records: 24 * MIB,
   /** Of up to 256 KiB, and longer ones, which take nothing of the room of the short. */

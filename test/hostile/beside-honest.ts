@@ -129,7 +129,7 @@ const REQUIRED: Readonly<Record<AttackName, (tally: Tally, requests: number) => 
   },
   'dearest-record': (tally, requests) => assert.is(count(tally, '200', BUSY), requests, JSON.stringify(tally)),
   'slow-bodies'(tally) {
-    // Of 80 MiB that arrive at once 32 may be there.
+    // Of 80 MiB that arrive at once 24 may be there.
     assert.ok(count(tally, 'answered 503') >= 2, JSON.stringify(tally));
     only(tally, /^answered (408|503)$/, /^closed$/, /^held to the end$/);
   },
