@@ -31,7 +31,7 @@ export class JudgingError extends Error {
   override readonly name = 'JudgingError';
 }
 
-/** Bounds on one bundle. What is longest takes less than half of the one, and a tenth of the other. */
+/** Bounds on one bundle. The longest with the most values fits; a usual one takes a tenth of either. */
 interface JudgingLimits {
   readonly heapMiB: number;
   /** In milliseconds. */
