@@ -1,6 +1,6 @@
 /** Pause after the first failure and the longest one, in milliseconds. */
 const MIN_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 15_000;
+const MAX_PAUSE_MS = 5_000;
 
 /**
  * Exponential back-off with full jitter over its upper half, in milliseconds: batches that failed together do not come

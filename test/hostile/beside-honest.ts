@@ -20,6 +20,13 @@ const MORE_BYTES = 2;
 const BUSY = '503 dependency-unavailable';
 /** Written now and then, whoever asks. */
 const SELDOM = ['api-key', 'audit-day', 'audit-head', 'tally', 'tally-end', 'usage'];
+/** Written with groups, batches and decisions: how many records meet in one depends on when they come. */
+const SHARED = [
+  ...['group', 'envelope', 'batch-first', 'tile', 'outbox', 'outbox-closed', 'spend'],
+  ...['log-entry', 'log-tile', 'log-batch', 'log-state', 'chain-state', 'chain-source', 'own-vouched', 'own-name'],
+  ...['checkpoint', 'sealing-key'],
+];
+const APART = new Set([...SELDOM, ...SHARED]);
 
 interface Outcome {
   readonly honest: HonestCallers;
@@ -56,7 +63,7 @@ export class BesideHonest {
     const { honest, records, grown } = outcome;
     assert.is(records, honest.recorded.length);
     const bytesOfRequest = permanentBytes(outcome) / honest.milliseconds.length;
-    this.#calm = { bytesOfRequest, tables: new Set([...grown.keys(), ...SELDOM]) };
+    this.#calm = { bytesOfRequest, tables: new Set([...grown.keys(), ...APART]) };
   }
 
   /** Nothing is denied to the honest, what is refused costs no work, and attackers without an account leave nothing. */
@@ -153,9 +160,9 @@ function difference(before: Work, after: Work): Pick<Outcome, 'grown' | 'records
   };
 }
 
-/** Of all tables but the groups: how many records meet in one depends on when they come. */
+/** Of all tables whose rows come with a request. */
 function permanentBytes({ grown }: Outcome): number {
-  return [...grown].reduce((total, [table, bytes]) => (table === 'group' ? total : total + bytes), 0);
+  return [...grown].reduce((total, [table, bytes]) => (APART.has(table) ? total : total + bytes), 0);
 }
 
 function only(tally: Tally, ...outcomes: readonly RegExp[]): void {
