@@ -22,9 +22,23 @@ const BUSY = '503 dependency-unavailable';
 const SELDOM = ['api-key', 'audit-day', 'audit-head', 'tally', 'tally-end', 'usage'];
 /** Written with groups, batches and decisions: how many records meet in one depends on when they come. */
 const SHARED = [
-  ...['group', 'envelope', 'batch-first', 'tile', 'outbox', 'outbox-closed', 'spend'],
-  ...['log-entry', 'log-tile', 'log-batch', 'log-state', 'chain-state', 'chain-source', 'own-vouched', 'own-name'],
-  ...['checkpoint', 'sealing-key'],
+  'group',
+  'envelope',
+  'batch-first',
+  'tile',
+  'outbox',
+  'outbox-closed',
+  'spend',
+  'log-entry',
+  'log-tile',
+  'log-batch',
+  'log-state',
+  'chain-state',
+  'chain-source',
+  'own-vouched',
+  'own-name',
+  'checkpoint',
+  'sealing-key',
 ];
 const APART = new Set([...SELDOM, ...SHARED]);
 
