@@ -11,6 +11,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Addresses } from '../limits/client-address.ts';
+import { requestsOf, weightOf } from '../limits/route-weights.ts';
 import type { AdmittedPayment } from '../payments/payment-admission.ts';
 import type { PaymentLimits } from '../payments/payment-limits.ts';
 import type { Offer, PaidRequest } from '../payments/paid-request.ts';
@@ -29,7 +30,7 @@ import { readSplitBody, type SplitBody } from './split-body.ts';
 
 export interface PaidGateOptions {
   readonly payments: Pick<Payments, 'admit' | 'isTakenOn' | 'take' | 'isReady'>;
-  readonly paymentLimits: Pick<PaymentLimits, 'admitChallenge' | 'admitPayment' | 'noteRefusal'>;
+  readonly paymentLimits: Pick<PaymentLimits, 'admitChallenge' | 'admitPayment' | 'noteRefusal' | 'noteUnpaid'>;
   readonly accounts: Pick<Accounts, 'authenticate'>;
   readonly auditLog: Pick<AuditLog, 'note'>;
   /** Address that is paid. */
@@ -64,6 +65,7 @@ const MAX_KEY_CHARACTERS = 256;
 /** When payments that are out of order may be in order again. In seconds. */
 const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
+const BUSY_STATUS = 429;
 /** What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing meanwhile. */
 const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
 
@@ -221,10 +223,14 @@ export class PaidGate {
     return typeof found === 'string' || found.addresses?.admits(address) === false ? null : found.caller;
   }
 
-  /** Whoever shows payments that do not hold, one after another, is held up in the end. */
-  #noteRefusal({ shown, address, caller }: Visit, { status, code }: Problem): void {
+  /** Whoever shows payments that do not hold, or signs for what comes to nothing, one after another, is held up in the end. */
+  #noteRefusal({ call: { context }, route, shown, address, caller }: Visit, { status, code }: Problem): void {
+    const { paymentLimits } = this.#options;
+    const asker = askerOf(context.req);
+    const isOwnFault = status >= 400 && status < 500 && status !== BUSY_STATUS;
+    if (asker.kind === 'wallet' && isOwnFault) paymentLimits.noteUnpaid(asker.id, requestsOf(weightOf(route)));
     if (shown === '' || caller !== null) return;
-    if (status === DEMAND_STATUS || UNSOUND.has(code)) this.#options.paymentLimits.noteRefusal(address);
+    if (status === DEMAND_STATUS || UNSOUND.has(code)) paymentLimits.noteRefusal(address);
   }
 
   #noteUse({ call: { context }, route, address, caller }: Visit, status: number): void {

@@ -81,6 +81,11 @@ export function permanentBytesPerDay(tier: Tier): number | null {
 export const WALLET_ALLOWANCE = {
   /** Calls that it may pay for in any 60 seconds (DOMAIN §5). */
   paidCallsPerMinute: 600,
+  /**
+   * Calls in any 60 seconds that it signed for and that came to nothing by its own fault, a heavy one counted as several:
+   * past it nothing of its is read.
+   */
+  unpaidCallsPerMinute: 240,
   /** Paid calls under way, from the signature to the answer (DESIGN §8). */
   callsUnderWay: 200,
   /** Bytes of the bodies whose records may be prepared and not yet paid for, at the same time. */

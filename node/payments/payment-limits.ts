@@ -15,6 +15,7 @@ export class PaymentLimits {
   readonly #challenges = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_ADDRESSES });
   readonly #refusals = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_ADDRESSES });
   readonly #wallets = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_WALLETS });
+  readonly #unpaid = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: MAX_WALLETS });
 
   /** `now` is a steady clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -43,9 +44,19 @@ export class PaymentLimits {
 
   /** Counts a call of a wallet that has proven itself. Throws `LimitError`. */
   admitWallet(payer: WalletAddress): void {
+    const unpaid = this.#unpaid.look(payer, WALLET_ALLOWANCE.unpaidCallsPerMinute, this.#now());
+    const holder: Holder = { kind: 'wallet', id: payer };
+    if (!unpaid.allowed) throw limitError('Too many calls of the wallet came to nothing.', unpaid, holder);
     const window = this.#wallets.take(payer, WALLET_ALLOWANCE.paidCallsPerMinute, this.#now());
     if (window.allowed) return;
-    throw limitError(`A wallet may pay for ${window.limit} calls a minute.`, window, { kind: 'wallet', id: payer });
+    throw limitError(`A wallet may pay for ${window.limit} calls a minute.`, window, holder);
+  }
+
+  /** Counts a call that a wallet signed for and does not pay for, as many times as it weighs. */
+  noteUnpaid(payer: string, requests: number): void {
+    const limit = WALLET_ALLOWANCE.unpaidCallsPerMinute;
+    const { remaining } = this.#unpaid.look(payer, limit, this.#now());
+    this.#unpaid.take(payer, limit, this.#now(), Math.min(requests, remaining));
   }
 }
 

@@ -29,6 +29,10 @@ export function milliseconds(value: number): string {
   return `${value < 10 ? value.toFixed(2) : value.toFixed(1)} ms`;
 }
 
+export function microseconds(value: number): string {
+  return `${whole.format(value)} µs`;
+}
+
 export function ratio(value: number): string {
   return `${value < 10 ? value.toFixed(2) : value.toFixed(0)}×`;
 }

@@ -3,20 +3,34 @@ import { decisionBodies } from '../decisions.ts';
 import { Forked } from '../forked.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
+import { processorTime } from '../processor-time.ts';
 import { median } from '../statistics.ts';
-import { count, milliseconds, ratio } from '../table.ts';
+import { count, microseconds, milliseconds, ratio } from '../table.ts';
 import { isLoadAnswer, type LoadAnswer, type LoadQuestion } from './load-forms.ts';
 
 const CONNECTIONS = [1, 100, 400];
 const ROUTE = '/v1/tiered-attest';
 /** Alternating rounds a number of connections, and their length in seconds. */
 const FULL = { rounds: 5, seconds: 5, warmUp: 4 };
-const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
+const RATES = ['node', 'bare', 'ratio', 'p50', 'bare', 'p99', 'bare', 'ratio'];
+const HEAD = ['connections', ...RATES, 'main', 'bare', 'ratio', 'all', 'bare', 'ratio'];
+const QUICK = { rounds: 1, seconds: 1, warmUp: 2 };
 
-type Target = Pick<LoadQuestion, 'url' | 'apiKey'>;
+interface Target extends Pick<LoadQuestion, 'url' | 'apiKey'> {
+  /** Of the process that answers. */
+  readonly pid: number;
+}
+
+/** What a round of load saw, and what the process that answered it took of the processor. */
+interface Round extends LoadAnswer {
+  /** Microseconds an answer, of the main thread and of all threads. */
+  readonly main: number;
+  readonly all: number;
+}
+
 interface Pair {
-  readonly node: LoadAnswer;
-  readonly bare: LoadAnswer;
+  readonly node: Round;
+  readonly bare: Round;
 }
 
 /** HTTP records a second of one node process beside a bare Koa answer, in alternating rounds. */
@@ -25,18 +39,20 @@ export const http: Part = {
   title: 'HTTP: one node process beside a bare Koa answer of the same size',
   async run(options): Promise<Result> {
     await using cluster = await LocalCluster.start(options.home, 1);
-    const node = { url: cluster.node(0).baseUrl + ROUTE, apiKey: cluster.apiKey };
+    const { apiKey } = cluster;
+    const node = { url: cluster.node(0).baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
     const answer = await sampleAnswer(node);
     await using baseline = new Forked(join(import.meta.dirname, 'baseline.ts'), [answer]);
-    const bare = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey: cluster.apiKey };
+    const bare = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey, pid: pidOf(baseline) };
     await using load = new Forked(join(import.meta.dirname, 'load.ts'));
     const { rows, failed } = await measure(load, node, bare, options);
     return {
-      table: [['connections', 'node', 'bare', 'ratio', 'p50', 'bare', 'p99', 'bare', 'ratio'], ...rows],
+      table: [HEAD, ...rows],
       notes: [
         `Medians of alternating rounds; ratios are medians of the ratios of paired rounds. ${failed} requests failed.`,
         `Answers of ${answer.length} bytes. The node checks the key and the body, commits to the payload, encrypts it, signs,`,
         'syncs, seals a batch a second and anchors it on the local ledger. Load, server and ledger share the cores.',
+        'Main and all: processor time an answer, of the main thread and of all threads of the process that answers.',
       ],
     };
   },
@@ -70,8 +86,8 @@ async function measure(
 }
 
 function rowOf(connections: number, pairs: readonly Pair[]): string[] {
-  const of = (side: keyof Pair, figure: 'perSecond' | 'p50' | 'p99') => median(pairs.map((pair) => pair[side][figure]));
-  const paired = (figure: 'perSecond' | 'p99') => median(pairs.map((pair) => pair.node[figure] / pair.bare[figure]));
+  const of = (side: keyof Pair, figure: keyof Round) => median(pairs.map((pair) => pair[side][figure]));
+  const paired = (figure: keyof Round) => median(pairs.map((pair) => pair.node[figure] / pair.bare[figure]));
   return [
     String(connections),
     `${count(of('node', 'perSecond'))}/s`,
@@ -82,13 +98,21 @@ function rowOf(connections: number, pairs: readonly Pair[]): string[] {
     milliseconds(of('node', 'p99')),
     milliseconds(of('bare', 'p99')),
     ratio(paired('p99')),
+    ...(['main', 'all'] as const).flatMap((figure) => [
+      microseconds(of('node', figure)),
+      microseconds(of('bare', figure)),
+      ratio(paired(figure)),
+    ]),
   ];
 }
 
-async function runLoad(load: Forked, target: Target, connections: number, seconds: number): Promise<LoadAnswer> {
+async function runLoad(load: Forked, { pid, ...target }: Target, connections: number, seconds: number): Promise<Round> {
+  const before = await processorTime(pid);
   const answer = await load.ask({ ...target, connections, seconds });
   if (!isLoadAnswer(answer)) throw new Error('the load process answered something else');
-  return answer;
+  const after = await processorTime(pid);
+  const { answers } = answer;
+  return { ...answer, main: (after.main - before.main) / answers, all: (after.all - before.all) / answers };
 }
 
 /** A real answer of the node, for the baseline to repeat. */
@@ -102,6 +126,11 @@ async function sampleAnswer({ url, apiKey }: Target): Promise<string> {
   const text = await response.text();
   if (response.status !== 200) throw new Error(`the node answered ${response.status}: ${text}`);
   return text;
+}
+
+function pidOf(process: { readonly pid?: number | null | undefined } | undefined): number {
+  if (typeof process?.pid !== 'number') throw new Error('there is no process to measure');
+  return process.pid;
 }
 
 function portOf(answer: unknown): number {

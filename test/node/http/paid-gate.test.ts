@@ -2,7 +2,7 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Problem } from '../../../node/http/problem.ts';
-import { ADDRESS_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
 import { until } from '../../fixtures/until.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-room.ts';
@@ -333,6 +333,16 @@ test('an address whose payments never hold is not listened to for a while', asyn
   const headers = { 'payment-signature': '!!' };
   for (let i = 0; i < ADDRESS_ALLOWANCE.refusedPaymentsPerMinute; i++) assert.is((await room.ask(NOTES, { headers })).status, 400);
   assert.is(told(await room.buy('x')), '429 rate-limited');
+});
+
+test('a wallet that signs again and again for what comes to nothing is not listened to for a while, from wherever it calls', async () => {
+  await using room = await PaidRoom.open();
+  const { unpaidCallsPerMinute } = WALLET_ALLOWANCE;
+  for (let i = 0; i < unpaidCallsPerMinute; i++) assert.is((await room.buy('')).status, 400);
+  const { status, headers, body } = await room.buy('x', {}, { headers: TENANT });
+  assert.equal([status, body.code, body.holder], [429, 'rate-limited', 'wallet']);
+  assert.ok(Number(headers.get('retry-after')) > 0);
+  assert.is(room.worked.length, 0);
 });
 
 test('a caller who hangs up before the charge is not charged, and may come back for it', async () => {

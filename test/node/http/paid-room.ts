@@ -9,7 +9,6 @@ import { Problem } from '../../../node/http/problem.ts';
 import type { Documentation, PaidCall, PaidRoute, PaidWork } from '../../../node/http/route.ts';
 import { type Listener, listen } from '../../../node/http/server.ts';
 import { validator } from '../../../node/http/validation.ts';
-import { PaymentLimits } from '../../../node/payments/payment-limits.ts';
 import { encodeHeader } from '../../../protocol/payments/header.ts';
 import { wireAuthorization } from '../../../protocol/payments/payment.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
@@ -71,7 +70,7 @@ export class PaidRoom implements AsyncDisposable {
         isTakenOn: (offer) => room.opened.payments.isTakenOn(offer),
         take: (call, order) => room.opened.payments.take(call, order),
       },
-      paymentLimits: new PaymentLimits(),
+      paymentLimits: room.limits,
       accounts: tenants,
       auditLog: { note: (_account, facts) => void promise.then(({ used }) => used.push(facts)) },
       payTo: PAY_TO,

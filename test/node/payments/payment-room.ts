@@ -60,6 +60,7 @@ export class PaymentRoom implements AsyncDisposable {
   /** Whether intake takes no records now: from before the work on, or from after the settlement. */
   isQueueFull = false;
   isIntakeStopped = false;
+  readonly limits = new PaymentLimits();
   readonly #directory: string;
   #open: Opened | undefined;
 
@@ -84,7 +85,7 @@ export class PaymentRoom implements AsyncDisposable {
     const book = new PaymentBook({ store, vault: new HeldVault(PAYLOAD_KEY), ledger, now });
     const settler = new Settler({ processor: this.chain, log, deadlines: DEADLINES });
     const cashier = new Cashier({ book, settler });
-    const limits = new PaymentLimits();
+    const { limits } = this;
     const calls = new WalletCalls();
     const intake = {
       prepareAll: async (drafts: readonly PaidDraft[]) =>

@@ -1,8 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ADDRESS_ALLOWANCE } from '../../../node/limits/allowances.ts';
+import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
 import { PaymentLimits } from '../../../node/payments/payment-limits.ts';
 import { WalletCalls } from '../../../node/payments/wallet-calls.ts';
+import { walletAddress } from '../../../protocol/payments/payment.ts';
+
+const WALLET = walletAddress(`0x${'a'.repeat(40)}`);
+const OTHER_WALLET = walletAddress(`0x${'b'.repeat(40)}`);
 
 test('a wallet has so many calls under way and no more; another wallet has its own', () => {
   const calls = new WalletCalls(2);
@@ -31,6 +35,19 @@ test('an address whose payments do not hold is held up; those that hold are not 
   for (let i = 0; i < ADDRESS_ALLOWANCE.refusedPaymentsPerMinute; i++) limits.noteRefusal('192.0.2.1');
   assert.throws(() => limits.admitPayment('192.0.2.1'), /did not hold/);
   limits.admitPayment('192.0.2.2');
+});
+
+test('a wallet whose calls come to nothing is held up; a heavy one counts as several, and other wallets are not held up', () => {
+  let now = 0;
+  const limits = new PaymentLimits(() => now);
+  const { unpaidCallsPerMinute } = WALLET_ALLOWANCE;
+  limits.noteUnpaid(WALLET, unpaidCallsPerMinute - 1);
+  limits.admitWallet(WALLET);
+  limits.noteUnpaid(WALLET, 40);
+  assert.throws(() => limits.admitWallet(WALLET), /came to nothing/);
+  limits.admitWallet(OTHER_WALLET);
+  now = 60_001;
+  limits.admitWallet(WALLET);
 });
 
 test.run();
