@@ -14,7 +14,7 @@ export interface AdmissionOptions {
   readonly book: Pick<PaymentBook, 'read' | 'openKeys'>;
   readonly settler: Settler;
   readonly ledger: Pick<SettlementLedger, 'summaryOf'>;
-  readonly limits: Pick<PaymentLimits, 'admitWallet'>;
+  readonly limits: Pick<PaymentLimits, 'admitName' | 'admitWallet'>;
   readonly calls: Pick<WalletCalls, 'enter'>;
   readonly open: OpenAuthorizations;
   readonly now: () => number;
@@ -55,10 +55,12 @@ export class PaymentAdmission {
 
   /**
    * Enters a call that shows a payment of which nothing is on the disk, until it is disposed. `isTwin`: the same payment is
-   * under way, so it was looked at. Throws `PaymentError` and `LimitError`.
+   * under way, so it was looked at. A wallet that is held up is refused by its name, before its signature costs anything;
+   * only what it signed itself can have brought it there. Throws `PaymentError` and `LimitError`.
    */
   async enter(key: PaymentKey, offer: Offer, isTwin: boolean): Promise<AdmittedPayment> {
     const { calls, limits, open } = this.#options;
+    limits.admitName(key.payer);
     if (!isTwin) await this.#requireSignature(offer);
     const isNewcomer = await this.#isNewcomer(key);
     using entering = new DisposableStack();

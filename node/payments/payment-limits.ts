@@ -42,14 +42,20 @@ export class PaymentLimits {
     this.#refusals.take(addressKey(address), ADDRESS_ALLOWANCE.refusedPaymentsPerMinute, this.#now());
   }
 
+  /**
+   * Lets a call be looked at that names a wallet, whoever shows it, unless too many that the wallet signed came to nothing.
+   * Throws `LimitError`.
+   */
+  admitName(payer: WalletAddress): void {
+    const window = this.#unpaid.look(payer, WALLET_ALLOWANCE.unpaidCallsPerMinute, this.#now());
+    if (!window.allowed) throw limitError('Too many calls of the wallet came to nothing.', window, walletHolder(payer));
+  }
+
   /** Counts a call of a wallet that has proven itself. Throws `LimitError`. */
   admitWallet(payer: WalletAddress): void {
-    const unpaid = this.#unpaid.look(payer, WALLET_ALLOWANCE.unpaidCallsPerMinute, this.#now());
-    const holder: Holder = { kind: 'wallet', id: payer };
-    if (!unpaid.allowed) throw limitError('Too many calls of the wallet came to nothing.', unpaid, holder);
     const window = this.#wallets.take(payer, WALLET_ALLOWANCE.paidCallsPerMinute, this.#now());
     if (window.allowed) return;
-    throw limitError(`A wallet may pay for ${window.limit} calls a minute.`, window, holder);
+    throw limitError(`A wallet may pay for ${window.limit} calls a minute.`, window, walletHolder(payer));
   }
 
   /** Counts a call that a wallet signed for and does not pay for, as many times as it weighs. */
@@ -58,6 +64,10 @@ export class PaymentLimits {
     const { remaining } = this.#unpaid.look(payer, limit, this.#now());
     this.#unpaid.take(payer, limit, this.#now(), Math.min(requests, remaining));
   }
+}
+
+function walletHolder(payer: WalletAddress): Holder {
+  return { kind: 'wallet', id: payer };
 }
 
 function limitError(message: string, window: WindowState, holder: Holder): LimitError {

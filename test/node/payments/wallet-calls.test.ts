@@ -42,12 +42,12 @@ test('a wallet whose calls come to nothing is held up; a heavy one counts as sev
   const limits = new PaymentLimits(() => now);
   const { unpaidCallsPerMinute } = WALLET_ALLOWANCE;
   limits.noteUnpaid(WALLET, unpaidCallsPerMinute - 1);
-  limits.admitWallet(WALLET);
+  limits.admitName(WALLET);
   limits.noteUnpaid(WALLET, 40);
-  assert.throws(() => limits.admitWallet(WALLET), /came to nothing/);
-  limits.admitWallet(OTHER_WALLET);
+  assert.throws(() => limits.admitName(WALLET), /came to nothing/);
+  limits.admitName(OTHER_WALLET);
   now = 60_001;
-  limits.admitWallet(WALLET);
+  limits.admitName(WALLET);
 });
 
 test.run();
