@@ -130,12 +130,13 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
   context.set('X-Content-Type-Options', 'nosniff');
   // Answers differ by key and by payment, which no cache knows, and change: a route says where one may be kept.
   context.set('Cache-Control', 'no-store');
+  let refusal: Refusal | null = null;
   try {
     await next();
   } catch (thrown) {
     const problem = toProblem(problemOf(thrown));
     discard(context.req);
-    const refusal = refusalOf(problem, context);
+    refusal = refusalOf(problem, context);
     if (refusal !== null) options.onRefused?.(refusal);
     if (problem.isFault) {
       log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
@@ -147,7 +148,7 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
     context.body = JSON.stringify(problemBody(problem, occurrence));
     context.type = PROBLEM_CONTENT_TYPE;
   }
-  await options.uncounted?.pace(context);
+  await options.uncounted?.pace(context, refusal?.holder);
   observe(context.method, routeOf(context), context.status, (performance.now() - started) / 1000);
 }
 

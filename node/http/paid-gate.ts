@@ -66,6 +66,8 @@ const MAX_KEY_CHARACTERS = 256;
 const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
 const BUSY_STATUS = 429;
+/** Of a body that came to nothing, so many count as one request of the wallet's allowance. */
+const UNPAID_BYTES = 8 << 10;
 /** What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing meanwhile. */
 const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
 
@@ -228,7 +230,7 @@ export class PaidGate {
     const { paymentLimits } = this.#options;
     const asker = askerOf(context.req);
     const isOwnFault = status >= 400 && status < 500 && status !== BUSY_STATUS;
-    if (asker.kind === 'wallet' && isOwnFault) paymentLimits.noteUnpaid(asker.id, requestsOf(weightOf(route)));
+    if (asker.kind === 'wallet' && isOwnFault) paymentLimits.noteUnpaid(asker.id, requestsFor(context, route));
     if (shown === '' || caller !== null) return;
     if (status === DEMAND_STATUS || UNSOUND.has(code)) paymentLimits.noteRefusal(address);
   }
@@ -256,6 +258,11 @@ function wholeBody(text: string, parse: () => JsonObject, room: Disposable = new
     parse: async () => parse(),
     [Symbol.dispose]: () => room[Symbol.dispose](),
   };
+}
+
+/** Requests of a wallet's minute that a call takes which is not paid for: by the length of its body, as far as it is told. */
+function requestsFor({ request: { length } }: Context, route: PaidRoute): number {
+  return length === undefined ? requestsOf(weightOf(route)) : Math.max(1, Math.ceil(length / UNPAID_BYTES));
 }
 
 function mismatch(url: string): Problem {

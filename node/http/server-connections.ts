@@ -20,9 +20,15 @@ const THIS_MACHINE = new AddressList(['127.0.0.0/8', '::1']);
 
 /** Keeps a server's connections within bounds, so that callers who open very many leave some for others. */
 export function boundConnections(server: Server, { all, ofAddress, proxies, onRefused, onStranger }: ConnectionBounds): void {
-  server.maxConnections = all;
   const open = new Map<string, number>();
+  let total = 0;
   server.on('connection', (socket: Socket) => {
+    total++;
+    socket.once('close', () => total--);
+    if (total > all) {
+      socket.destroy();
+      return;
+    }
     const address = plainAddress(socket.remoteAddress ?? '');
     if (proxies.admits(address)) return;
     if (onStranger !== undefined && !THIS_MACHINE.admits(address)) {

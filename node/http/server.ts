@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, ListenOptions } from 'node:net';
+import type { AddressInfo, ListenOptions, Server as NetServer } from 'node:net';
 import type { HttpConfig } from '../config/config.ts';
 import { isLoopback } from '../config/read-variable.ts';
 import { ADDRESS_ALLOWANCE, CONNECTIONS } from '../limits/allowances.ts';
+import { listenOnQueues, startListening, stopListening } from './accept-queues.ts';
 import { answerRequests } from './malformed-requests.ts';
 import { boundConnections, type ConnectionBounds } from './server-connections.ts';
 
@@ -19,10 +20,7 @@ const HANDSHAKE_MS = 10_000;
 const CHECK_MS = 5_000;
 /** How long answers under way may take once the node is told to stop. */
 const DRAIN_MS = 2_000;
-/**
- * Connections that wait to be accepted: one is in each turn of the event loop, so that a node with much to do takes its time.
- * The system may allow fewer (`net.core.somaxconn`).
- */
+/** Connections that wait to be accepted, of each queue. The system may allow fewer (`net.core.somaxconn`). */
 const BACKLOG = 4_096;
 const MAX_HEADER_BYTES = 16 << 10;
 
@@ -67,7 +65,8 @@ export async function listen(
     proxies: trustedProxies,
     ...(tls === null && !isLoopback(host) ? { onStranger } : {}),
   });
-  return bind(server, { host, port, backlog: BACKLOG });
+  const beside = await listenOnQueues(server, { host, port, backlog: BACKLOG });
+  return listenerOf(server, beside);
 }
 
 async function tlsOptions({ certFile, keyFile }: NonNullable<HttpConfig['tls']>) {
@@ -82,23 +81,22 @@ export function listenOnSocket(handler: RequestListener, path: string): Promise<
 
 /** Listens where it is told; rejects where that cannot be. */
 export async function bind(server: Server, where: ListenOptions): Promise<Listener> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(where, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  await startListening(server, where);
+  return listenerOf(server, []);
+}
+
+/** `beside`: servers that hand their connections to the first. */
+function listenerOf(server: Server, beside: readonly NetServer[]): Listener {
   const address: AddressInfo | string | null = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
-    [Symbol.asyncDispose]: () => close(server),
+    [Symbol.asyncDispose]: () => close(server, beside),
   };
 }
 
 /** Stops accepting, lets answers under way finish for a moment, then cuts what is left. */
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function close(server: Server, beside: readonly NetServer[]): Promise<void> {
+  const closed = Promise.all([server, ...beside].map(stopListening));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import type { Addresses } from '../limits/client-address.ts';
-import type { Holder } from '../limits/holder.ts';
+import type { Holder, HolderKind } from '../limits/holder.ts';
 import type { UncountedLimits } from '../limits/uncounted-limits.ts';
-import { askedWork } from './asked-work.ts';
+import { askedWork, askerOf } from './asked-work.ts';
 import { callerAddress } from './authentication.ts';
 import { strangerAt } from './gate.ts';
 
@@ -14,13 +14,13 @@ export interface UncountedAnswersOptions {
   readonly onPaced: (holder: Holder) => void;
 }
 
-/** So long, and up to as much longer by chance: those who are made to wait do not come back in one moment. In milliseconds. */
-const PAUSE_MS = 500;
+/** Who answers for a call wherever it comes from. */
+const KNOWN_HOLDERS: ReadonlySet<HolderKind> = new Set(['account', 'wallet']);
 
 /**
  * Slows down whoever makes a node answer again and again what no limit counts: refusals, keys and paths that do not exist,
  * the health. Each such answer is cheap, and a few hundred connections on which one follows the other at once would keep
- * the event loop from everybody else: past so many a second from an address each waits a moment before it is sent.
+ * the event loop from everybody else: past so many a second of an address, an account or a wallet each waits for its turn.
  */
 export class UncountedAnswers {
   readonly #options: UncountedAnswersOptions;
@@ -29,14 +29,21 @@ export class UncountedAnswers {
     this.#options = options;
   }
 
-  /** To be awaited before an answer is sent: resolves when it may be, at once for what a limit has counted. */
-  async pace(context: Context): Promise<void> {
+  /** To be awaited before an answer is sent: resolves when it may be, at once for what a limit has counted. `refused`: whom. */
+  async pace(context: Context, refused: Holder = askerOf(context.req)): Promise<void> {
     if (askedWork(context.req).isCounted) return;
-    const { uncounted, trustedProxies, onPaced } = this.#options;
-    const address = callerAddress(context, trustedProxies);
-    if (uncounted.take(address)) return;
-    onPaced(strangerAt(address));
-    await pause(PAUSE_MS * (1 + Math.random()), context);
+    const { trustedProxies, onPaced } = this.#options;
+    const stranger = strangerAt(callerAddress(context, trustedProxies));
+    const ofAddress = this.#wait(stranger);
+    const ofHolder = KNOWN_HOLDERS.has(refused.kind) ? this.#wait(refused) : 0;
+    const wait = Math.max(ofAddress, ofHolder);
+    if (wait === 0) return;
+    onPaced(ofHolder > ofAddress ? refused : stranger);
+    await pause(wait, context);
+  }
+
+  #wait({ kind, id }: Holder): number {
+    return this.#options.uncounted.take(`${kind}/${id}`);
   }
 }
 

@@ -12,7 +12,7 @@ export const ADDRESS_ALLOWANCE = {
   /** Answers 402 in any 60 seconds that name a price, and payments that do not hold. */
   pricesPerMinute: 60,
   refusedPaymentsPerMinute: 60,
-  /** Answers in any second that no limit counts (refusals, what does not exist, the health); past it each waits. */
+  /** Answers a second that no limit counts (refusals, what does not exist, the health); past it each waits. Also of an account or a wallet. */
   uncountedAnswersPerSecond: 100,
   /** Connections that are open. Those of the operator's proxies, which carry many callers, are not counted so. */
   connections: 2_048,
@@ -82,10 +82,10 @@ export const WALLET_ALLOWANCE = {
   /** Calls that it may pay for in any 60 seconds (DOMAIN §5). */
   paidCallsPerMinute: 600,
   /**
-   * Calls in any 60 seconds that it signed for and that came to nothing by its own fault, a heavy one counted as several:
+   * Calls in any 60 seconds that it signed for and that came to nothing by its own fault, a long one counted as several:
    * past it nothing of its is read.
    */
-  unpaidCallsPerMinute: 240,
+  unpaidCallsPerMinute: 600,
   /** Paid calls under way, from the signature to the answer (DESIGN §8). */
   callsUnderWay: 200,
   /** Bytes of the bodies whose records may be prepared and not yet paid for, at the same time. */

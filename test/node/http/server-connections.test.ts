@@ -76,7 +76,7 @@ test('without TLS nobody from elsewhere is listened to but a proxy', async () =>
   const strangers: string[] = [];
   const onStranger = (address: string) => void strangers.push(address);
   const server = createServer((_request, response) => response.end('hello'));
-  boundConnections(server, { all: 5, ofAddress: 5, proxies: new AddressList(['10.0.0.0/8', 'fd00::/8']), onStranger });
+  boundConnections(server, { all: 50, ofAddress: 5, proxies: new AddressList(['10.0.0.0/8', 'fd00::/8']), onStranger });
   const isLetIn = (remoteAddress: string | undefined) => {
     const socket = socketFrom(remoteAddress);
     server.emit('connection', socket);

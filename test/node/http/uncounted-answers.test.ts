@@ -36,7 +36,7 @@ const app = createApp({
   gate,
   routes,
   uncounted: new UncountedAnswers({
-    uncounted: { take: (address) => uncounted.take(address) },
+    uncounted: { take: (subject) => uncounted.take(subject) },
     trustedProxies: new AddressList(['127.0.0.1']),
     onPaced: (holder) => paced.push(holder),
   }),
