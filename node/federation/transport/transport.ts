@@ -41,7 +41,7 @@ export type {
 } from './contract.ts';
 export type { TransportLimits } from './limits.ts';
 
-/** Between two parts of what is loaded: a request is taken and answered in that time. In milliseconds. */
+/** Before each part of what is loaded: a request is taken and answered in that time. In milliseconds. */
 const LOAD_PAUSE_MS = 5;
 
 /** What exists between `start` and disposal. */
@@ -206,6 +206,7 @@ class Libp2pTransport implements Transport {
  * which whoever asks the node meanwhile is answered.
  */
 async function loadLibp2p() {
+  await sleep(LOAD_PAUSE_MS);
   const { peerIdOfSeed, peerKeyOfSeed } = await import('./identity.ts');
   await sleep(LOAD_PAUSE_MS);
   await import('@libp2p/tls');
@@ -213,6 +214,5 @@ async function loadLibp2p() {
   const { Gossip } = await import('./gossip.ts');
   await sleep(LOAD_PAUSE_MS);
   const { createNode } = await import('./libp2p-node.ts');
-  await sleep(LOAD_PAUSE_MS);
   return { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed };
 }
