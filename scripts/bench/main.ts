@@ -17,6 +17,7 @@ import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
 import { payments } from './payments/payments.ts';
 import { waiting } from './payments/waiting.ts';
+import { rest } from './rest/rest.ts';
 import { screening } from './screening/screening.ts';
 import { sealing } from './sealing/sealing.ts';
 import { tableText } from './table.ts';
@@ -32,6 +33,7 @@ const PARTS: readonly Part[] = [
   latency,
   storage,
   start,
+  rest,
   payments,
   waiting,
   lists,
