@@ -51,6 +51,7 @@ test('there is no other route', async () => {
     '/v1',
     '/v1/',
     '/v1/attest/x',
+    '/v1/status/:id',
     '/v2/attest',
     '/verify/verify/v1/health',
     '/V1/health',
