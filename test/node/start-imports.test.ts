@@ -20,6 +20,7 @@ const LOADED = [
   'pino',
   'prom-client',
   'saxes',
+  'sodium-native',
   'typebox',
   'typebox/schema',
   'uint8arraylist',
