@@ -19,7 +19,7 @@ import { fieldError, Problem } from './problem.ts';
 /** A body that is a list: a JSON array, or one JSON text a line. Holds a place among the long bodies until it is disposed. */
 export interface ListBody extends Disposable {
   /** SHA-256 of the bytes as they came, in hex. */
-  readonly digest: string;
+  digest(): Promise<string>;
   /**
    * Hands over every item, in order and in slices; resolves to how many there are. Throws `Problem` `invalid-json`,
    * `invalid-field` or `payload-too-large` where the list is none, and what `work` throws.
@@ -31,15 +31,17 @@ export interface ListBody extends Disposable {
 const LEAST_ITEM_BYTES = 2 << 10;
 /** Lines between two looks at the clock. */
 const LINES_PER_LOOK = 64;
+const TAB = 9;
 const NEWLINE = 10;
-const MAX_SPACE = 32;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
 /** The fewest bytes that a member or an item takes, with what separates it from the next. */
 const LEAST_VALUE_BYTES = 2;
 /** The items' own nesting: they stand in a list. */
 const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 1;
 
 /**
- * The list in the body of a request, read and hashed in slices and not yet parsed. Throws what `readJsonBody` throws before
+ * The list in the body of a request, not yet parsed. Throws what `readJsonBody` throws before
  * it parses.
  */
 export async function readListBody(
@@ -50,10 +52,11 @@ export async function readListBody(
 ): Promise<ListBody> {
   const isLines = isInUtf8(request.headers['content-type'], JSON_LINES_TYPE);
   using holding = new DisposableStack();
-  const { bytes, digest } = holding.use(await readLongBody(request, body, holder, [JSON_TYPE, JSON_LINES_TYPE]));
+  const long = holding.use(await readLongBody(request, body, holder, [JSON_TYPE, JSON_LINES_TYPE]));
+  const { bytes } = long;
   const places = holding.move();
   return {
-    digest,
+    digest: () => long.digest(),
     async each(work) {
       const items = await (isLines ? linesOf(bytes, limits) : arrayItems(bytes, limits));
       if (items.length === 0) throw noItems();
@@ -100,7 +103,7 @@ async function linesOf(bytes: Buffer, { maxItems, maxItemBytes }: ListLimits): P
 }
 
 function isBlank(line: Buffer): boolean {
-  return line.every((byte) => byte <= MAX_SPACE);
+  return line.every((byte) => byte === SPACE || byte === TAB || byte === CARRIAGE_RETURN);
 }
 
 function noItems(): Problem {

@@ -18,7 +18,7 @@ import { fieldError, Problem } from './problem.ts';
 export interface LongBody extends Disposable {
   readonly bytes: Buffer;
   /** SHA-256 of the bytes, in hex. */
-  readonly digest: string;
+  digest(): Promise<string>;
 }
 
 /** Bounds on the items of a member, or where that is null of a body that is a list. */
@@ -28,7 +28,7 @@ export interface ListedItems extends ListLimits {
 
 /** Bytes that are no items: what a body of any route may have. */
 const MAX_SKELETON_BYTES = 1 << 20;
-/** Bytes that the splitter walks over before the clock is looked at. */
+/** Bytes that are walked over before the clock is looked at. */
 const STEP_BYTES = 64 << 10;
 /** Apart from those of other bodies, so that no small body makes room for a large one. */
 const ARRIVING = new BodyBudget(BODY_BYTES.arrivingBatches);
@@ -36,7 +36,7 @@ const ARRIVING = new BodyBudget(BODY_BYTES.arrivingBatches);
 export const LONG_BODIES_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.batches);
 
 /**
- * Reads and hashes a long body in slices. `types`: what it may be. Throws what `readJsonBody` throws before it parses, and
+ * Reads a long body. `types`: what it may be. Throws what `readJsonBody` throws before it parses, and
  * `Problem` 503 where there is no room among the bodies under work.
  */
 export async function readLongBody(
@@ -53,9 +53,9 @@ export async function readLongBody(
   const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
   using entering = new DisposableStack();
   entering.use(LONG_BODIES_UNDER_WORK.enter(chunks.reduce((sum, { length }) => sum + length, 0), holder));
-  const joined = await join(chunks);
+  const bytes = await join(chunks);
   const place = entering.move();
-  return { ...joined, [Symbol.dispose]: () => place.dispose() };
+  return { bytes, digest: () => digestOf(bytes), [Symbol.dispose]: () => place.dispose() };
 }
 
 /** Takes a JSON text apart in slices, without parsing it. Throws `Problem` that names the item at fault. */
@@ -110,15 +110,23 @@ export function tooLargeItem(member: string | null, index: number, maxItemBytes:
   });
 }
 
-async function join(chunks: readonly Buffer[]): Promise<{ bytes: Buffer; digest: string }> {
+async function join(chunks: readonly Buffer[]): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
-  const digest = createHash('sha256');
   let at = 0;
   await new Slices().each(chunks, (chunk) => {
     at += chunk.copy(bytes, at);
-    digest.update(chunk);
   });
-  return { bytes, digest: digest.digest('hex') };
+  return bytes;
+}
+
+async function digestOf(bytes: Buffer): Promise<string> {
+  const digest = createHash('sha256');
+  const slices = new Slices();
+  for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+    if (slices.isOver) await slices.rest();
+    digest.update(bytes.subarray(at, at + STEP_BYTES));
+  }
+  return digest.digest('hex');
 }
 
 function splitProblem(

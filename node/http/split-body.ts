@@ -31,12 +31,15 @@ const ITEM_DEPTH = DEFAULT_MAX_DEPTH - 2;
  * items one by one, and only where it is asked for. Throws what `readJsonBody` throws before it parses.
  */
 export async function readSplitBody(request: IncomingMessage, body: BodyLimits, limits: HeldItems): Promise<SplitBody> {
-  const long = await readLongBody(request, body, limits.holder);
+  using holding = new DisposableStack();
+  const long = holding.use(await readLongBody(request, body, limits.holder));
+  const digest = await long.digest();
+  const place = holding.move();
   return {
     bytes: long.bytes.length,
-    digest: long.digest,
+    digest,
     parse: async () => parsed(await splitItems(long.bytes, limits), limits),
-    [Symbol.dispose]: () => long[Symbol.dispose](),
+    [Symbol.dispose]: () => place.dispose(),
   };
 }
 

@@ -81,7 +81,7 @@ async function recorded(rooms: DecisionRooms, call: Call, caller: Caller): Promi
   const { idempotency, recordsFrom } = rooms.recorder;
   const key = idempotencyKey(context);
   using body = await readListBody(context.req, BODY, ITEMS, askerOf(context.req));
-  const once = key === undefined ? undefined : idempotentRequest(key, body);
+  const once = key === undefined ? undefined : idempotentRequest(key, await body.digest());
   const run = () => record(rooms, call, caller, body, once);
   if (once === undefined) return await run();
   const outcome = await idempotency.run(caller.account.id, once, run);
@@ -115,7 +115,7 @@ async function record(
   });
 }
 
-function idempotentRequest(key: string, { digest }: ListBody): IdempotentRequest {
+function idempotentRequest(key: string, digest: string): IdempotentRequest {
   // The caller's key, which is not kept, hides a request that could be guessed once its payloads were erased.
   return { key: hash('sha256', key, 'hex'), request: hash('sha256', [key, PATH, digest].join('\n'), 'hex') };
 }
