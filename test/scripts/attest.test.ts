@@ -85,7 +85,7 @@ test('a line that is refused is told, and sent by itself the next time; the othe
 
 test('a line that is no JSON, or longer than a batch takes, keeps no other from being accepted', async () => {
   const file = join(folder, 'odd.jsonl');
-  const body = (text: string) => JSON.stringify({ sourceId: 'odd', data: { text } });
+  const body = (input: string) => JSON.stringify({ sourceId: 'odd', data: { input } });
   await writeFile(file, [body('a'), '{', body('b'), body('x'.repeat(100_000)), body('c'), body('d')].join('\n'));
   const { output } = await attested(file, '--no-wait');
   assert.match(output, '6 records: 5 accepted now, 0 before, 1 refused');

@@ -144,11 +144,9 @@ function batchRowOf(form: LoadForm, rounds: readonly Round[]): string[] {
   const of = (figure: keyof Round) => median(rounds.map((round) => round[figure]));
   const [p50, p99] = [milliseconds(of('p50')), milliseconds(of('p99'))];
   const [main, all] = [microseconds(of('main') / BATCH_RECORDS), microseconds(of('all') / BATCH_RECORDS)];
-  return [
-    `${BATCH_CONNECTIONS}, ${form} of ${BATCH_RECORDS}`,
-    ...[`${count(of('perSecond') * BATCH_RECORDS)}/s`, NONE, NONE, p50, NONE, p99, NONE, NONE],
-    ...[main, NONE, NONE, all, NONE, NONE],
-  ];
+  const rate = `${count(of('perSecond') * BATCH_RECORDS)}/s`;
+  const label = `${BATCH_CONNECTIONS}, ${form} of ${BATCH_RECORDS}`;
+  return [label, rate, NONE, NONE, p50, NONE, p99, NONE, NONE, main, NONE, NONE, all, NONE, NONE];
 }
 
 async function runLoad(load: Forked, { pid, ...target }: Target, connections: number, seconds: number): Promise<Round> {
