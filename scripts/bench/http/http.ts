@@ -56,9 +56,8 @@ export const http: Part = {
     return {
       table: [HEAD, ...rows, ...bulk.rows],
       notes: [
-        'Medians of alternating rounds; ratios are medians of the ratios of paired rounds.',
-        `${failed + bulk.failed} requests failed. Lists and lines: ${BATCH_RECORDS} records a request, the bodies as they are`,
-        'above; records a second and processor time a record, and the time until a whole request is answered.',
+        `Medians of alternating rounds; ratios are medians of the ratios of paired rounds. ${failed + bulk.failed} requests failed.`,
+        `List and lines: ${BATCH_RECORDS} such bodies a request; records a second, and processor time a record.`,
         `Answers of ${answer.length} bytes. The node checks the key and the body, commits to the payload, encrypts it, signs,`,
         'syncs, seals a batch a second and anchors it on the local ledger. Load, server and ledger share the cores.',
         'Main and all: processor time an answer, of the main thread and of all threads of the process that answers.',
