@@ -50,6 +50,7 @@ export async function readLongBody(
     discard(request);
     throw refusal;
   }
+  requireRoomNow(request, holder);
   const chunks = await readChunks(request, { maxBytes, deadlineMs, budget });
   using entering = new DisposableStack();
   entering.use(LONG_BODIES_UNDER_WORK.enter(chunks.reduce((sum, { length }) => sum + length, 0), holder));
@@ -108,6 +109,16 @@ export function tooLargeItem(member: string | null, index: number, maxItemBytes:
   return new Problem('payload-too-large', `${member ?? ''}[${index}] ${message}.`, {
     errors: [itemError(member, index, 'too-large', message)],
   });
+}
+
+/** Throws where there is no room now for as much as the headers tell of: none of it is read then. Holds nothing. */
+function requireRoomNow(request: IncomingMessage, holder: Holder): void {
+  try {
+    LONG_BODIES_UNDER_WORK.enter(Number(request.headers['content-length'] ?? 0), holder)[Symbol.dispose]();
+  } catch (error) {
+    discard(request);
+    throw error;
+  }
 }
 
 async function join(chunks: readonly Buffer[]): Promise<Buffer> {

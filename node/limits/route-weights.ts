@@ -85,7 +85,7 @@ const PAID: RouteWeight = { class: 'paid', processorMs: 50, memoryKiB: 16, perma
 /** A batch is walked in slices: its time is never taken at once. */
 const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGEST_BATCH_BYTES };
 /** A batch by key: of fewer records, and in a place among records. */
-const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_000, permanentBytes: LARGEST_BATCH_BYTES };
+const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_500, permanentBytes: LARGEST_BATCH_BYTES };
 /** Account, key, the digest of the mail address, and the lines of the account's log. */
 export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 5, memoryKiB: 16, permanentBytes: 4 * KIB };
 

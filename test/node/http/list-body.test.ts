@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ListBody, readListBody } from '../../../node/http/list-body.ts';
+import { LONG_BODIES_UNDER_WORK } from '../../../node/http/long-body.ts';
 import { Problem } from '../../../node/http/problem.ts';
 import { BODY_BYTES } from '../../../node/limits/route-weights.ts';
 import type { Holder } from '../../../node/limits/holder.ts';
@@ -102,6 +103,17 @@ test('small items take room as if each were two kilobytes, until the body is dis
   held.pop()?.[Symbol.dispose]();
   assert.is(await late.each(() => {}), LIMITS.maxItems);
   for (const body of held) body[Symbol.dispose]();
+});
+
+test('where there is no room for a body, none of it is waited for', async () => {
+  using _held = LONG_BODIES_UNDER_WORK.enter(BODY_BYTES.batches, { kind: 'account', id: 'other' });
+  const outgoing = request({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-type': LINES_TYPE, 'content-length': 100 } });
+  outgoing.on('error', () => {});
+  outgoing.flushHeaders();
+  const [incoming] = await arrived();
+  const refused = await refusalOf(readListBody(incoming, BODY, LIMITS, HOLDER));
+  assert.equal([refused.status, refused.reason], [503, 'memory']);
+  outgoing.destroy();
 });
 
 test('other types of content are refused', async () => {
