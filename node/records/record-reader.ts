@@ -9,6 +9,7 @@ import {
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { Reads } from '../store/store.ts';
+import { Slices } from '../turns.ts';
 import { splitTexts } from './record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 
@@ -71,6 +72,22 @@ export async function* readRecordTexts(
     const records = splitTexts(body);
     yield* records.slice(Math.max(0, first - rowFirst), Math.max(0, end - rowFirst));
   }
+}
+
+/** The record of an id and those of its node after it, so many in all. Throws `RecordDamagedError`. */
+export async function readRecordsFrom(store: Reads, id: RecordId, count: number): Promise<readonly AttestationRecord[]> {
+  const first = await readRecord(store, id);
+  if (first === undefined) throw new RecordDamagedError(`${id} is not in the store`);
+  const slices = new Slices();
+  const records: AttestationRecord[] = [];
+  for await (const texts of readRecordTexts(store, nodeOfRecord(id), first.record.seq, count)) {
+    if (slices.isOver) await slices.rest();
+    const record = tryOpenRecord(texts);
+    if (record === undefined) throw new RecordDamagedError(`a record after ${id} is damaged`);
+    records.push(record);
+  }
+  if (records.length < count) throw new RecordDamagedError(`records after ${id} are missing`);
+  return records;
 }
 
 /** The record of stored texts; undefined where they are not whole. */

@@ -1,5 +1,12 @@
+/** How the records of a request are sent: one by itself, many as a list, or one a line. */
+export type LoadForm = 'one' | 'list' | 'lines';
+
+/** Records of a request that has many. */
+export const BATCH_RECORDS = 1_000;
+
 /** One round of load, asked of the process that makes it. */
 export interface LoadQuestion {
+  readonly form: LoadForm;
   readonly url: string;
   readonly apiKey: string;
   readonly connections: number;
