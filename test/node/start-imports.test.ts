@@ -22,6 +22,7 @@ const LOADED = [
   'saxes',
   'sodium-native',
   'typebox',
+  'typebox/compile',
   'typebox/schema',
   'uint8arraylist',
 ];
