@@ -17,12 +17,14 @@ import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
 import { payments } from './payments/payments.ts';
 import { waiting } from './payments/waiting.ts';
+import { peers } from './peers/peers.ts';
 import { screening } from './screening/screening.ts';
 import { sealing } from './sealing/sealing.ts';
 import { tableText } from './table.ts';
 
 const PARTS: readonly Part[] = [
   http,
+  peers,
   intake,
   limits,
   sealing,

@@ -1,32 +1,17 @@
 import { join } from 'node:path';
-import { decisionBodies } from '../decisions.ts';
 import { Forked } from '../forked.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
-import { processorTime } from '../processor-time.ts';
 import { median } from '../statistics.ts';
 import { count, microseconds, milliseconds, ratio } from '../table.ts';
-import { isLoadAnswer, type LoadAnswer, type LoadQuestion } from './load-forms.ts';
+import { pidOf, portOf, type Round, ROUTE, runLoad, sampleAnswer, type Target } from './round.ts';
 
 const CONNECTIONS = [1, 100, 400];
-const ROUTE = '/v1/tiered-attest';
 /** Alternating rounds a number of connections, and their length in seconds. */
 const FULL = { rounds: 5, seconds: 5, warmUp: 4 };
 const RATES = ['node', 'bare', 'ratio', 'p50', 'bare', 'p99', 'bare', 'ratio'];
 const HEAD = ['connections', ...RATES, 'main', 'bare', 'ratio', 'all', 'bare', 'ratio'];
 const QUICK = { rounds: 1, seconds: 1, warmUp: 2 };
-
-interface Target extends Pick<LoadQuestion, 'url' | 'apiKey'> {
-  /** Of the process that answers. */
-  readonly pid: number;
-}
-
-/** What a round of load saw, and what the process that answered it took of the processor. */
-interface Round extends LoadAnswer {
-  /** Microseconds an answer, of the main thread and of all threads. */
-  readonly main: number;
-  readonly all: number;
-}
 
 interface Pair {
   readonly node: Round;
@@ -52,7 +37,7 @@ export const http: Part = {
         `Medians of alternating rounds; ratios are medians of the ratios of paired rounds. ${failed} requests failed.`,
         `Answers of ${answer.length} bytes. The node checks the key and the body, commits to the payload, encrypts it, signs,`,
         'syncs, seals a batch a second and anchors it on the local ledger. Load, server and ledger share the cores.',
-        'Main and all: processor time an answer, of the main thread and of all threads of the process that answers.',
+        'Main and all: processor time a record, of the main thread and of all threads of the process that answers.',
       ],
     };
   },
@@ -104,38 +89,4 @@ function rowOf(connections: number, pairs: readonly Pair[]): string[] {
       ratio(paired(figure)),
     ]),
   ];
-}
-
-async function runLoad(load: Forked, { pid, ...target }: Target, connections: number, seconds: number): Promise<Round> {
-  const before = await processorTime(pid);
-  const answer = await load.ask({ ...target, connections, seconds });
-  if (!isLoadAnswer(answer)) throw new Error('the load process answered something else');
-  const after = await processorTime(pid);
-  const { answers } = answer;
-  return { ...answer, main: (after.main - before.main) / answers, all: (after.all - before.all) / answers };
-}
-
-/** A real answer of the node, for the baseline to repeat. */
-async function sampleAnswer({ url, apiKey }: Target): Promise<string> {
-  const [body] = decisionBodies(1);
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`the node answered ${response.status}: ${text}`);
-  return text;
-}
-
-function pidOf(process: { readonly pid?: number | null | undefined } | undefined): number {
-  if (typeof process?.pid !== 'number') throw new Error('there is no process to measure');
-  return process.pid;
-}
-
-function portOf(answer: unknown): number {
-  if (typeof answer === 'object' && answer !== null && 'port' in answer && typeof answer.port === 'number') {
-    return answer.port;
-  }
-  throw new Error('the baseline did not say where it is');
 }

@@ -2,14 +2,19 @@
 export interface LoadQuestion {
   readonly url: string;
   readonly apiKey: string;
+  /** Records of one request, as a JSON array. Default: one record, as it is. */
+  readonly batch?: number;
   readonly connections: number;
   readonly seconds: number;
 }
 
-/** What a round of load saw: answers with status 200, and all else. Times in milliseconds. */
+/** What a round of load saw: requests that were answered with status 200, and all else. Times of a request in milliseconds. */
 export interface LoadAnswer {
-  readonly answers: number;
+  /** Sent in the requests that were answered. */
+  readonly records: number;
+  /** Requests. */
   readonly failed: number;
+  /** Records. */
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;

@@ -13,9 +13,10 @@ process.on('message', (question: LoadQuestion) => void load(question).then((answ
 process.once('SIGTERM', () => process.exit());
 process.once('disconnect', () => process.exit());
 
-async function load({ url, apiKey, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
+async function load({ url, apiKey, batch, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
   const headers = { 'content-type': 'application/json', 'x-api-key': apiKey };
-  const requests = bodies.map((body) => ({ method: 'POST', headers, body }));
+  const sent = batch === undefined ? bodies : [batchBody(batch)];
+  const requests = sent.map((body) => ({ method: 'POST', headers, body }));
   const started = performance.now();
   const times: number[] = [];
   let failed = 0;
@@ -30,11 +31,16 @@ async function load({ url, apiKey, connections, seconds }: LoadQuestion): Promis
   run.on('response', () => (last = performance.now()));
   await once(run, 'done');
   if (times.length === 0) throw new Error(`${url} answered nothing; ${failed} requests failed`);
+  const records = times.length * (batch ?? 1);
   return {
-    answers: times.length,
+    records,
     failed,
-    perSecond: (times.length * 1000) / (last - started),
+    perSecond: (records * 1000) / (last - started),
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
   };
+}
+
+function batchBody(records: number): string {
+  return `[${Array.from({ length: records }, (_, i) => bodies[i % BODIES]).join(',')}]`;
 }
