@@ -39,6 +39,7 @@ export interface AppOptions {
 interface Mounting extends AppOptions {
   readonly compressor: Compressor;
   readonly bounds: WorkBounds;
+  readonly exact: ExactRoutes;
 }
 
 /** The API is mounted at the root and below the `/verify` that public node addresses end in. */
@@ -47,19 +48,26 @@ const PREFIXES = ['', '/verify'];
 const NO_TILL = { headers: { 'Retry-After': '3600' }, expected: true };
 /** Statuses of work that is refused now and may be asked for again. */
 const REFUSED: ReadonlySet<number> = new Set([429, 503]);
+/** Of a path that stands for many. */
+const PARAMETER = /[:*]/;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** Answers of routes without parameters, by method and path: most calls name one, and find it without trying the others. */
+type ExactRoutes = Map<string, (context: Context) => Promise<void>>;
 
 /** The node's HTTP face: routes in, answers or RFC 9457 problems out, and nothing else. */
 export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   const router = new Router({ sensitive: true });
   const { bounds = new WorkBounds() } = options;
-  const mounting = { ...options, compressor: new Compressor(), bounds };
+  const exact: ExactRoutes = new Map();
+  const mounting = { ...options, compressor: new Compressor(), bounds, exact };
   for (const prefix of PREFIXES) for (const route of options.routes) mount(router, prefix, route, mounting);
   app.on('error', (error: Error) => {
     if (!isGone(error)) options.log.error({ err: error }, 'the HTTP server met an error');
   });
   app.use((context, next) => answerErrors(options, context, next));
+  app.use((context, next) => exact.get(`${context.method} ${context.path}`)?.(context) ?? next());
   app.use(router.routes());
   app.use((context) => {
     throw notRouted(router, context);
@@ -68,26 +76,33 @@ export function createApp(options: AppOptions): Koa {
 }
 
 function mount(router: Router, prefix: string, route: Route | OperatorRoute, options: Mounting): void {
-  const { compressor, bounds } = options;
+  const { compressor, bounds, exact } = options;
   // A payment names the one address of what it pays for.
   if (route.access === 'paid' && prefix !== '') return;
   const open = isOpenToPages(route);
   const { class: of } = weightOf(route);
   // Compressing waits for a thread, and the health of the node is told whatever the threads do.
   const isPlain = !isPublic(route) || of === 'health';
-  const answer = async (context: RouterContext): Promise<void> => {
+  const answer = async (context: Context, params: RouterContext['params']): Promise<void> => {
     noteClass(context.req, of);
     if (open) allowPages(context, route);
-    const { params } = context;
     const enter = () => bounds.enter(of, askerOf(context.req));
     const call = { context, params, query: new URLSearchParams(context.search), counted: nothing, enter };
     const answered = await answerOf(options, route, call);
     if (isPlain) sendPlain(context, answered);
     else await sendPublic(context, answered, compressor);
   };
-  if (route.method === 'GET') router.get(prefix + route.path, answer);
-  else router.post(prefix + route.path, answer);
-  if (open) mountPreflight(router, prefix + route.path, route);
+  const path = prefix + route.path;
+  const routed = (context: RouterContext): Promise<void> => answer(context, context.params);
+  if (route.method === 'GET') router.get(path, routed);
+  else router.post(path, routed);
+  if (!PARAMETER.test(path)) {
+    exact.set(`${route.method} ${path}`, (context) => {
+      context._matchedRoute = path;
+      return answer(context, {});
+    });
+  }
+  if (open) mountPreflight(router, path, route);
 }
 
 /** Whoever answers for a call is known before a place is taken, and a place is taken before any of a body is read. */

@@ -5,16 +5,24 @@ import { type HaltCode, IntakeError } from './intake-error.ts';
 
 /** Records that may wait for a group. Past it a caller is told to come back. */
 export const MAX_QUEUED_RECORDS = 20_000;
-/** Ciphertext that may wait, so that large payloads cannot fill the memory. In bytes. */
+/** Payloads that may wait, so that large ones cannot fill the memory. In bytes. */
 export const MAX_QUEUED_BYTES = 128 << 20;
 /** Records of one group: keeps building one under a few milliseconds. A larger submission is a group of its own. */
 export const MAX_GROUP_RECORDS = 256;
 
-/** Drafts that go into one group together, and the caller who waits for them. */
-export interface Submission {
-  readonly drafts: readonly PreparedDraft[];
+/** Drafts that go into one group together. */
+export interface WaitingDrafts {
+  readonly count: number;
+  /** Of their payloads. */
+  readonly bytes: number;
+  /** Asked when their group is cut: preparing many in one loop costs half of preparing each as it comes. May throw. */
+  readonly prepare: () => readonly PreparedDraft[];
+}
+
+/** The same, and the caller who waits for them. */
+export interface Submission extends WaitingDrafts {
   resolve(records: readonly BuiltRecord[]): void;
-  reject(error: IntakeError): void;
+  reject(error: unknown): void;
 }
 
 /** The bounded line in front of the group loop. */
@@ -48,12 +56,12 @@ export class IntakeQueue {
     return { [Symbol.dispose]: () => void (this.#reserved -= count) };
   }
 
-  push(drafts: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
-    this.requireRoom(drafts.length);
+  push({ count, bytes, prepare }: WaitingDrafts): Promise<readonly BuiltRecord[]> {
+    this.requireRoom(count);
     const { promise, resolve, reject } = Promise.withResolvers<readonly BuiltRecord[]>();
-    this.#waiting.push({ drafts, resolve, reject });
-    this.#records += drafts.length;
-    this.#bytes += bytesOf(drafts);
+    this.#waiting.push({ count, bytes, prepare, resolve, reject });
+    this.#records += count;
+    this.#bytes += bytes;
     this.#arrived?.();
     return promise;
   }
@@ -90,23 +98,19 @@ export class IntakeQueue {
 
   #cut(): readonly Submission[] {
     let records = 0;
-    let count = 0;
-    for (const { drafts } of this.#waiting) {
-      if (count > 0 && records + drafts.length > MAX_GROUP_RECORDS) break;
-      records += drafts.length;
-      count++;
+    let submissions = 0;
+    for (const { count } of this.#waiting) {
+      if (submissions > 0 && records + count > MAX_GROUP_RECORDS) break;
+      records += count;
+      submissions++;
     }
-    const taken = this.#waiting.splice(0, count);
+    const taken = this.#waiting.splice(0, submissions);
     this.#records -= records;
-    for (const { drafts } of taken) this.#bytes -= bytesOf(drafts);
+    for (const { bytes } of taken) this.#bytes -= bytes;
     return taken;
   }
 }
 
 function haltedError(code: HaltCode): IntakeError {
   return new IntakeError(code, 'the node signs nothing more');
-}
-
-function bytesOf(drafts: readonly PreparedDraft[]): number {
-  return drafts.reduce((sum, { sealed }) => sum + sealed.ciphertext.length, 0);
 }

@@ -15,7 +15,7 @@ import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
-import { IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-queue.ts';
+import { IntakeQueue, MAX_GROUP_RECORDS, type Submission, type WaitingDrafts } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
 import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
 
@@ -117,12 +117,13 @@ export class Intake implements AsyncDisposable {
   /** All of the drafts in one group, or none. Throws `IntakeError`. */
   async submitAll(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
     this.#queue.requireRoom(drafts.length);
-    // What fits into a group with others is prepared at once, so that requests of one turn stay together.
+    if (drafts.length === 0) return [];
+    // What fits into a group with others waits for it as it is, so that requests of one turn stay together.
     const isSmall = drafts.length <= MAX_GROUP_RECORDS;
-    const prepared = isSmall ? drafts.map((draft) => this.#prepare(draft)) : await this.#prepareInSlices(drafts);
-    return this.#once.guard(prepared, () => {
+    const waiting = isSmall ? this.#waitingOf(drafts) : waitingOf(await this.#prepareInSlices(drafts));
+    return this.#once.guard(drafts, () => {
       admit?.();
-      return this.#queue.push(prepared);
+      return this.#queue.push(waiting);
     });
   }
 
@@ -138,7 +139,8 @@ export class Intake implements AsyncDisposable {
    * sees to it that nothing is recorded twice. Throws `IntakeError`.
    */
   recordAll(prepared: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
-    return this.#once.guard(prepared, () => this.#queue.push(prepared));
+    const drafts = prepared.map(({ draft }) => draft);
+    return this.#once.guard(drafts, () => this.#queue.push(waitingOf(prepared)));
   }
 
   /** Throws `IntakeError` where so many more records would not be taken now. */
@@ -161,6 +163,13 @@ export class Intake implements AsyncDisposable {
     return prepareDraft(draft, node, vault, now());
   }
 
+  /** They are prepared once, however often their group is cut anew. */
+  #waitingOf(drafts: readonly Draft[]): WaitingDrafts {
+    const bytes = drafts.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
+    let prepared: readonly PreparedDraft[] | undefined;
+    return { count: drafts.length, bytes, prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))) };
+  }
+
   async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
     using _room = this.#queue.reserve(drafts.length);
     return this.prepareAll(drafts);
@@ -170,22 +179,27 @@ export class Intake implements AsyncDisposable {
     let writing: Promise<BuiltGroup | undefined> = Promise.resolve(undefined);
     let pending: BuiltGroup | undefined;
     for (;;) {
-      const submissions = await this.#queue.take();
-      if (submissions === undefined) break;
-      let group = await this.#attempt(submissions, pending);
+      const taken = await this.#queue.take();
+      if (taken === undefined) break;
+      const { submissions, drafts } = await prepareTaken(taken);
+      let group = await this.#attempt(submissions, drafts, pending);
       const written = await writing;
       // The group before was refused by the disk: this one was built on it and must take its places again.
       const fell = pending !== undefined && written === undefined;
-      if (fell && group !== undefined) group = await this.#attempt(submissions, undefined);
+      if (fell && group !== undefined) group = await this.#attempt(submissions, drafts, undefined);
       pending = group;
-      writing = group === undefined ? Promise.resolve(undefined) : this.#write(group, submissions);
+      writing = group === undefined ? Promise.resolve(undefined) : this.#write(group, submissions, drafts);
     }
     await writing;
   }
 
   /** A signed group on top of `before`, which is still being written; undefined where it cannot be made. */
-  async #attempt(submissions: readonly Submission[], before: BuiltGroup | undefined): Promise<BuiltGroup | undefined> {
-    const drafts = submissions.flatMap((submission) => submission.drafts);
+  async #attempt(
+    submissions: readonly Submission[],
+    drafts: readonly PreparedDraft[],
+    before: BuiltGroup | undefined,
+  ): Promise<BuiltGroup | undefined> {
+    if (drafts.length === 0) return undefined;
     try {
       await this.#heads.load(drafts.map((prepared) => prepared.draft));
     } catch (error) {
@@ -211,8 +225,11 @@ export class Intake implements AsyncDisposable {
     }
   }
 
-  async #write(group: BuiltGroup, submissions: readonly Submission[]): Promise<BuiltGroup | undefined> {
-    const drafts = submissions.flatMap((submission) => submission.drafts);
+  async #write(
+    group: BuiltGroup,
+    submissions: readonly Submission[],
+    drafts: readonly PreparedDraft[],
+  ): Promise<BuiltGroup | undefined> {
     const { store, counters } = this.#options;
     const records = group.records.map(({ record }) => record);
     try {
@@ -229,8 +246,8 @@ export class Intake implements AsyncDisposable {
     if (drafts.length > MAX_GROUP_RECORDS) await new Slices().rest();
     let at = 0;
     for (const submission of submissions) {
-      submission.resolve(group.records.slice(at, at + submission.drafts.length));
-      at += submission.drafts.length;
+      submission.resolve(group.records.slice(at, at + submission.count));
+      at += submission.count;
     }
     return group;
   }
@@ -289,6 +306,29 @@ async function readEnd({ store, node }: IntakeOptions): Promise<End> {
   if (last === undefined) return { next: 1, lastAt: 0 };
   const { first, size, signedAt } = groupStatement.parse(last[1].statement);
   return { next: first + size, lastAt: Date.parse(signedAt) };
+}
+
+/** What was prepared before. */
+function waitingOf(prepared: readonly PreparedDraft[]): WaitingDrafts {
+  const bytes = prepared.reduce((sum, { sealed }) => sum + sealed.ciphertext.length, 0);
+  return { count: prepared.length, bytes, prepare: () => prepared };
+}
+
+/** Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it. */
+async function prepareTaken(
+  taken: readonly Submission[],
+): Promise<{ readonly submissions: readonly Submission[]; readonly drafts: readonly PreparedDraft[] }> {
+  const submissions: Submission[] = [];
+  const drafts: PreparedDraft[] = [];
+  await new Slices().each(taken, (submission) => {
+    try {
+      drafts.push(...submission.prepare());
+      submissions.push(submission);
+    } catch (error) {
+      submission.reject(error);
+    }
+  });
+  return { submissions, drafts };
 }
 
 /** Tells every caller; nothing of theirs is recorded. */

@@ -2,8 +2,11 @@ import { recordId } from '../../protocol/ids.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Table, textCodec } from '../store/table.ts';
-import type { PreparedDraft } from './draft.ts';
+import type { Draft, PreparedDraft } from './draft.ts';
 import { IntakeError } from './intake-error.ts';
+
+/** What tells that a draft may be recorded once alone. */
+type OnceDraft = Pick<Draft, 'account' | 'duplicateKey'>;
 
 /** (account, key) → id of the record that a second identical request is pointed to. */
 export const duplicateTable = new Table('duplicate', textCodec);
@@ -24,15 +27,15 @@ export class OnceGuard {
    * Runs `record` for drafts that were not recorded before. Throws `IntakeError` `duplicate`, which names the first
    * record; also where two of the drafts are twins.
    */
-  async guard<Result>(prepared: readonly PreparedDraft[], record: () => Promise<Result>): Promise<Result> {
-    const keys = prepared.flatMap(({ draft }) => rowKey(draft) ?? []);
+  async guard<Result>(drafts: readonly OnceDraft[], record: () => Promise<Result>): Promise<Result> {
+    const keys = drafts.flatMap((draft) => rowKey(draft) ?? []);
     if (keys.length === 0) return record();
     if (new Set(keys).size < keys.length) throw new IntakeError('duplicate', 'two of the records are the same');
     for (let twin = this.#twinOf(keys); twin !== undefined; twin = this.#twinOf(keys)) await twin;
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const key of keys) this.#running.set(key, promise);
     try {
-      for (const { draft } of prepared) await this.#refuseSecond(draft);
+      for (const draft of drafts) await this.#refuseSecond(draft);
       return await record();
     } finally {
       for (const key of keys) this.#running.delete(key);
@@ -51,7 +54,7 @@ export class OnceGuard {
     return keys.map((key) => this.#running.get(key)).find((running) => running !== undefined);
   }
 
-  async #refuseSecond({ account, duplicateKey }: PreparedDraft['draft']): Promise<void> {
+  async #refuseSecond({ account, duplicateKey }: OnceDraft): Promise<void> {
     if (duplicateKey === undefined) return;
     const existing = await duplicateTable.get(this.#store, account, duplicateKey);
     if (existing === undefined) return;
@@ -59,6 +62,6 @@ export class OnceGuard {
   }
 }
 
-function rowKey({ account, duplicateKey }: PreparedDraft['draft']): string | undefined {
+function rowKey({ account, duplicateKey }: OnceDraft): string | undefined {
   return duplicateKey === undefined ? undefined : duplicateTable.key(account, duplicateKey);
 }

@@ -45,6 +45,13 @@ test('every endpoint answers at the root and below /verify', async () => {
   }
 });
 
+test('a path that spells the pattern of a route is one of its paths', async () => {
+  const plain = await node.get('/v1/status/none');
+  assert.equal((await node.get('/v1/status/:id')).body.code, plain.body.code);
+  const tile = await node.get('/v1/log/tile/none', { key: null });
+  assert.equal((await node.get('/v1/log/tile/*tile', { key: null })).body.code, tile.body.code);
+});
+
 test('there is no other route', async () => {
   for (const path of [
     '/',

@@ -23,6 +23,25 @@ test('a refused write refuses every caller of its group, leaves no gap, and the 
   assert.is((await requireWholeStore(room.store)).length, 3);
 });
 
+test('a draft that cannot be prepared is refused to its caller alone', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path);
+  const bad = Object.defineProperty({ ...draftOf('b') }, 'links', {
+    get: () => {
+      throw new RangeError('cannot be prepared');
+    },
+  });
+  const [first, refused, last] = await Promise.allSettled([draftOf('a'), bad, draftOf('c')].map((draft) => room.intake.submit(draft)));
+  assert.equal([first?.status, refused?.status, last?.status], ['fulfilled', 'rejected', 'fulfilled']);
+  assert.match(String(refused?.status === 'rejected' && refused.reason), /cannot be prepared/);
+  const both = [first, last].map((each) => (each?.status === 'fulfilled' ? each.value.record.seq : null));
+  assert.equal(both, [1, 2]);
+  assert.is(room.committed.length, 1);
+  const alone = await codeOf(room.intake.submitAll([bad]));
+  assert.match(alone, /cannot be prepared/);
+  assert.is((await room.intake.submit(draftOf('a'))).record.seq, 3);
+});
+
 test('a group signed on top of one that the disk refuses takes its places again', async () => {
   await using directory = await temporaryDirectory();
   const gates: ((fate: Fate) => void)[] = [];
