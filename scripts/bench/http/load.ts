@@ -9,14 +9,16 @@ const BODIES = 100;
 
 const bodies = decisionBodies(BODIES).map((body) => JSON.stringify(body));
 
-process.on('message', (question: LoadQuestion) => void load(question).then((answer) => process.send?.(answer)));
+process.on('message', (question: LoadQuestion) => {
+  const loading = question.batch === undefined ? loadOneByOne(question) : loadBatches(question, question.batch);
+  void loading.then((answer) => process.send?.(answer));
+});
 process.once('SIGTERM', () => process.exit());
 process.once('disconnect', () => process.exit());
 
-async function load({ url, apiKey, batch, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
-  const headers = { 'content-type': 'application/json', 'x-api-key': apiKey };
-  const sent = batch === undefined ? bodies : [batchBody(batch)];
-  const requests = sent.map((body) => ({ method: 'POST', headers, body }));
+async function loadOneByOne({ url, apiKey, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
+  const headers = headersOf(apiKey);
+  const requests = bodies.map((body) => ({ method: 'POST', headers, body }));
   const started = performance.now();
   const times: number[] = [];
   let failed = 0;
@@ -30,17 +32,47 @@ async function load({ url, apiKey, batch, connections, seconds }: LoadQuestion):
   let last = started;
   run.on('response', () => (last = performance.now()));
   await once(run, 'done');
+  return answerOf(url, { times, failed, records: times.length, milliseconds: last - started });
+}
+
+/** Every request that was begun is waited for: what a server did for one is not lost. */
+async function loadBatches({ url, apiKey, connections, seconds }: LoadQuestion, batch: number): Promise<LoadAnswer> {
+  const headers = headersOf(apiKey);
+  const body = `[${Array.from({ length: batch }, (_, i) => bodies[i % BODIES]).join(',')}]`;
+  const started = performance.now();
+  const times: number[] = [];
+  let failed = 0;
+  const connection = async (): Promise<void> => {
+    while (performance.now() - started < seconds * 1000) {
+      const asked = performance.now();
+      const response = await fetch(url, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+      if (response.status === 200) times.push(performance.now() - asked);
+      else failed++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, connection));
+  return answerOf(url, { times, failed, records: times.length * batch, milliseconds: performance.now() - started });
+}
+
+function headersOf(apiKey: string) {
+  return { 'content-type': 'application/json', 'x-api-key': apiKey };
+}
+
+interface Seen extends Pick<LoadAnswer, 'records' | 'failed'> {
+  /** Of the requests that were answered with status 200, in milliseconds. */
+  readonly times: readonly number[];
+  /** Of the whole round. */
+  readonly milliseconds: number;
+}
+
+function answerOf(url: string, { times, failed, records, milliseconds }: Seen): LoadAnswer {
   if (times.length === 0) throw new Error(`${url} answered nothing; ${failed} requests failed`);
-  const records = times.length * (batch ?? 1);
   return {
     records,
     failed,
-    perSecond: (records * 1000) / (last - started),
+    perSecond: (records * 1000) / milliseconds,
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
   };
-}
-
-function batchBody(records: number): string {
-  return `[${Array.from({ length: records }, (_, i) => bodies[i % BODIES]).join(',')}]`;
 }
