@@ -3,6 +3,11 @@ import type { Sample } from './fill-forms.ts';
 /** Records from all over a store that was filled in stages. */
 export class Samples {
   readonly #stages: { readonly end: number; readonly samples: readonly Sample[] }[] = [];
+  readonly #random: () => number;
+
+  constructor(random: () => number = Math.random) {
+    this.#random = random;
+  }
 
   /** Some of the records up to the one of number `end`, from the last stage's end on. */
   add(end: number, samples: readonly Sample[]): void {
@@ -17,9 +22,9 @@ export class Samples {
   /** A record at random: each of the store is as likely as any other, as far as the samples stand for them. */
   pick(): Sample {
     const end = this.#stages.at(-1)?.end ?? 0;
-    const at = Math.random() * end;
+    const at = this.#random() * end;
     const stage = this.#stages.find((candidate) => at < candidate.end);
-    const sample = stage?.samples[Math.floor(Math.random() * stage.samples.length)];
+    const sample = stage?.samples[Math.floor(this.#random() * stage.samples.length)];
     if (sample === undefined) throw new RangeError('no samples');
     return sample;
   }
