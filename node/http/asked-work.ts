@@ -11,7 +11,9 @@ export interface AskedWork {
   readonly isCounted: boolean;
 }
 
-const ASKED = new WeakMap<IncomingMessage, AskedWork>();
+type Noted = { -readonly [Key in keyof AskedWork]: AskedWork[Key] };
+
+const ASKED = new WeakMap<IncomingMessage, Noted>();
 const UNKNOWN: AskedWork = { class: null, holder: NO_HOLDER, isCounted: false };
 
 export function askedWork(request: IncomingMessage): AskedWork {
@@ -25,15 +27,23 @@ export function askerOf(request: IncomingMessage): Holder {
 
 /** To be called once the request has found its route. */
 export function noteClass(request: IncomingMessage, of: WorkClass): void {
-  ASKED.set(request, { ...askedWork(request), class: of });
+  notedOf(request).class = of;
 }
 
 /** To be called once it is known who asks, and again once it is known better. */
 export function noteAsker(request: IncomingMessage, holder: Holder): void {
-  ASKED.set(request, { ...askedWork(request), holder });
+  notedOf(request).holder = holder;
 }
 
 /** To be called once a limit has counted the request, or its caller has none. */
 export function noteCounted(request: IncomingMessage): void {
-  ASKED.set(request, { ...askedWork(request), isCounted: true });
+  notedOf(request).isCounted = true;
+}
+
+function notedOf(request: IncomingMessage): Noted {
+  const known = ASKED.get(request);
+  if (known !== undefined) return known;
+  const noted = { ...UNKNOWN };
+  ASKED.set(request, noted);
+  return noted;
 }

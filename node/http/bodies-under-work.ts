@@ -1,4 +1,5 @@
 import type { Holder } from '../limits/holder.ts';
+import { HolderCounts } from '../limits/holder-counts.ts';
 import { HOLDER_SHARE } from '../limits/route-weights.ts';
 import { Problem } from './problem.ts';
 
@@ -11,7 +12,7 @@ const RETRY_AFTER_SECONDS = 2;
  */
 export class BodiesUnderWork {
   readonly #limit: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new HolderCounts();
   #bytes = 0;
 
   /** `limit`: bytes of all bodies together. */
@@ -23,27 +24,16 @@ export class BodiesUnderWork {
   enter(bytes: number, { kind, id }: Holder): Disposable {
     if (this.#bytes + bytes > this.#limit) throw noRoom('Too many large bodies are being worked on.', 'memory');
     const name = `${kind}/${id}`;
-    const held = this.#held.get(name) ?? 0;
+    const held = this.#held.of(name);
     const isShared = kind !== 'operator' && kind !== 'none';
     if (isShared && held > 0 && held + bytes > this.#limit * HOLDER_SHARE) {
       throw noRoom('You have as many bytes under way as one caller may have.', 'share');
     }
+    using entering = new DisposableStack();
+    entering.use(this.#held.add(name, bytes));
     this.#bytes += bytes;
-    this.#held.set(name, held + bytes);
-    let isOver = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (!isOver) this.#leave(name, bytes);
-        isOver = true;
-      },
-    };
-  }
-
-  #leave(name: string, bytes: number): void {
-    this.#bytes -= bytes;
-    const left = (this.#held.get(name) ?? bytes) - bytes;
-    if (left === 0) this.#held.delete(name);
-    else this.#held.set(name, left);
+    entering.defer(() => void (this.#bytes -= bytes));
+    return entering.move();
   }
 }
 

@@ -1,5 +1,6 @@
 import { BusyError, Semaphore } from '../semaphore.ts';
 import type { Holder } from './holder.ts';
+import { HolderCounts } from './holder-counts.ts';
 import { type ClassBounds, HOLDER_SHARE } from './route-weights.ts';
 
 /** Why there is no place: all are taken, or the holder has its share of them. */
@@ -23,7 +24,7 @@ export class NoPlaceError extends Error {
 export class HeldPlaces {
   readonly #semaphore: Semaphore;
   readonly #share: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new HolderCounts();
 
   constructor(bounds: ClassBounds) {
     this.#semaphore = new Semaphore(bounds);
@@ -51,15 +52,7 @@ export class HeldPlaces {
     // The operator is trusted, and nobody is not one.
     if (kind === 'operator' || kind === 'none') return new DisposableStack();
     const name = `${kind}/${id}`;
-    const count = this.#held.get(name) ?? 0;
-    if (count >= this.#share) throw new NoPlaceError('share');
-    this.#held.set(name, count + 1);
-    return { [Symbol.dispose]: () => this.#leaveShare(name) };
-  }
-
-  #leaveShare(name: string): void {
-    const left = (this.#held.get(name) ?? 1) - 1;
-    if (left === 0) this.#held.delete(name);
-    else this.#held.set(name, left);
+    if (this.#held.of(name) >= this.#share) throw new NoPlaceError('share');
+    return this.#held.add(name);
   }
 }

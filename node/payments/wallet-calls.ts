@@ -1,9 +1,10 @@
 import { WALLET_ALLOWANCE } from '../limits/allowances.ts';
+import { HolderCounts } from '../limits/holder-counts.ts';
 import { PaymentError } from './payment-error.ts';
 
 /** Counts the paid calls of each wallet from its signature to their answer. */
 export class WalletCalls {
-  readonly #wallets = new Map<string, number>();
+  readonly #wallets = new HolderCounts();
   readonly #most: number;
 
   constructor(most: number = WALLET_ALLOWANCE.callsUnderWay) {
@@ -15,15 +16,7 @@ export class WalletCalls {
    * `PaymentError` `wallet-busy`.
    */
   enter(payer: string): Disposable {
-    const count = this.#wallets.get(payer) ?? 0;
-    if (count >= this.#most) throw new PaymentError('wallet-busy');
-    this.#wallets.set(payer, count + 1);
-    return { [Symbol.dispose]: () => this.#leave(payer) };
-  }
-
-  #leave(payer: string): void {
-    const left = (this.#wallets.get(payer) ?? 1) - 1;
-    if (left === 0) this.#wallets.delete(payer);
-    else this.#wallets.set(payer, left);
+    if (this.#wallets.of(payer) >= this.#most) throw new PaymentError('wallet-busy');
+    return this.#wallets.add(payer);
   }
 }

@@ -2,10 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PayloadDamagedError, PayloadVault, type SealedPayload } from '../../../node/payload/payload-vault.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
-import { nodeId, type RecordId } from '../../../protocol/ids.ts';
+import { nodeId, type RecordId, recordId } from '../../../protocol/ids.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const EU = nodeId('eu');
+/** Of 32 bytes 7 and a text, under the seed below, as stores of format 3 hold it. */
+const EARLIER_CIPHERTEXT =
+  'a2e0e993e60df00a8ecbda95dec5306fd004c3641473f852f8aee8169897baa69831a77c21750bbebd0e7cf63daafe5f208c60b10516b87ca11d1dbf976539f9b404517f';
 const vault = new PayloadVault(new Uint8Array(32).fill(3));
 const id = (): RecordId => newRecordId(EU, 1_763_717_400_000);
 
@@ -60,6 +63,14 @@ test('a cut ciphertext or seed never opens', () => {
   }
   refuses(vault, record, { ...sealed, seed: sealed.seed.subarray(1) });
   refuses(vault, record, { ...sealed, seed: new Uint8Array(0) });
+});
+
+test('a payload that an earlier version sealed opens', () => {
+  const seed = Buffer.from('5f'.repeat(32), 'hex');
+  const record = recordId('att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H');
+  const opened = vault.open(record, { seed, ciphertext: Buffer.from(EARLIER_CIPHERTEXT, 'hex') });
+  assert.equal([[...opened.salt], opened.text], [Array(32).fill(7), '{"data":"ünïcode"}']);
+  refuses(vault, record, { seed: changed(seed, 3, 1), ciphertext: Buffer.from(EARLIER_CIPHERTEXT, 'hex') });
 });
 
 test('the same payload sealed twice shares neither seed nor ciphertext', () => {

@@ -1,0 +1,31 @@
+/** How much of something each holder has, until it gives it back: a holder that has nothing takes no memory. */
+export class HolderCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** Holders that have anything. */
+  get size(): number {
+    return this.#counts.size;
+  }
+
+  of(holder: string): number {
+    return this.#counts.get(holder) ?? 0;
+  }
+
+  /** So much more, until it is disposed; disposing it again changes nothing. */
+  add(holder: string, amount = 1): Disposable {
+    this.#counts.set(holder, this.of(holder) + amount);
+    let isOver = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isOver) this.#take(holder, amount);
+        isOver = true;
+      },
+    };
+  }
+
+  #take(holder: string, amount: number): void {
+    const left = this.of(holder) - amount;
+    if (left === 0) this.#counts.delete(holder);
+    else this.#counts.set(holder, left);
+  }
+}
