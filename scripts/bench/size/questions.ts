@@ -28,6 +28,13 @@ let nextBody = 0;
 
 export const QUESTIONS: readonly Question[] = [
   {
+    // Its answer costs the same at any size: what its figures change by is the machine's doing.
+    name: 'usage',
+    async ask(client, baseUrl) {
+      await client.get(`${baseUrl}/v1/usage`);
+    },
+  },
+  {
     name: 'status',
     async ask(client, baseUrl, { id }) {
       require(id, member(await client.get(`${baseUrl}/v1/status/${id}`), 'status') === 'confirmed');

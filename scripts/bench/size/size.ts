@@ -49,6 +49,7 @@ export const size: Part = {
         'synced, counted, sealed and decided by the local ledger as over HTTP. Each size is measured after the node was stopped and',
         'started again and its store had no more to compact: one request at a time over one connection, about records from all over',
         'the store. Start: until records are accepted. Mapped files are pages of the store that the system takes back when it is short.',
+        'Usage costs the same at any size: what it changes by is what else the machine did meanwhile.',
         'Disk: blocks of the store’s files. fsck ran on the stopped node and found it whole; memory: the most that it held of its own.',
         'Aim: p50 at the largest at most 1.2 times that at the smallest; nothing grows but the disk.',
         ...(cutShort === null ? [] : [cutShort]),
