@@ -38,7 +38,7 @@ export const rest: Part = {
     const idled = await look(idle);
     const settled = await look(longer - idle);
     const answer = await loadOf(cluster, load);
-    say(`${count(answer.answers)} records at ${count(answer.perSecond)}/s`);
+    say(`${count(answer.records)} records at ${count(answer.perSecond)}/s`);
     const loaded = await look(0);
     const rested = await look(after);
     return {
@@ -53,7 +53,7 @@ export const rest: Part = {
       notes: [
         `From the start of the process to its first answer ${count(median(restarts.map(({ listensMs }) => listensMs)))} ms,`,
         `${count(median(restarts.map(({ processorMs }) => processorMs)))} ms of processor: medians of ${starts} starts, the sources compiled before.`,
-        `The node sells by the call. Load: ${CONNECTIONS} connections that record, ${count(answer.answers)} records at`,
+        `The node sells by the call. Load: ${CONNECTIONS} connections that record, ${count(answer.records)} records at`,
         `${count(answer.perSecond)}/s. Of files: programs and tables of the store, which the system takes back when it is short.`,
       ],
     };
