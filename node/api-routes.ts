@@ -25,11 +25,13 @@ import { publicRecordRoutes } from './http/routes/public-record.ts';
 import { signUpRoute } from './http/routes/sign-up.ts';
 import { statusRoute } from './http/routes/status.ts';
 import { tieredAttestRoute } from './http/routes/tiered-attest.ts';
+import { tieredAttestBatchRoute } from './http/routes/tiered-attest-batch.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { verifyRoute } from './http/routes/verify.ts';
 import { logHealth } from './log/log-view.ts';
 import type { HealthMonitor } from './metrics/health-monitor.ts';
 import { paidRoutes } from './paid-routes.ts';
+import { readRecordsFrom } from './records/record-reader.ts';
 import { VERSION } from './version.ts';
 
 /** Every endpoint of the public API. */
@@ -49,6 +51,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
   const routes = [
     attestRoute(decisions),
     tieredAttestRoute(decisions),
+    tieredAttestBatchRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
     verifyRoute({ verifier, topic: topicId, now, log }),
     bundleRoute({ ...context, now }),
@@ -96,7 +99,7 @@ function withDocuments(routes: readonly Route[], options: DiscoveryOptions): rea
 }
 
 function recorderOf(
-  { intake, idempotency, baseUrl, view, confirmations, evidence, room }: NodeContext,
+  { store, intake, idempotency, baseUrl, view, confirmations, evidence, room }: NodeContext,
   topic: string,
 ): Recorder {
   const find = async (id: RecordId) => {
@@ -112,6 +115,7 @@ function recorderOf(
     topic,
     verifyUrl: (id) => `${baseUrl()}/v1/verify/${id}`,
     recordOf: async (id) => (await find(id)).record,
+    recordsFrom: (id, count) => readRecordsFrom(store, id, count),
     async waitFor(record, milliseconds, signal) {
       const confirmed = confirmations.wait(record, milliseconds, signal);
       // The record may have been confirmed before the wait began.

@@ -10,8 +10,8 @@ import { defaultStateFile, openState } from './attest/state-file.ts';
 
 const USAGE = `npm run attest -- FILE.jsonl [--node eu] [--state FILE] [--no-wait]
 
-Sends each line of FILE, a body of POST /v1/tiered-attest, to a node of the local cluster, and waits until all are
-confirmed on the ledger. Interrupted, it goes on where it stopped: no record is sent twice.
+Sends each line of FILE, a body of POST /v1/tiered-attest, to a node of the local cluster, up to 1,000 in a call, and
+waits until all are confirmed on the ledger. Interrupted, it goes on where it stopped: no record is sent twice.
   --node ID      node of the local cluster (eu)
   --url URL      another node, e.g. https://eu.example.org/verify, with --api-key KEY
   --state FILE   where to remember what was accepted
@@ -49,7 +49,7 @@ const started = performance.now();
 let refused = 0;
 const sending = new Progress('accepted ', total);
 await sendAll(readDecisions(file), {
-  url: new URL(`${nodeUrl}/v1/tiered-attest`),
+  nodeUrl,
   apiKey,
   state,
   signal: interrupted.signal,

@@ -28,6 +28,9 @@ interface Signed {
   readonly signature: Base64url;
 }
 
+/** The draft with what its agent adds. Throws `ComplianceError` `agent-key-unavailable`, `agent-signature-invalid`. */
+export type Sign = (speaking: SpeakingAgent, draft: DecisionDraft) => Promise<DecisionDraft>;
+
 /** Puts an agent's own signature beside the node's. */
 export class AgentSigning {
   readonly #agents: Agents;
@@ -47,19 +50,28 @@ export class AgentSigning {
     draft: DecisionDraft,
     record: (draft: Draft) => Promise<Result>,
   ): Promise<Result> {
-    const { agentId } = speaking;
-    return this.#agents.whileActive(draft.account, agentId, async (agent, key) => {
-      const byService = agent.custody === 'service';
-      const { salt, signature } = byService
-        ? await this.#signByService(speaking, draft, key)
-        : signedByItself(speaking, draft, key);
-      return record({
-        ...draft,
-        salt,
-        claims: { ...draft.claims, agentId, agentKeyId: key.keyId, agentSignature: signature },
-        links: { ...draft.links, agent: key.record },
-      });
-    });
+    return this.signing(draft.account, speaking.agentId, async (sign) => record(await sign(speaking, draft)));
+  }
+
+  /**
+   * Runs the work while the agent's key stays in force, with what puts its signature into drafts of the account. Throws
+   * `ComplianceError` `agent-not-found` and `agent-inactive`, before the work begins.
+   */
+  signing<Result>(account: string, agentId: string, work: (sign: Sign) => Promise<Result>): Promise<Result> {
+    return this.#agents.whileActive(account, agentId, (agent, key) =>
+      work(async (speaking, draft) => {
+        const byService = agent.custody === 'service';
+        const { salt, signature } = byService
+          ? await this.#signByService(speaking, draft, key)
+          : signedByItself(speaking, draft, key);
+        return {
+          ...draft,
+          salt,
+          claims: { ...draft.claims, agentId, agentKeyId: key.keyId, agentSignature: signature },
+          links: { ...draft.links, agent: key.record },
+        };
+      }),
+    );
   }
 
   async #signByService(speaking: SpeakingAgent, draft: DecisionDraft, key: AgentKey): Promise<Signed> {

@@ -87,7 +87,7 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
     noteClass(context.req, of);
     if (open) allowPages(context, route);
     const enter = () => bounds.enter(of, askerOf(context.req));
-    const call = { context, params, query: new URLSearchParams(context.search), counted: nothing, enter };
+    const call = { context, params, query: new URLSearchParams(context.search), counted: nothing, reserve: noReserve, enter };
     const answered = await answerOf(options, route, call);
     if (isPlain) sendPlain(context, answered);
     else await sendPublic(context, answered, compressor);
@@ -112,13 +112,14 @@ async function answerOf({ gate, paidGate }: Mounting, route: Route | OperatorRou
     return gate.free(context, route, async () => inPlace(await call.enter(), () => route.answer(call)));
   }
   if (route.access === 'key') {
-    return gate.keyed(context, route, async (caller, counted) => {
+    return gate.keyed(context, route, async (caller, cap) => {
       const place = await call.enter();
-      const recorded = (): void => {
-        counted();
+      const counted = (): void => {
+        cap.release();
         place[Symbol.dispose]();
       };
-      return inPlace(place, () => route.answer({ ...call, counted: recorded }, caller));
+      const reserve = (records: number) => cap.reserve(records);
+      return inPlace(place, () => route.answer({ ...call, counted, reserve }, caller));
     });
   }
   if (paidGate === undefined) throw new Problem('payment-unavailable', 'This node takes no payments.', NO_TILL);
@@ -195,6 +196,8 @@ function notRouted(router: Router, context: Context): Problem {
 
 /** A free call holds nothing. */
 function nothing(): void {}
+
+const noReserve = (): Promise<void> => Promise.reject(new RangeError('only calls with a key are capped'));
 
 /** A peer that closes its connection is no fault of the server's. */
 const GONE: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'ECANCELED', 'ERR_STREAM_PREMATURE_CLOSE']);

@@ -23,14 +23,18 @@ export interface BodyLimits {
   readonly items?: ItemLimits;
 }
 
-/** Bounds on the items of the one long member of a body. */
-export interface ItemLimits {
-  readonly member: string;
+/** Bounds on the items of a list. */
+export interface ListLimits {
   readonly maxItems: number;
   /** Bytes of one item, as it was sent. */
   readonly maxItemBytes: number;
   /** Members and items in all of them. */
   readonly maxValues: number;
+}
+
+/** Bounds on the items of the one long member of a body. */
+export interface ItemLimits extends ListLimits {
+  readonly member: string;
 }
 
 export interface JsonBody {
@@ -47,6 +51,10 @@ export const BODY_DEADLINE_MS = 30_000;
 const ARRIVING = new BodyBudget(BODY_BYTES.arriving);
 /** Of the process too: bodies that records are made of, from when they have arrived until the records are made. */
 export const RECORDS_UNDER_WORK = new BodiesUnderWork(BODY_BYTES.records);
+
+export const JSON_TYPE = 'application/json';
+/** One JSON text a line. */
+export const JSON_LINES_TYPE = 'application/x-ndjson';
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -74,10 +82,14 @@ export async function readJsonText(request: IncomingMessage, limits: BodyLimits)
   return decodeBody(await readBytes(request, { maxBytes, deadlineMs, budget }));
 }
 
-/** What the headers of a request rule out, before its body is read. */
-export function refuseByHeaders({ headers }: IncomingMessage, maxBytes: number): Problem | null {
-  if (!isJsonInUtf8(headers['content-type'])) {
-    return new Problem('unsupported-media-type', 'Content-Type must be application/json in UTF-8.');
+/** What the headers of a request rule out, before its body is read. `types`: those that its body may have. */
+export function refuseByHeaders(
+  { headers }: IncomingMessage,
+  maxBytes: number,
+  types: readonly string[] = [JSON_TYPE],
+): Problem | null {
+  if (!types.some((type) => isInUtf8(headers['content-type'], type))) {
+    return new Problem('unsupported-media-type', `Content-Type must be ${types.join(' or ')} in UTF-8.`);
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
@@ -86,11 +98,12 @@ export function refuseByHeaders({ headers }: IncomingMessage, maxBytes: number):
   return Number(headers['content-length'] ?? 0) > maxBytes ? tooLarge(maxBytes) : null;
 }
 
-function isJsonInUtf8(contentType: string | undefined): boolean {
-  if (contentType === 'application/json') return true;
+/** Whether a `Content-Type` is this type in UTF-8. */
+export function isInUtf8(contentType: string | undefined, type: string): boolean {
+  if (contentType === type) return true;
   if (contentType === undefined) return false;
-  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
-  return type.trim() === 'application/json' && parameters.every(allowsUtf8);
+  const [given = '', ...parameters] = contentType.toLowerCase().split(';');
+  return given.trim() === type && parameters.every(allowsUtf8);
 }
 
 function allowsUtf8(parameter: string): boolean {

@@ -8,7 +8,7 @@ import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { AddressLimits } from '../limits/address-limits.ts';
 import { type Addresses, addressKey } from '../limits/client-address.ts';
 import type { FreeLimits } from '../limits/free-limits.ts';
-import type { RequestLimits } from '../limits/request-limits.ts';
+import type { Admission, RequestLimits } from '../limits/request-limits.ts';
 import { requestsOf, weightOf } from '../limits/route-weights.ts';
 import { type Holder, OPERATOR } from '../limits/holder.ts';
 import { noteAsker, noteCounted } from './asked-work.ts';
@@ -23,8 +23,8 @@ export interface Gate {
   keyed(context: Context, route: KeyRoute, answer: KeyedAnswer): Promise<Answer>;
 }
 
-/** The route, called with who asks and with what lets go of the daily cap early. */
-type KeyedAnswer = (caller: Caller, counted: () => void) => Promise<Answer>;
+/** The route, called with who asks and with what it holds of the daily cap. */
+type KeyedAnswer = (caller: Caller, cap: Pick<Admission, 'reserve' | 'release'>) => Promise<Answer>;
 
 export interface ApiGateOptions {
   readonly accounts: Pick<Accounts, 'authenticate'>;
@@ -83,7 +83,7 @@ export class ApiGate implements Gate {
       noteCounted(context.req);
       try {
         requireScope(route, caller);
-        const answered = await answer(caller, admission.release);
+        const answered = await answer(caller, admission);
         status = answered.status ?? 200;
         subject = subjectOf(answered, context);
         return answered;

@@ -1,11 +1,14 @@
 import { type FieldError, Problem } from './problem.ts';
 
-/** A fault of an item of a list, or of a member of it: `records[17].data`, `#/records/17/data`. */
-export function itemError(member: string, index: number, code: string, message: string, path = ''): FieldError {
+/**
+ * A fault of an item of a list, or of a member of it: `records[17].data`, `#/records/17/data`. `member`: null where the
+ * body is the list.
+ */
+export function itemError(member: string | null, index: number, code: string, message: string, path = ''): FieldError {
   const rest = path === '' ? '' : `.${path}`;
   return {
-    field: `${member}[${index}]${rest}`,
-    pointer: `#/${member}/${index}${path === '' ? '' : `/${path}`}`,
+    field: `${member ?? ''}[${index}]${rest}`,
+    pointer: `#${member === null ? '' : `/${member}`}/${index}${path === '' ? '' : `/${path}`}`,
     code,
     message,
   };

@@ -1,12 +1,12 @@
-/** A JSON object in two: itself with every item of one member replaced by `0`, and those items. Both not yet parsed. */
+/** JSON text in two: itself with every item of one list replaced by `0`, and those items. Both not yet parsed. */
 export interface SplitText {
   readonly skeleton: Buffer;
   readonly items: readonly Buffer[];
 }
 
 export interface SplitLimits {
-  /** The top-level member whose items are taken out. */
-  readonly member: string;
+  /** The top-level member whose items are taken out; null: those of the text itself, which is a list. */
+  readonly member: string | null;
   readonly maxItems: number;
   /** Bytes of one item, and of all that is no item. */
   readonly maxItemBytes: number;
@@ -41,19 +41,21 @@ const CLOSING_BRACE = 125;
 const MAX_SPACE = 32;
 /** Bytes of a member's name that are looked at: a longer one is another. */
 const MAX_NAME_BYTES = 128;
-/** Nesting of the object's members, and of the items. */
+/** Nesting of an object's members; and of the items in such a member, and in a list that is the whole text. */
 const MEMBER_DEPTH = 1;
 const ITEM_DEPTH = 2;
+const LISTED_DEPTH = 1;
 
 const PLACEHOLDER = Buffer.from('0');
 
 /**
- * Splits the text of a JSON object without parsing it, a piece at a time. Nothing is judged: brackets are only counted,
+ * Splits the text of a JSON object or list without parsing it, a piece at a time. Nothing is judged: brackets are only counted,
  * so the text is JSON exactly where the skeleton and every item are.
  */
 export class ItemSplitter {
   readonly #bytes: Buffer;
   readonly #limits: SplitLimits;
+  readonly #itemDepth: number;
   readonly #items: Buffer[] = [];
   readonly #skeleton: Buffer[] = [];
   #skeletonBytes = 0;
@@ -64,8 +66,8 @@ export class ItemSplitter {
   /** Of a string on the level of the members: where it begins; and the text of the last such one. */
   #stringStart = 0;
   #lastString: string | undefined;
-  /** The member's name and colon have just been read. */
-  #isAwaited = false;
+  /** Where a bracket opens now, it opens the items: the member's name and colon have just been read. */
+  #isAwaited: boolean;
   #isAmongItems = false;
   #isDone = false;
   /** Where the item, or the part of the skeleton, begins. */
@@ -74,6 +76,8 @@ export class ItemSplitter {
   constructor(bytes: Buffer, limits: SplitLimits) {
     this.#bytes = bytes;
     this.#limits = limits;
+    this.#itemDepth = limits.member === null ? LISTED_DEPTH : ITEM_DEPTH;
+    this.#isAwaited = limits.member === null;
   }
 
   /** Goes on for so many bytes; whether there are more. Throws `SplitError`. */
@@ -125,11 +129,11 @@ export class ItemSplitter {
       this.#values++;
       if (isAwaited && byte === OPENING_BRACKET) this.#beginItems();
     } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
-      if (this.#isAmongItems && this.#depth === ITEM_DEPTH) this.#endItems();
+      if (this.#isAmongItems && this.#depth === this.#itemDepth) this.#endItems();
       this.#depth--;
     } else if (byte === COMMA) {
       this.#values++;
-      if (this.#isAmongItems && this.#depth === ITEM_DEPTH) this.#endItem(true);
+      if (this.#isAmongItems && this.#depth === this.#itemDepth) this.#endItem(true);
       if (this.#depth === MEMBER_DEPTH) this.#lastString = undefined;
     } else if (byte === COLON && this.#depth === MEMBER_DEPTH && !this.#isDone) {
       this.#isAwaited = this.#lastString === this.#limits.member;

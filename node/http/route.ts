@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { TSchema } from 'typebox';
-import type { JsonObject } from '../../protocol/json/value.ts';
+import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
 import type { WalletAddress } from '../../protocol/payments/payment.ts';
 import type { ServiceName } from '../../protocol/payments/prices.ts';
 import type { Caller } from '../accounts/caller.ts';
@@ -43,7 +43,7 @@ export interface KeyRoute extends RoutePath {
   readonly documentation: Documentation;
   /** What the key must be allowed to do; null: any valid key will do. */
   readonly scope: Scope | null;
-  /** Records that one accepted call makes: they count against the daily cap. Default 0. */
+  /** Records that one accepted call makes, or the fewest: they count against the daily cap. Default 0. */
   readonly records?: number;
   answer(call: Call, caller: Caller): Promise<Answer>;
 }
@@ -94,6 +94,11 @@ export interface Call {
   readonly query: URLSearchParams;
   /** To be called once the records of the call are made: its place, and what it held of the daily cap, are let go of. */
   readonly counted: () => void;
+  /**
+   * Holds room of the daily cap for so many records, in the place of the route's `records`. Throws `LimitError`
+   * `daily-cap-exceeded` where they do not all fit.
+   */
+  readonly reserve: (records: number) => Promise<void>;
   /** Takes a place of the route's class for whoever asks, before a body is read. Rejects with `Problem` 503. */
   readonly enter: () => Promise<Disposable>;
 }
@@ -115,8 +120,7 @@ export interface Documentation {
   readonly description?: string;
   readonly params?: Readonly<Record<string, ParameterDocumentation>>;
   readonly query?: Readonly<Record<string, ParameterDocumentation>>;
-  /** `optional`: the body may be left out. */
-  readonly request?: { readonly shape: TSchema; readonly example: JsonObject; readonly optional?: boolean };
+  readonly request?: RequestDocumentation;
   /** A schema for JSON (`application/json` unless it says otherwise), or the content type of anything else. */
   readonly answer:
     | { readonly shape: TSchema; readonly example: JsonObject; readonly contentType?: string }
@@ -125,6 +129,15 @@ export interface Documentation {
   readonly otherStatuses?: Readonly<Record<number, string>>;
   /** What it refuses with, beside the refusals of every route of its access. */
   readonly problems: readonly ProblemCode[];
+}
+
+export interface RequestDocumentation {
+  readonly shape: TSchema;
+  readonly example: JsonValue;
+  /** The body may be left out. */
+  readonly optional?: boolean;
+  /** Set where a list is also taken as JSON lines, one item a line: an example. */
+  readonly lines?: string;
 }
 
 export interface ParameterDocumentation {

@@ -8,6 +8,11 @@ import type { WindowState } from './sliding-window.ts';
 export interface Admission extends Disposable {
   /** `RateLimit-*` and `X-Daily-*` as they are now. */
   headers(): Headers;
+  /**
+   * Asks for room for so many records in the place of what was held so far. Throws `LimitError` `daily-cap-exceeded`, and
+   * then nothing is held, and `StoreError`.
+   */
+  reserve(records: number): Promise<void>;
   /** Lets go of the daily cap before the request ends. A second call does nothing. */
   release(): void;
 }
@@ -23,7 +28,8 @@ export class RequestLimits {
   }
 
   /**
-   * Lets a request in: to the endpoint `POST /v1/attest`, to make this many records at most (0 for one that makes none).
+   * Lets a request in: to the endpoint `POST /v1/attest`, to make this many records (0 for one that makes none); one that
+   * turns out to make another number says so by `reserve`.
    * One that the daily cap refuses has taken its slot of the minute. Throws `LimitError` and `StoreError`.
    */
   async admit(account: LimitedAccount, endpoint: string, records: number): Promise<Admission> {
@@ -31,8 +37,22 @@ export class RequestLimits {
     if (decision.kind === 'refused') throw rateError(decision, account);
     const { window } = decision;
     if (records === 0) return admissionOf(window, await this.#daily.standing(account));
+    let held = await this.#hold(account, records, window);
+    const release = (): void => held.release();
+    return {
+      headers: () => ({ ...rateHeaders(window), ...dailyHeaders(held.standing()) }),
+      reserve: async (more) => {
+        held.release();
+        held = await this.#hold(account, more, window);
+      },
+      release,
+      [Symbol.dispose]: release,
+    };
+  }
+
+  async #hold(account: LimitedAccount, records: number, window: WindowState | null): Promise<DailyReservation> {
     const daily = await this.#daily.reserve(account, records);
-    if (daily.kind === 'reserved') return reservedAdmission(window, daily.reservation);
+    if (daily.kind === 'reserved') return daily.reservation;
     const { standing } = daily;
     const headers = { ...rateHeaders(window), ...dailyHeaders(standing), ...retryAfter(daily.retryAfterSeconds) };
     const message = `The account may record ${standing.limit} a day (UTC).`;
@@ -42,16 +62,8 @@ export class RequestLimits {
 
 function admissionOf(window: WindowState | null, standing: DailyStanding | null): Admission {
   const headers = { ...rateHeaders(window), ...dailyHeaders(standing) };
-  return { headers: () => headers, release: nothing, [Symbol.dispose]: nothing };
-}
-
-function reservedAdmission(window: WindowState | null, reservation: DailyReservation): Admission {
-  const { release } = reservation;
-  return {
-    headers: () => ({ ...rateHeaders(window), ...dailyHeaders(reservation.standing()) }),
-    release,
-    [Symbol.dispose]: release,
-  };
+  const reserve = () => Promise.reject(new RangeError('a request that makes no record reserves none'));
+  return { headers: () => headers, reserve, release: nothing, [Symbol.dispose]: nothing };
 }
 
 function rateError(refusal: Extract<RateDecision, { kind: 'refused' }>, { id }: LimitedAccount): LimitError {

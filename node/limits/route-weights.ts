@@ -84,6 +84,8 @@ const RECORD: RouteWeight = { class: 'record', processorMs: 5, memoryKiB: 32, pe
 const PAID: RouteWeight = { class: 'paid', processorMs: 50, memoryKiB: 16, permanentBytes: LARGEST_RECORD_BYTES };
 /** A batch is walked in slices: its time is never taken at once. */
 const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGEST_BATCH_BYTES };
+/** A batch by key: of fewer records, and in a place among records. */
+const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_500, permanentBytes: LARGEST_BATCH_BYTES };
 /** Account, key, the digest of the mail address, and the lines of the account's log. */
 export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 5, memoryKiB: 16, permanentBytes: 4 * KIB };
 
@@ -96,6 +98,7 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   'GET /v1/bundles/:id': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
   'POST /v1/sign-up': SIGN_UP,
+  'POST /v1/tiered-attest-batch': KEYED_BATCH,
   'POST /v1/x402/tiered-attest-batch': BATCH,
   'POST /v1/x402/tiered-attest-batch-xl': BATCH,
 };
@@ -123,8 +126,8 @@ export function requestsOf({ processorMs }: RouteWeight): number {
 /** The same of the heaviest free route. */
 export const MOST_REQUESTS = Math.max(...[READ, PROOF, RECORD, ...Object.values(OWN_WEIGHTS)].filter(isFree).map(requestsOf));
 
-function isFree({ class: of }: RouteWeight): boolean {
-  return of !== 'paid';
+function isFree(weight: RouteWeight): boolean {
+  return weight.class !== 'paid' && weight !== KEYED_BATCH;
 }
 
 /** What one request of a member costs of the processor before its answer is sent, in milliseconds, by what it asks for. */

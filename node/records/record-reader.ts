@@ -8,32 +8,14 @@ import {
 } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { CoveringRows } from '../store/covering-rows.ts';
 import type { Reads } from '../store/store.ts';
+import { Slices } from '../turns.ts';
 import { splitTexts } from './record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 
 export class RecordDamagedError extends Error {
   override readonly name = 'RecordDamagedError';
 }
-
-/** A group, and the statement that signs it. */
-export interface GroupReceipt {
-  readonly group: Group;
-  readonly signed: SignedStatement;
-}
-
-const bodies = new CoveringRows<readonly [NodeId], string, WholeTexts>({
-  table: bodyTable,
-  open: ({ first, value }, seq) => splitTexts(value)[seq - first],
-});
-const groups = new CoveringRows<readonly [NodeId], SignedStatement, GroupReceipt>({
-  table: groupTable,
-  open({ value: signed }, seq) {
-    const group = groupStatement.parse(signed.statement);
-    return seq < group.first + group.size ? { group, signed } : undefined;
-  },
-});
 
 /** The record of an id, of whichever node, or undefined. Throws `RecordDamagedError` where index and body disagree. */
 export async function readRecord(store: Reads, id: RecordId): Promise<WrittenRecord | undefined> {
@@ -55,13 +37,23 @@ export async function readOwnRecord(
 }
 
 /** Exact texts of a node's record `seq`, or undefined where the node's records do not reach so far. */
-export function readTexts(store: Reads, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
-  return bodies.find(store, [node], seq);
+export async function readTexts(store: Reads, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
+  const row = await bodyTable.last(store, [node], seq);
+  if (row === undefined) return undefined;
+  const [first, body] = row;
+  return splitTexts(body)[seq - Number(first)];
 }
 
 /** The signed group that covers a node's record `seq`. */
-export function readGroup(store: Reads, node: NodeId, seq: number): Promise<GroupReceipt | undefined> {
-  return groups.find(store, [node], seq);
+export async function readGroup(
+  store: Reads,
+  node: NodeId,
+  seq: number,
+): Promise<{ readonly group: Group; readonly signed: SignedStatement } | undefined> {
+  const row = await groupTable.last(store, [node], seq);
+  if (row === undefined) return undefined;
+  const group = groupStatement.parse(row[1].statement);
+  return seq < group.first + group.size ? { group, signed: row[1] } : undefined;
 }
 
 /** Texts of a node's records `first` … `first + size - 1`, in order. */
@@ -80,6 +72,22 @@ export async function* readRecordTexts(
     const records = splitTexts(body);
     yield* records.slice(Math.max(0, first - rowFirst), Math.max(0, end - rowFirst));
   }
+}
+
+/** The record of an id and those of its node after it, so many in all. Throws `RecordDamagedError`. */
+export async function readRecordsFrom(store: Reads, id: RecordId, count: number): Promise<readonly AttestationRecord[]> {
+  const first = await readRecord(store, id);
+  if (first === undefined) throw new RecordDamagedError(`${id} is not in the store`);
+  const slices = new Slices();
+  const records: AttestationRecord[] = [];
+  for await (const texts of readRecordTexts(store, nodeOfRecord(id), first.record.seq, count)) {
+    if (slices.isOver) await slices.rest();
+    const record = tryOpenRecord(texts);
+    if (record === undefined) throw new RecordDamagedError(`a record after ${id} is damaged`);
+    records.push(record);
+  }
+  if (records.length < count) throw new RecordDamagedError(`records after ${id} are missing`);
+  return records;
 }
 
 /** The record of stored texts; undefined where they are not whole. */

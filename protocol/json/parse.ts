@@ -46,6 +46,11 @@ export function parseJson(text: string, options: ParseOptions = { maxDepth: DEFA
   return value;
 }
 
+/** Members and items of a text, at least as many as it has where it is JSON: what `maxValues` bounds. */
+export function countValues(text: string): number {
+  return outlineOf(text).values;
+}
+
 /**
  * Parses a text that must be RFC 8785 canonical to the byte: it has to equal its own re-canonicalisation.
  * Throws `JsonError`: `syntax`, `lone-surrogate`, `non-finite`, `too-deep` or `not-canonical`.

@@ -1,18 +1,21 @@
-import { Agent, request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent } from 'node:http';
+import { Compile } from 'typebox/compile';
+import { TieredAttestBatchAnswerShape } from '../../protocol/api/tiered-attest-batch.ts';
+import { batchesOf } from './batches.ts';
 import type { DecisionLine } from './decision-file.ts';
+import { type Sent, sendUntilAnswered } from './post.ts';
 import type { State } from './state-file.ts';
 
-/** Requests under way at once. */
-const CONNECTIONS = 32;
-/** Tries of one record that the node could not take, and the first pause between them, in milliseconds. */
-const TRIES = 12;
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5_000;
+/** Batches under way at once, and lines of one that are sent by themselves. */
+const BATCHES = 4;
+const LINES = 8;
+const RECORDED = /"attestationId":"(att_[a-z0-9]+_[0-9A-Z]{26})"/;
+
+const answer = Compile(TieredAttestBatchAnswerShape);
 
 export interface SendOptions {
-  /** `{node_url}/v1/tiered-attest`. */
-  readonly url: URL;
+  /** `{node_url}` in front of `/v1`. */
+  readonly nodeUrl: string;
   readonly apiKey: string;
   readonly state: State;
   readonly signal: AbortSignal;
@@ -20,63 +23,110 @@ export interface SendOptions {
   readonly onRefused: (line: DecisionLine, problem: string) => void;
 }
 
-/** Sends every line that was not accepted before. A refused line is reported and passed over; a lost node is waited for. */
+/**
+ * Sends every line that was not accepted before, many in one call. A refused line is reported and passed over; a lost node
+ * is waited for.
+ *
+ * Crash order: a batch is noted before it is sent, and again once its answer is. One that is noted once may be recorded, so
+ * it is sent again as it was; what is left of one that was answered is sent line by line.
+ */
 export async function sendAll(lines: AsyncIterable<DecisionLine>, options: SendOptions): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-  const iterator = lines[Symbol.asyncIterator]();
-  const worker = async () => {
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+  const agent = new Agent({ keepAlive: true, maxSockets: BATCHES * LINES });
+  const batches = batchesOf(lines, options.state.batches);
+  const worker = async (): Promise<void> => {
+    for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       if (options.signal.aborted) return;
-      if (!options.state.accepted.has(next.value.number)) await sendOne(next.value, agent, options);
+      await sendSome(next.value, agent, options);
     }
   };
   try {
-    await Promise.all(Array.from({ length: CONNECTIONS }, worker));
+    await Promise.all(Array.from({ length: BATCHES }, worker));
   } finally {
     agent.destroy();
   }
 }
 
-async function sendOne(line: DecisionLine, agent: Agent, options: SendOptions): Promise<void> {
-  const { state, onAccepted, onRefused, signal } = options;
-  let failure = '';
-  for (let attempt = 0; attempt < TRIES && !signal.aborted; attempt++) {
-    if (attempt > 0) await sleep(Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS));
-    try {
-      const { status, text } = await post(line, agent, options);
-      const id = /"attestationId":"(att_[a-z0-9]+_[0-9A-Z]{26})"/.exec(text)?.[1];
-      if (status === 200 && id !== undefined) {
-        await state.accept(line.number, id);
-        onAccepted();
-        return;
-      }
-      failure = text;
-      if (status < 500 && status !== 429 && status !== 408) break;
-    } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
-    }
-  }
-  if (!signal.aborted) onRefused(line, failure);
+async function sendSome(batch: readonly DecisionLine[], agent: Agent, options: SendOptions): Promise<void> {
+  const { accepted, batches, answered } = options.state;
+  const left = batch.filter(({ number }) => !accepted.has(number));
+  const [first] = batch;
+  if (first === undefined || left.length === 0) return;
+  const isOpen = batches.has(first.number) && !answered.has(first.number);
+  const isNew = !batches.has(first.number) && left.length === batch.length && batch.length > 1;
+  if (isOpen || isNew) await sendBatch(batch, first.number, agent, options);
+  else await sendOneByOne(left, agent, options);
 }
 
-function post(
-  line: DecisionLine,
+async function sendBatch(
+  batch: readonly DecisionLine[],
+  first: number,
   agent: Agent,
-  { url, apiKey, state }: SendOptions,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const headers = {
-    'content-type': 'application/json',
-    'x-api-key': apiKey,
-    'idempotency-key': `${state.run}-${line.number}`,
+  options: SendOptions,
+): Promise<void> {
+  const { state, signal } = options;
+  await state.begin(first, batch.at(-1)?.number ?? first);
+  const sending = {
+    url: new URL(`${options.nodeUrl}/v1/tiered-attest-batch`),
+    headers: headersOf(options, 'application/x-ndjson', `batch-${first}`),
+    body: batch.map(({ text }) => text).join('\n'),
   };
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: 'POST', agent, headers }, (response) => {
-      const chunks: Uint8Array[] = [];
-      response.on('data', (chunk: Uint8Array) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    });
-    outgoing.on('error', reject);
-    outgoing.end(line.text);
-  });
+  const sent = await sendUntilAnswered(sending, agent, signal);
+  if (sent.kind === 'refused') {
+    // A line is at fault, or not all fit under the daily cap: each is told by itself.
+    await state.end(first);
+    await sendOneByOne(batch.filter(({ number }) => !state.accepted.has(number)), agent, options);
+  } else if (sent.kind === 'accepted') await takeResults(sent, batch, first, options);
+  else if (!signal.aborted) for (const line of batch) options.onRefused(line, sent.problem);
+}
+
+async function takeResults(
+  { text }: Extract<Sent, { kind: 'accepted' }>,
+  batch: readonly DecisionLine[],
+  first: number,
+  { state, onAccepted, onRefused }: SendOptions,
+): Promise<void> {
+  const value: unknown = JSON.parse(text);
+  if (!answer.Check(value) || value.results.length !== batch.length) {
+    throw new Error(`the node answered a batch with ${text.slice(0, 200)}`);
+  }
+  for (const [i, line] of batch.entries()) {
+    const result = value.results[i];
+    if (result === undefined || state.accepted.has(line.number)) continue;
+    if ('attestationId' in result) {
+      await state.accept(line.number, result.attestationId);
+      onAccepted();
+    } else onRefused(line, `${result.code}: ${result.detail}`);
+  }
+  await state.end(first);
+}
+
+async function sendOneByOne(lines: readonly DecisionLine[], agent: Agent, options: SendOptions): Promise<void> {
+  const waiting = lines.values();
+  const worker = async (): Promise<void> => {
+    for (const line of waiting) {
+      if (options.signal.aborted) return;
+      await sendOne(line, agent, options);
+    }
+  };
+  await Promise.all(Array.from({ length: LINES }, worker));
+}
+
+async function sendOne(line: DecisionLine, agent: Agent, options: SendOptions): Promise<void> {
+  const { state, onAccepted, onRefused, signal } = options;
+  const sending = {
+    url: new URL(`${options.nodeUrl}/v1/tiered-attest`),
+    headers: headersOf(options, 'application/json', String(line.number)),
+    body: line.text,
+  };
+  const sent = await sendUntilAnswered(sending, agent, signal);
+  const id = sent.kind === 'accepted' ? RECORDED.exec(sent.text)?.[1] : undefined;
+  if (id !== undefined) {
+    await state.accept(line.number, id);
+    onAccepted();
+  } else if (!signal.aborted) onRefused(line, sent.kind === 'accepted' ? sent.text : sent.problem);
+}
+
+/** `part`: of the file, so that what is sent again has the same idempotency key. */
+function headersOf({ apiKey, state }: SendOptions, type: string, part: string): Readonly<Record<string, string>> {
+  return { 'content-type': type, 'x-api-key': apiKey, 'idempotency-key': `${state.run}-${part}` };
 }

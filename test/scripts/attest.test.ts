@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { batchesOf } from '../../scripts/attest/batches.ts';
 import { CHILD_ENVIRONMENT } from '../fixtures/child-environment.ts';
 import { API_KEYS } from '../fixtures/test-node.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
@@ -13,8 +15,8 @@ import { until } from '../fixtures/until.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/attest.ts');
 const DECISIONS = join(import.meta.dirname, '../fixtures/decisions.jsonl');
-/** Records of a sending that is killed half-way. */
-const KILLED = 400;
+/** Records of a sending that is killed half-way, several batches of them. */
+const KILLED = 6_000;
 
 const network = await TestNetwork.start({ ledger: 'local', config: { batchIntervalMs: 100 } });
 const node = network.node();
@@ -31,7 +33,7 @@ test('every decision of a file is accepted and confirmed, and none is sent twice
   assert.is(first.exit, 0, first.output);
   assert.match(first.output, `${lines} records: ${lines} accepted now, 0 before, 0 refused`);
   assert.match(first.output, `${lines} of ${lines} confirmed on the ledger`);
-  for (const id of (await readFile(stateOf(DECISIONS), 'utf8')).match(/att_[a-z0-9]+_[0-9A-Z]{26}/g) ?? []) {
+  for (const id of await idsOf(DECISIONS)) {
     assert.is((await node.get(`/v1/verify/${id}`)).body.status, 'confirmed');
   }
   const second = await attested(DECISIONS);
@@ -46,27 +48,87 @@ test('a sending that was killed half-way goes on, and the node holds each record
   await until('some to be sent', async () => (await recordsOf('killed')) >= KILLED / 8);
   sending.kill('SIGKILL');
   await once(sending, 'exit');
-  const resumed = await attested(file);
+  const resumed = await attested(file, '--no-wait');
   assert.is(resumed.exit, 0, resumed.output);
-  assert.match(resumed.output, /, [1-9]\d* before, 0 refused/);
+  assert.match(resumed.output, / before, 0 refused/);
   assert.is(await recordsOf('killed'), KILLED);
+  assert.is((await idsOf(file)).size, KILLED);
+});
+
+test('a batch that was noted and not answered is sent again as it was, and is recorded once', async () => {
+  const file = join(folder, 'noted.jsonl');
+  const bodies = Array.from({ length: 20 }, (_, i) => JSON.stringify({ sourceId: 'noted', data: { input: i } }));
+  await writeFile(file, bodies.join('\n'));
+  assert.is((await attested(file, '--no-wait')).exit, 0);
+  // As if it had been killed when a few lines of the answer were noted.
+  const notes = (await readFile(stateOf(file), 'utf8')).split('\n');
+  assert.ok(notes.includes('batch 1 20') && notes.includes('answered 1'), notes.join('; '));
+  await writeFile(stateOf(file), `${notes.slice(0, 6).join('\n')}\n1`);
+  const resumed = await attested(file, '--no-wait');
+  assert.match(resumed.output, '20 records: 16 accepted now, 4 before, 0 refused');
+  assert.equal([await recordsOf('noted'), (await idsOf(file)).size], [20, 20]);
+});
+
+test('a line that is refused is told, and sent by itself the next time; the others are accepted', async () => {
+  const file = join(folder, 'refused.jsonl');
+  const good = JSON.stringify({ sourceId: 'refused', data: {} });
+  await writeFile(file, [good, JSON.stringify({ sourceId: 'refused' }), good].join('\n'));
+  for (const [now, before] of [[2, 0], [0, 2]]) {
+    const { exit, output } = await attested(file, '--no-wait');
+    assert.is(exit, 1);
+    assert.match(output, 'line 2 was refused');
+    assert.match(output, /missing-field/);
+    assert.match(output, `3 records: ${now} accepted now, ${before} before, 1 refused`);
+  }
+  assert.is(await recordsOf('refused'), 2);
+});
+
+test('a line that is no JSON, or longer than a batch takes, keeps no other from being accepted', async () => {
+  const file = join(folder, 'odd.jsonl');
+  const body = (input: string) => JSON.stringify({ sourceId: 'odd', data: { input } });
+  await writeFile(file, [body('a'), '{', body('b'), body('x'.repeat(100_000)), body('c'), body('d')].join('\n'));
+  const { output } = await attested(file, '--no-wait');
+  assert.match(output, '6 records: 5 accepted now, 0 before, 1 refused');
+  assert.match(output, 'line 2 was refused');
+  assert.is(await recordsOf('odd'), 5);
+});
+
+test('a file is cut into batches the same way however often it is read, and as it was cut before', async () => {
+  const lines = Array.from({ length: 2_500 }, (_, i) => ({ number: i + 1, text: i === 1_200 ? 'x'.repeat(70_000) : '{}' }));
+  const cut = async (sent = new Map<number, number>()): Promise<(number | undefined)[][]> => {
+    const batches = await Array.fromAsync(batchesOf(Readable.from(lines), sent));
+    return batches.map((batch) => [batch[0]?.number, batch.at(-1)?.number]);
+  };
+  const fresh = [[1, 1_000], [1_001, 1_200], [1_201, 1_201], [1_202, 2_201], [2_202, 2_500]];
+  assert.equal(await cut(), fresh);
+  assert.equal(await cut(new Map([[1, 1_000], [2_202, 2_500]])), fresh);
+  const other = [[1, 300], [301, 499], [500, 1_100], [1_101, 1_200], [1_201, 1_201], [1_202, 2_201], [2_202, 2_500]];
+  assert.equal(await cut(new Map([[1, 300], [500, 1_100]])), other);
 });
 
 test.run();
 
-function start(file: string): ChildProcess {
+function start(file: string, ...more: readonly string[]): ChildProcess {
   const flags = [`--url=${node.baseUrl}/verify`, `--api-key=${API_KEYS.unmetered}`, `--state=${stateOf(file)}`];
-  return spawn(process.execPath, [SCRIPT, file, ...flags], {
+  return spawn(process.execPath, [SCRIPT, file, ...flags, ...more], {
     env: { ...CHILD_ENVIRONMENT, MERIDIAN_HOME: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
 
-async function attested(file: string): Promise<{ readonly exit: number | null; readonly output: string }> {
-  const child = start(file);
+async function attested(
+  file: string,
+  ...more: readonly string[]
+): Promise<{ readonly exit: number | null; readonly output: string }> {
+  const child = start(file, ...more);
   const written = [child.stdout, child.stderr].map((stream) => (stream === null ? '' : text(stream)));
   const [exit] = await once(child, 'exit');
   return { exit, output: (await Promise.all(written)).join('') };
+}
+
+/** What the records are that a state file tells of. */
+async function idsOf(file: string): Promise<ReadonlySet<string>> {
+  return new Set((await readFile(stateOf(file), 'utf8')).match(/att_[a-z0-9]+_[0-9A-Z]{26}/g));
 }
 
 function stateOf(file: string): string {

@@ -17,6 +17,7 @@ test('a node process and the bare answer are put under the same load, and every 
   for (const connections of [1, 100, 400]) {
     assert.match(stdout, new RegExp(`^${connections} +[\\d,]+/s +[\\d,]+/s +[\\d.]+×`, 'm'));
   }
+  for (const form of ['list', 'lines']) assert.match(stdout, new RegExp(`^4, ${form} of 1000 +[\\d,]+/s +–`, 'm'));
   assert.match(stdout, / 0 requests failed\./);
   assert.equal(left, []);
 });

@@ -35,8 +35,8 @@ const WITNESS = [
   'ever, with `GET /v1/verify/{id}`, or offline with its bundle. Nothing here is legal advice.',
 ].join(' ');
 const KEYED = [
-  'Records in bulk, governance records, lists, reports and agents take an API key in the header `x-api-key`; they are',
-  'described in the OpenAPI document.',
+  'Records in bulk (`POST /v1/tiered-attest-batch`), governance records, lists, reports and agents take an API key in the',
+  'header `x-api-key`; they are described in the OpenAPI document.',
 ].join(' ');
 const STOCK_CLIENTS = 'Stock clients do all of this: `wrapFetchWithPayment` of the npm package `@x402/fetch`, for one.';
 const NOTHING_SOLD = 'This node takes no payments: what costs something below `/v1/x402` answers 503 here.';

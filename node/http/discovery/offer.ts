@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../protocol/json/value.ts';
+import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import type { PaidRoute, ParameterDocumentation } from '../route.ts';
 import { writtenSchema } from '../written-schema.ts';
@@ -33,6 +33,8 @@ export function offerOf(route: PaidRoute): Offer {
   const { usd, description } = SERVICES[route.service];
   if (!('shape' in answer)) throw new RangeError(`${route.path}: its answer is no JSON`);
   if (route.method === 'POST' && request === undefined) throw new RangeError(`${route.path}: no body is described`);
+  const body = request?.example ?? null;
+  if (body !== null && !isJsonObject(body)) throw new RangeError(`${route.path}: the example of its body is no object`);
   return {
     route,
     usd,
@@ -40,7 +42,7 @@ export function offerOf(route: PaidRoute): Offer {
     examplePath: examplePath(route.path, params),
     path: describedParameters(params, true),
     query: describedParameters(query, false),
-    body: request === undefined ? null : { example: request.example, schema: writtenSchema(request.shape) },
+    body: request === undefined || body === null ? null : { example: body, schema: writtenSchema(request.shape) },
     answer: { example: answer.example, schema: writtenSchema(answer.shape) },
   };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import { JSON_LINES_TYPE, JSON_TYPE } from '../body.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { ParameterDocumentation, Route } from '../route.ts';
 import { writtenSchema } from '../written-schema.ts';
@@ -60,6 +61,8 @@ const RECORDING_HEADERS: readonly JsonObject[] = [
   },
 ];
 
+const LINES_SCHEMA: JsonObject = { type: 'string', description: 'One item of the list a line, as JSON.' };
+
 function operationId({ method, path }: Route): string {
   const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '' && word !== 'v1');
   return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
@@ -83,8 +86,10 @@ function parameterOf(
 
 function requestBody({ documentation: { request } }: Route): JsonObject {
   if (request === undefined) return {};
-  const content = { 'application/json': { schema: writtenSchema(request.shape), example: request.example } };
-  return { requestBody: { required: request.optional !== true, content } };
+  const { shape, example, optional, lines } = request;
+  const asLines = lines === undefined ? {} : { [JSON_LINES_TYPE]: { schema: LINES_SCHEMA, example: lines } };
+  const content = { [JSON_TYPE]: { schema: writtenSchema(shape), example }, ...asLines };
+  return { requestBody: { required: optional !== true, content } };
 }
 
 function answers(route: Route): JsonObject {

@@ -6,10 +6,12 @@ import {
 } from '../../../protocol/api/paid-attest-batch.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import { Slices } from '../../turns.ts';
+import { BatchWarnings } from '../batch-warnings.ts';
 import { itemError, itemProblem } from '../item-error.ts';
 import { fieldError, Problem } from '../problem.ts';
+import { additionalWarnings } from '../recording/recording.ts';
 import { requireSmallAdditional } from '../recording/sizes.ts';
-import { tieredWarnings } from '../recording/tiered-warnings.ts';
+import { TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
 import { unknownMembers, validator } from '../validation.ts';
 import { paidDecisionDraft, type UnownedDraft } from './paid-decision.ts';
 
@@ -24,11 +26,9 @@ export interface Batch {
 
 /** Name of the long member. */
 export const RECORDS = 'records';
-/** Warnings that are told one by one. */
-const MAX_WARNINGS = 20;
 
 const validateHead = validator(BatchHeadShape);
-const validateRecord = validator(BatchRecordShape, { model_ref: 'model-binding-invalid' });
+const validateRecord = validator(BatchRecordShape, TIERED_CODES);
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(BatchRecordShape.properties));
 
 /** Checks a batch record by record, in slices. Throws `Problem`, its fields named as `records[17].data`. */
@@ -36,7 +36,7 @@ export async function batchOf(body: JsonObject): Promise<Batch> {
   const { agentId, records } = headOf(body);
   const drafts: UnownedDraft[] = [];
   const recordIds: (string | null)[] = [];
-  const warnings = new BatchWarnings();
+  const warnings = new BatchWarnings(RECORDS);
   const places = new Map<string, number>();
   await new Slices().each(records, (value, index) => {
     const { request, draft, warned } = atPlace(index, () => recordOf(agentId, value));
@@ -69,7 +69,7 @@ function recordOf(agentId: string, value: JsonValue) {
   requireSmallAdditional(additional);
   const draft = paidDecisionDraft({ request: { ...request, agentId }, body: { agentId, ...value }, additional });
   const warned = [
-    ...[...additional.keys()].map((name) => `${name}: not a documented field; signed under additional`),
+    ...additionalWarnings(additional),
     ...tieredWarnings(request),
   ];
   return { request, draft, warned };
@@ -87,21 +87,4 @@ function repeated(index: number, earlier: number): Problem {
   const message = `is that of ${RECORDS}[${earlier}]`;
   const error = itemError(RECORDS, index, 'unique', message, 'recordId');
   return new Problem('invalid-field', `${error.field} ${message}`, { errors: [error] });
-}
-
-/** The first warnings of a batch, and how many more there are. */
-class BatchWarnings {
-  readonly #first: string[] = [];
-  #more = 0;
-
-  add(index: number, warnings: readonly string[]): void {
-    for (const warning of warnings) {
-      if (this.#first.length < MAX_WARNINGS) this.#first.push(`${RECORDS}[${index}].${warning}`);
-      else this.#more++;
-    }
-  }
-
-  get all(): readonly string[] {
-    return this.#more === 0 ? this.#first : [...this.#first, `${this.#more} more of this kind`];
-  }
 }

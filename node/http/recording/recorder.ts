@@ -6,7 +6,7 @@ import type { Intake } from '../../intake/intake.ts';
 
 /** What every endpoint that makes a record needs. */
 export interface Recorder {
-  readonly intake: Pick<Intake, 'submit'>;
+  readonly intake: Pick<Intake, 'submit' | 'submitAll'>;
   readonly idempotency: Pick<Idempotency, 'run'>;
   /** Throws `Problem` 507 where the node has no room for another record. */
   readonly requireStorage: () => void;
@@ -15,6 +15,8 @@ export interface Recorder {
   readonly verifyUrl: (id: RecordId) => string;
   /** A record of this node. */
   readonly recordOf: (id: RecordId) => Promise<AttestationRecord>;
+  /** A record of this node and those after it, so many in all. */
+  readonly recordsFrom: (id: RecordId, count: number) => Promise<readonly AttestationRecord[]>;
   /** Waits until an own record is confirmed, or the time is up; resolves to the status reached. */
   readonly waitFor: (record: AttestationRecord, milliseconds: number, signal: AbortSignal) => Promise<Status>;
 }

@@ -160,7 +160,8 @@ function idempotentRequest(key: string, path: string, { params, body }: Recordin
   return { key: hash('sha256', key, 'hex'), request: hash('sha256', asked, 'hex') };
 }
 
-function idempotencyKey(context: Context): string | undefined {
+/** The `Idempotency-Key` of a request. Throws `Problem` 400 where it is too long. */
+export function idempotencyKey(context: Context): string | undefined {
   const key = context.get('idempotency-key');
   if (key === '') return undefined;
   if (key.length <= MAX_IDEMPOTENCY_KEY) return key;

@@ -13,7 +13,7 @@ import type { RecordingRequest, Submit } from '../recording/recording.ts';
 export interface DecisionRooms extends DecisionSubjectRooms {
   readonly recorder: Recorder;
   readonly sessions: Pick<Sessions, 'within'>;
-  readonly agents: Pick<AgentSigning, 'record'>;
+  readonly agents: Pick<AgentSigning, 'record' | 'signing'>;
   readonly now: () => number;
   /** Seals the waiting records at once. */
   readonly sealNow: () => Promise<void>;
@@ -51,8 +51,13 @@ export async function submitDecision(
   const keep = warnings.length === 0 ? {} : { warnings: [...warnings] };
   const { agentId, agentSalt: salt, agentSignature: signature, sessionId } = request;
   const record = (linked: Draft) => withinSession(rooms, caller, sessionId, linked, (last) => submit(last, keep));
-  if (agentId !== undefined) return rooms.agents.record({ agentId, salt, signature }, draft, record);
-  if (salt === undefined && signature === undefined) return record(draft);
+  requireWholeAgent(request);
+  return agentId === undefined ? record(draft) : rooms.agents.record({ agentId, salt, signature }, draft, record);
+}
+
+/** Throws `Problem` 400 where something of an agent comes without its id. */
+export function requireWholeAgent({ agentId, agentSalt, agentSignature }: Omit<Linked, 'data'>): void {
+  if (agentId !== undefined || (agentSalt === undefined && agentSignature === undefined)) return;
   const message = 'is required with agentSalt and agentSignature';
   throw new Problem('missing-field', `agentId ${message}`, { errors: [fieldError(['agentId'], 'required', message)] });
 }

@@ -7,7 +7,7 @@ import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
 import { payloadHandle } from '../../attestation/payload-handle.ts';
 import { recordingRoute } from '../recording/recording.ts';
 import { requireSmallData } from '../recording/sizes.ts';
-import { tieredWarnings } from '../recording/tiered-warnings.ts';
+import { TIERED_CODES, tieredWarnings } from '../recording/tiered-warnings.ts';
 import type { KeyRoute } from '../route.ts';
 import { type DecisionRooms, LINK_PROBLEMS, submitDecision } from './decisions.ts';
 
@@ -24,8 +24,7 @@ export function tieredAttestRoute(rooms: DecisionRooms): KeyRoute {
       answer: { shape: TieredAttestAnswerShape, example: TIERED_ATTEST_EXAMPLE.answer },
       problems: ['model-binding-invalid', ...LINK_PROBLEMS],
     },
-    // A binding to a model that is not of the documented form is refused, never dropped (SPEC §4.2 rule 7).
-    codes: { model_ref: 'model-binding-invalid' },
+    codes: TIERED_CODES,
     async record(work, submit) {
       const draft = tieredDraft(work.caller.account.id, work);
       requireSmallData(draft.decision.data);

@@ -4,9 +4,16 @@ import { LocalCluster } from '../local-cluster.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
 import { count, microseconds, milliseconds, ratio } from '../table.ts';
+import type { BatchForm } from './load-forms.ts';
 import { pidOf, portOf, type Round, ROUTE, runLoad, sampleAnswer, type Target } from './round.ts';
 
 const CONNECTIONS = [1, 100, 400];
+const BATCH_ROUTE = '/v1/tiered-attest-batch';
+const BATCH_RECORDS = 1_000;
+/** Connections that each have one batch under way. */
+const BATCH_CONNECTIONS = 4;
+/** A figure that a row has not. */
+const NONE = '–';
 /** Alternating rounds a number of connections, and their length in seconds. */
 const FULL = { rounds: 5, seconds: 5, warmUp: 4 };
 const RATES = ['node', 'bare', 'ratio', 'p50', 'bare', 'p99', 'bare', 'ratio'];
@@ -25,16 +32,19 @@ export const http: Part = {
   async run(options): Promise<Result> {
     await using cluster = await LocalCluster.start(options.home, 1);
     const { apiKey } = cluster;
-    const node = { url: cluster.node(0).baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
+    const node: Target = { url: cluster.node(0).baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
     const answer = await sampleAnswer(node);
     await using baseline = new Forked(join(import.meta.dirname, 'baseline.ts'), [answer]);
-    const bare = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey, pid: pidOf(baseline) };
+    const bare: Target = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey, pid: pidOf(baseline) };
     await using load = new Forked(join(import.meta.dirname, 'load.ts'));
     const { rows, failed } = await measure(load, node, bare, options);
+    const batches = { ...node, url: cluster.node(0).baseUrl + BATCH_ROUTE };
+    const bulk = await measureBatches(load, batches, options);
     return {
-      table: [HEAD, ...rows],
+      table: [HEAD, ...rows, ...bulk.rows],
       notes: [
-        `Medians of alternating rounds; ratios are medians of the ratios of paired rounds. ${failed} requests failed.`,
+        `Medians of alternating rounds; ratios are medians of the ratios of paired rounds. ${failed + bulk.failed} requests failed.`,
+        `List and lines: ${BATCH_RECORDS} such bodies a request; records a second, and processor time a record.`,
         `Answers of ${answer.length} bytes. The node checks the key and the body, commits to the payload, encrypts it, signs,`,
         'syncs, seals a batch a second and anchors it on the local ledger. Load, server and ledger share the cores.',
         'Main and all: processor time a record, of the main thread and of all threads of the process that answers.',
@@ -89,4 +99,40 @@ function rowOf(connections: number, pairs: readonly Pair[]): string[] {
       ratio(paired(figure)),
     ]),
   ];
+}
+
+/** Many records a request: as a list, and one a line. */
+async function measureBatches(
+  load: Forked,
+  node: Target,
+  { quick, say, signal }: BenchOptions,
+): Promise<{ rows: string[][]; failed: number }> {
+  const { rounds, seconds, warmUp } = quick ? QUICK : FULL;
+  const forms = ['list', 'lines'] as const;
+  const seen = new Map<BatchForm, Round[]>(forms.map((form) => [form, []]));
+  const run = (form: BatchForm, length: number) =>
+    runLoad(load, { ...node, form, batch: BATCH_RECORDS }, BATCH_CONNECTIONS, length);
+  for (const form of forms) await run(form, warmUp / 2);
+  for (let round = 0; round < rounds; round++) {
+    for (const form of forms) {
+      signal.throwIfAborted();
+      const answered = await run(form, seconds);
+      seen.get(form)?.push(answered);
+      say(`${form} of ${BATCH_RECORDS}: ${count(answered.perSecond)} records/s`);
+    }
+  }
+  const all = [...seen.values()].flat();
+  return {
+    rows: [...seen].map(([form, of]) => batchRowOf(form, of)),
+    failed: all.reduce((sum, { failed }) => sum + failed, 0),
+  };
+}
+
+function batchRowOf(form: BatchForm, rounds: readonly Round[]): string[] {
+  const of = (figure: keyof Round) => median(rounds.map((round) => round[figure]));
+  const [p50, p99] = [milliseconds(of('p50')), milliseconds(of('p99'))];
+  const [main, all] = [microseconds(of('main')), microseconds(of('all'))];
+  const rate = `${count(of('perSecond'))}/s`;
+  const label = `${BATCH_CONNECTIONS}, ${form} of ${BATCH_RECORDS}`;
+  return [label, rate, NONE, NONE, p50, NONE, p99, NONE, NONE, main, NONE, NONE, all, NONE, NONE];
 }

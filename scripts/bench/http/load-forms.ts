@@ -1,9 +1,14 @@
+/** One record an item of a JSON array, or one a line. */
+export type BatchForm = 'list' | 'lines';
+
 /** One round of load, asked of the process that makes it. */
 export interface LoadQuestion {
   readonly url: string;
   readonly apiKey: string;
-  /** Records of one request, as a JSON array. Default: one record, as it is. */
+  /** Records of one request. Default: one record, as it is. */
   readonly batch?: number;
+  /** How those of a batch are sent. Default: as a JSON array. */
+  readonly form?: BatchForm;
   readonly connections: number;
   readonly seconds: number;
 }

@@ -36,9 +36,13 @@ async function loadOneByOne({ url, apiKey, connections, seconds }: LoadQuestion)
 }
 
 /** Every request that was begun is waited for: what a server did for one is not lost. */
-async function loadBatches({ url, apiKey, connections, seconds }: LoadQuestion, batch: number): Promise<LoadAnswer> {
-  const headers = headersOf(apiKey);
-  const body = `[${Array.from({ length: batch }, (_, i) => bodies[i % BODIES]).join(',')}]`;
+async function loadBatches(
+  { url, apiKey, connections, seconds, form = 'list' }: LoadQuestion,
+  batch: number,
+): Promise<LoadAnswer> {
+  const headers = { ...headersOf(apiKey), ...(form === 'lines' ? { 'content-type': 'application/x-ndjson' } : {}) };
+  const records = Array.from({ length: batch }, (_, i) => bodies[i % BODIES]);
+  const body = form === 'lines' ? records.join('\n') : `[${records.join(',')}]`;
   const started = performance.now();
   const times: number[] = [];
   let failed = 0;

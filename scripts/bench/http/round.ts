@@ -6,7 +6,7 @@ import { isLoadAnswer, type LoadAnswer, type LoadQuestion } from './load-forms.t
 /** Path that the records go to, at every server that is measured. */
 export const ROUTE = '/v1/tiered-attest';
 
-export interface Target extends Pick<LoadQuestion, 'url' | 'apiKey' | 'batch'> {
+export interface Target extends Pick<LoadQuestion, 'url' | 'apiKey' | 'batch' | 'form'> {
   /** Of the process that answers. */
   readonly pid: number;
 }

@@ -44,7 +44,7 @@ const app = createApp({
       admit: async () => {
         if (isOverLimit) throw new LimitError('rate-limited', 'too many', {});
         admitted++;
-        return { headers: () => ({}), release: () => {}, [Symbol.dispose]: () => {} };
+        return { headers: () => ({}), release: () => {}, reserve: async () => {}, [Symbol.dispose]: () => {} };
       },
     },
     addresses: { admit: (address, requests) => addresses.admit(address, requests) },

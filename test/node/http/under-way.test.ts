@@ -72,7 +72,7 @@ function serve(): Promise<ServedApp> {
         addresses: null,
       }),
     },
-    limits: { admit: async () => ({ headers: () => ({}), release: () => {}, [Symbol.dispose]: () => {} }) },
+    limits: { admit: async () => ({ headers: () => ({}), release: () => {}, reserve: async () => {}, [Symbol.dispose]: () => {} }) },
     addresses: new AddressLimits(),
     freeLimits: new FreeLimits(),
     auditLog: { note: () => {} },

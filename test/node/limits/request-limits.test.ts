@@ -26,7 +26,7 @@ async function withLimits(use: (limits: Limits) => Promise<void>): Promise<void>
   await use({ limits, room, pass: (milliseconds) => void (steady += milliseconds) });
 }
 
-async function refusalOf(admission: Promise<Admission>): Promise<LimitError> {
+async function refusalOf(admission: Promise<Admission | void>): Promise<LimitError> {
   try {
     await admission;
   } catch (error) {
@@ -53,6 +53,21 @@ test('a request that makes no record takes nothing of the day, and shows it', ()
     await room.record('acme', 1_000);
     using admission = await limits.admit(DEVELOPER, STATUS, 0);
     assert.is(admission.headers()['X-Daily-Remaining'], '0');
+  }));
+
+test('a request that turns out to make more holds room for all of it, or for nothing', () =>
+  withLimits(async ({ limits, room }) => {
+    await room.record('acme', 400);
+    using admission = await limits.admit(DEVELOPER, ATTEST, 1);
+    using other = await limits.admit(DEVELOPER, ATTEST, 1);
+    await admission.reserve(500);
+    assert.is(other.headers()['X-Daily-Remaining'], '99');
+    const refused = await refusalOf(other.reserve(101));
+    assert.equal([refused.code, refused.headers['X-Daily-Remaining']], ['daily-cap-exceeded', '100']);
+    await other.reserve(100);
+    assert.is(admission.headers()['X-Daily-Remaining'], '0');
+    admission.release();
+    assert.is(other.headers()['X-Daily-Remaining'], '500');
   }));
 
 test('a tier without limits has no headers of them', () =>

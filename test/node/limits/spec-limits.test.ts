@@ -19,6 +19,7 @@ const MINUTE_MS = 60_000;
 const ROUTES = [
   { method: 'POST', path: '/v1/attest', access: 'key', records: 1 },
   { method: 'POST', path: '/v1/tiered-attest', access: 'key', records: 1 },
+  { method: 'POST', path: '/v1/tiered-attest-batch', access: 'key', records: 40 },
   { method: 'GET', path: '/v1/status/:id', access: 'key', records: 0 },
   { method: 'GET', path: '/v1/bundles/:id', access: 'key', records: 0 },
   { method: 'GET', path: '/v1/audit-log', access: 'key', records: 0 },

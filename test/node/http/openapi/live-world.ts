@@ -87,6 +87,7 @@ export class LiveWorld {
     const example = operation.request?.examples[0];
     if (example === undefined) return undefined;
     if (operation.id === 'postBundlesVerify') return this.#bundle();
+    if (isJsonArray(example)) return this.#live(variant === 'whole' ? example : example.slice(0, 1), operation);
     const required = operation.request?.schema.required ?? [];
     const least = isJsonArray(required) ? required : [];
     const members = Object.entries(isJsonObject(example) ? example : {});

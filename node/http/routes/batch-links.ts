@@ -1,0 +1,162 @@
+import { AUTHORITY_NOTIFICATION } from '../../../protocol/compliance/notification-clock.ts';
+import type { Caller } from '../../accounts/caller.ts';
+import { addressed, type DecisionSubjectRooms } from '../../compliance/decision-subject.ts';
+import { Slices } from '../../turns.ts';
+import { fieldError, Problem } from '../problem.ts';
+import type { BatchedDecision, DecisionBatch } from '../recording/decision-batch.ts';
+import { type DecisionRooms, requireWholeAgent } from './decisions.ts';
+
+type LinkRooms = Pick<DecisionRooms, 'agents' | 'records' | 'sessions' | 'subjects'>;
+
+/** Decisions that name the same agent or session. */
+interface Named {
+  readonly id: string;
+  readonly decisions: readonly BatchedDecision[];
+}
+
+/** Runs `inside` while what the decisions name stays as it is; throws before, where it is not as they need it. */
+type Hold<Result> = (named: Named, inside: () => Promise<Result>) => Promise<Result>;
+
+/** Incidents of one batch that are looked for: one of another node is asked for there. */
+export const MAX_INCIDENTS = 32;
+
+/**
+ * Runs the work with every decision of the batch linked to what it names, as `submitDecision` links one; a decision that
+ * cannot be is refused by itself. Agents and sessions are held until the work is done: each once, all agents in order
+ * before all sessions in order, so that calls that hold several never wait for each other in a circle.
+ */
+export async function withLinks<Result>(
+  rooms: LinkRooms,
+  caller: Caller,
+  batch: DecisionBatch,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const linked = batch.decisions.filter(isLinked);
+  if (linked.length === 0) return work();
+  await address(rooms, caller, batch, linked);
+  const agents = namedBy(batch.decisions, ({ request }) => request.agentId);
+  return holdingEach(batch, agents, holdAgent(rooms, caller, batch), () => {
+    const sessions = namedBy(batch.decisions, ({ request }) => request.sessionId);
+    return holdingEach(batch, sessions, holdSession(rooms, caller), work);
+  });
+}
+
+function isLinked({ request, draft }: BatchedDecision): boolean {
+  const { agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef } = request;
+  const named = [agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef];
+  return named.some((name) => name !== undefined) || draft.claims.eventType === AUTHORITY_NOTIFICATION;
+}
+
+async function address(
+  rooms: LinkRooms,
+  caller: Caller,
+  batch: DecisionBatch,
+  linked: readonly BatchedDecision[],
+): Promise<void> {
+  const subject = { subjects: rooms.subjects, records: incidentsOnce(rooms.records) };
+  for (const decision of linked) {
+    try {
+      const { draft, warnings } = await addressed(subject, caller, decision.request, decision.draft);
+      requireWholeAgent(decision.request);
+      decision.draft = draft;
+      batch.warn(decision.index, warnings);
+    } catch (error) {
+      batch.refuse(decision.index, error);
+    }
+  }
+}
+
+/** Looks for each incident once, and for no more than a few. */
+function incidentsOnce(records: DecisionSubjectRooms['records']): DecisionSubjectRooms['records'] {
+  const seen = new Set<string>();
+  const found = new Map<string, ReturnType<typeof records.findIncident>>();
+  const required = new Map<string, ReturnType<typeof records.requireIncident>>();
+  const admit = (id: string): void => {
+    seen.add(id);
+    if (seen.size > MAX_INCIDENTS) throw tooManyIncidents();
+  };
+  return {
+    async findIncident(caller, id) {
+      admit(id);
+      const finding = found.get(id) ?? records.findIncident(caller, id);
+      found.set(id, finding);
+      return finding;
+    },
+    async requireIncident(caller, id, field) {
+      admit(id);
+      const requiring = required.get(id) ?? records.requireIncident(caller, id, field);
+      required.set(id, requiring);
+      return requiring;
+    },
+  };
+}
+
+/** By the name, in its order. */
+function namedBy(
+  decisions: readonly BatchedDecision[],
+  nameOf: (decision: BatchedDecision) => string | undefined,
+): readonly Named[] {
+  const named = Map.groupBy(decisions, nameOf);
+  return [...named]
+    .flatMap(([id, those]) => (id === undefined ? [] : [{ id, decisions: those }]))
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+/** Holds one after another, and runs the work inside all. Where one cannot be held, the decisions that name it are refused. */
+async function holdingEach<Result>(
+  batch: DecisionBatch,
+  all: readonly Named[],
+  hold: Hold<Result>,
+  work: () => Promise<Result>,
+  at = 0,
+): Promise<Result> {
+  const named = all[at];
+  if (named === undefined) return work();
+  const inside = (): Promise<Result> => holdingEach(batch, all, hold, work, at + 1);
+  let isHeld = false;
+  try {
+    return await hold(named, () => {
+      isHeld = true;
+      return inside();
+    });
+  } catch (error) {
+    if (isHeld) throw error;
+    for (const { index } of named.decisions) batch.refuse(index, error);
+    return inside();
+  }
+}
+
+function holdAgent<Result>({ agents }: LinkRooms, caller: Caller, batch: DecisionBatch): Hold<Result> {
+  return ({ id, decisions }, inside) =>
+    agents.signing(caller.account.id, id, async (sign) => {
+      const slices = new Slices();
+      for (const decision of decisions) {
+        if (slices.isOver) await slices.rest();
+        const { agentSalt: salt, agentSignature: signature } = decision.request;
+        try {
+          decision.draft = await sign({ agentId: id, salt, signature }, decision.draft);
+        } catch (error) {
+          batch.refuse(decision.index, error);
+        }
+      }
+      return inside();
+    });
+}
+
+function holdSession<Result>({ sessions }: LinkRooms, caller: Caller): Hold<Result> {
+  return ({ id, decisions }, inside) =>
+    sessions.within(caller, id, (start) => {
+      for (const decision of decisions) {
+        const { draft } = decision;
+        decision.draft = { ...draft, links: { ...draft.links, session: start.id } };
+      }
+      return inside();
+    });
+}
+
+function tooManyIncidents(): Problem {
+  const message = `is one of more than ${MAX_INCIDENTS} incidents that the batch names`;
+  return new Problem('invalid-field', `incidentId ${message}`, {
+    errors: [fieldError(['incidentId'], 'maxItems', message)],
+  });
+}
