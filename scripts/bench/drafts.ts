@@ -7,9 +7,9 @@ import { decisionBodies } from './decisions.ts';
 const validate = validator(TieredAttestRequestShape);
 
 /** Drafts as the HTTP face makes them of `decisionBodies`. */
-export function decisionDrafts(total: number): Draft[] {
+export function decisionDrafts(total: number, account = 'bench'): Draft[] {
   return decisionBodies(total).map((body) =>
-    tieredDraft('bench', { request: validate(body), body, additional: new Map() }),
+    tieredDraft(account, { request: validate(body), body, additional: new Map() }),
   );
 }
 

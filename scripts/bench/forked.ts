@@ -1,8 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-
-/** Time that a process has to end by itself before it is killed. In milliseconds. */
-const STOP_MS = 3_500;
+import { endChild } from './end-child.ts';
 
 /** A process of the bench. It speaks JSON values over its IPC channel and ends, by its pid, with the object. */
 export class Forked implements AsyncDisposable {
@@ -37,12 +35,6 @@ export class Forked implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const child = this.#child;
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    await gone;
-    clearTimeout(timer);
+    await endChild(this.#child);
   }
 }

@@ -17,12 +17,15 @@ import { machineLine } from './machine.ts';
 import type { Part } from './part.ts';
 import { payments } from './payments/payments.ts';
 import { waiting } from './payments/waiting.ts';
+import { peers } from './peers/peers.ts';
 import { screening } from './screening/screening.ts';
 import { sealing } from './sealing/sealing.ts';
+import { size } from './size/size.ts';
 import { tableText } from './table.ts';
 
 const PARTS: readonly Part[] = [
   http,
+  peers,
   intake,
   limits,
   sealing,
@@ -37,17 +40,20 @@ const PARTS: readonly Part[] = [
   lists,
   screening,
   hostile,
+  size,
 ];
 const USAGE = `npm run bench -- [--only ${PARTS.map(({ name }) => name).join(',')}] [--quick]
 
 Measures this machine and prints ratios from this one run. Needs a quiet machine, and no network but loopback.
-  --only A,B   only these parts
-  --quick      short rounds: shows that everything runs, and little else`;
+  --only A,B   only these parts; without it all of them but ${PARTS.filter(({ isApart }) => isApart).map(({ name }) => name).join(', ')}
+  --quick      short rounds: shows that everything runs, and little else
+  --large      of size: ten million records too, some 30 GB of the disk`;
 
 const { values: flags } = parseArgs({
   options: {
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    large: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -72,7 +78,7 @@ async function run({ name, title, run: measure }: Part): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), `meridian-bench-${name}-`));
   const say = (line: string): void => console.error(`  … ${line}`);
   try {
-    const { table, notes } = await measure({ quick: flags.quick, home, signal: interrupted.signal, say });
+    const { table, notes } = await measure({ quick: flags.quick, large: flags.large, home, signal: interrupted.signal, say });
     console.log(`\n${tableText(table)}\n`);
     for (const note of notes) console.log(note);
   } catch (error) {
@@ -83,7 +89,7 @@ async function run({ name, title, run: measure }: Part): Promise<void> {
 }
 
 function partsNamed(only: string | undefined): readonly Part[] {
-  if (only === undefined) return PARTS;
+  if (only === undefined) return PARTS.filter(({ isApart }) => isApart !== true);
   return only.split(',').map((name) => {
     const part = PARTS.find((candidate) => candidate.name === name);
     if (part === undefined) throw new Error(`there is no part ${name}; see --help`);

@@ -2,6 +2,7 @@
 export type Table = readonly (readonly string[])[];
 
 const GAP = '  ';
+const MEBIBYTE = 1 << 20;
 
 /** The table as aligned text: the first column to the left, numbers to the right. */
 export function tableText(table: Table): string {
@@ -31,6 +32,10 @@ export function milliseconds(value: number): string {
 
 export function microseconds(value: number): string {
   return `${whole.format(value)} µs`;
+}
+
+export function mebibytes(bytes: number): string {
+  return `${whole.format(bytes / MEBIBYTE)} MiB`;
 }
 
 export function ratio(value: number): string {

@@ -1,14 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-
-const MAIN = join(import.meta.dirname, '../../scripts/bench/main.ts');
-const run = promisify(execFile);
-const PATIENCE_MS = 180_000;
+import { bench } from '../fixtures/bench-run.ts';
 
 test('a quick run measures every way and leaves nothing behind', async () => {
   const { stdout, left } = await bench('--quick', '--only', 'intake,sealing,catch-up');
@@ -37,18 +29,6 @@ test('a part of another name is refused', async () => {
 });
 
 test.run();
-
-/** Runs the bench with a folder of its own for temporary files; what it printed, and what it left there. */
-async function bench(...args: string[]): Promise<{ readonly stdout: string; readonly left: readonly string[] }> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-test-'));
-  try {
-    const env = { ...process.env, TMPDIR: directory };
-    const { stdout } = await run(process.execPath, [MAIN, ...args], { env, timeout: PATIENCE_MS });
-    return { stdout, left: (await readdir(directory)).filter((name) => name.startsWith('meridian-bench-')) };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-}
 
 function numberIn(text: string, pattern: RegExp): number {
   return Number(pattern.exec(text)?.[1]?.replaceAll(',', ''));

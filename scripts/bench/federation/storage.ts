@@ -39,7 +39,7 @@ export const storage: Part = {
 };
 
 /** What `du` says of a folder. */
-async function usedBytes(directory: string): Promise<number> {
+export async function usedBytes(directory: string): Promise<number> {
   let bytes = 0;
   for (const entry of await readdir(directory, { recursive: true })) {
     bytes += (await lstat(join(directory, entry))).blocks * BLOCK_BYTES;

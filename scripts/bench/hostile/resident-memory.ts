@@ -22,12 +22,13 @@ export async function residentBytes(pid: number): Promise<ResidentBytes> {
   return { own: bytes('RssAnon') + bytes('RssShmem'), files: bytes('RssFile') };
 }
 
-/** The most of each until the signal. */
+/** The most of each until the signal, or the end of the process. */
 export async function mostResidentBytes(pid: number, signal: AbortSignal): Promise<ResidentBytes> {
   let most: ResidentBytes = { own: 0, files: 0 };
   do {
-    const { own, files } = await residentBytes(pid);
-    most = { own: Math.max(most.own, own), files: Math.max(most.files, files) };
+    const now = await residentBytes(pid).catch(() => undefined);
+    if (now === undefined) break;
+    most = { own: Math.max(most.own, now.own), files: Math.max(most.files, now.files) };
     await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
   } while (!signal.aborted);
   return most;

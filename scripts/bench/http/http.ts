@@ -1,16 +1,15 @@
 import { join } from 'node:path';
-import { decisionBodies } from '../decisions.ts';
 import { Forked } from '../forked.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
-import { processorTime } from '../processor-time.ts';
 import { median } from '../statistics.ts';
 import { count, microseconds, milliseconds, ratio } from '../table.ts';
-import { BATCH_RECORDS, isLoadAnswer, type LoadAnswer, type LoadForm, type LoadQuestion } from './load-forms.ts';
+import type { BatchForm } from './load-forms.ts';
+import { pidOf, portOf, type Round, ROUTE, runLoad, sampleAnswer, type Target } from './round.ts';
 
 const CONNECTIONS = [1, 100, 400];
-const ROUTE = '/v1/tiered-attest';
 const BATCH_ROUTE = '/v1/tiered-attest-batch';
+const BATCH_RECORDS = 1_000;
 /** Connections that each have one batch under way. */
 const BATCH_CONNECTIONS = 4;
 /** A figure that a row has not. */
@@ -20,18 +19,6 @@ const FULL = { rounds: 5, seconds: 5, warmUp: 4 };
 const RATES = ['node', 'bare', 'ratio', 'p50', 'bare', 'p99', 'bare', 'ratio'];
 const HEAD = ['connections', ...RATES, 'main', 'bare', 'ratio', 'all', 'bare', 'ratio'];
 const QUICK = { rounds: 1, seconds: 1, warmUp: 2 };
-
-interface Target extends Pick<LoadQuestion, 'form' | 'url' | 'apiKey'> {
-  /** Of the process that answers. */
-  readonly pid: number;
-}
-
-/** What a round of load saw, and what the process that answered it took of the processor. */
-interface Round extends LoadAnswer {
-  /** Microseconds an answer, of the main thread and of all threads. */
-  readonly main: number;
-  readonly all: number;
-}
 
 interface Pair {
   readonly node: Round;
@@ -45,10 +32,10 @@ export const http: Part = {
   async run(options): Promise<Result> {
     await using cluster = await LocalCluster.start(options.home, 1);
     const { apiKey } = cluster;
-    const node: Target = { form: 'one', url: cluster.node(0).baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
+    const node: Target = { url: cluster.node(0).baseUrl + ROUTE, apiKey, pid: pidOf(cluster.file.nodes[0]) };
     const answer = await sampleAnswer(node);
     await using baseline = new Forked(join(import.meta.dirname, 'baseline.ts'), [answer]);
-    const bare: Target = { form: 'one', url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey, pid: pidOf(baseline) };
+    const bare: Target = { url: `http://127.0.0.1:${portOf(await baseline.ask())}${ROUTE}`, apiKey, pid: pidOf(baseline) };
     await using load = new Forked(join(import.meta.dirname, 'load.ts'));
     const { rows, failed } = await measure(load, node, bare, options);
     const batches = { ...node, url: cluster.node(0).baseUrl + BATCH_ROUTE };
@@ -60,7 +47,7 @@ export const http: Part = {
         `List and lines: ${BATCH_RECORDS} such bodies a request; records a second, and processor time a record.`,
         `Answers of ${answer.length} bytes. The node checks the key and the body, commits to the payload, encrypts it, signs,`,
         'syncs, seals a batch a second and anchors it on the local ledger. Load, server and ledger share the cores.',
-        'Main and all: processor time an answer, of the main thread and of all threads of the process that answers.',
+        'Main and all: processor time a record, of the main thread and of all threads of the process that answers.',
       ],
     };
   },
@@ -122,14 +109,16 @@ async function measureBatches(
 ): Promise<{ rows: string[][]; failed: number }> {
   const { rounds, seconds, warmUp } = quick ? QUICK : FULL;
   const forms = ['list', 'lines'] as const;
-  const seen = new Map<LoadForm, Round[]>(forms.map((form) => [form, []]));
-  for (const form of forms) await runLoad(load, { ...node, form }, BATCH_CONNECTIONS, warmUp / 2);
+  const seen = new Map<BatchForm, Round[]>(forms.map((form) => [form, []]));
+  const run = (form: BatchForm, length: number) =>
+    runLoad(load, { ...node, form, batch: BATCH_RECORDS }, BATCH_CONNECTIONS, length);
+  for (const form of forms) await run(form, warmUp / 2);
   for (let round = 0; round < rounds; round++) {
     for (const form of forms) {
       signal.throwIfAborted();
-      const answered = await runLoad(load, { ...node, form }, BATCH_CONNECTIONS, seconds);
+      const answered = await run(form, seconds);
       seen.get(form)?.push(answered);
-      say(`${form} of ${BATCH_RECORDS}: ${count(answered.perSecond * BATCH_RECORDS)} records/s`);
+      say(`${form} of ${BATCH_RECORDS}: ${count(answered.perSecond)} records/s`);
     }
   }
   const all = [...seen.values()].flat();
@@ -139,45 +128,11 @@ async function measureBatches(
   };
 }
 
-function batchRowOf(form: LoadForm, rounds: readonly Round[]): string[] {
+function batchRowOf(form: BatchForm, rounds: readonly Round[]): string[] {
   const of = (figure: keyof Round) => median(rounds.map((round) => round[figure]));
   const [p50, p99] = [milliseconds(of('p50')), milliseconds(of('p99'))];
-  const [main, all] = [microseconds(of('main') / BATCH_RECORDS), microseconds(of('all') / BATCH_RECORDS)];
-  const rate = `${count(of('perSecond') * BATCH_RECORDS)}/s`;
+  const [main, all] = [microseconds(of('main')), microseconds(of('all'))];
+  const rate = `${count(of('perSecond'))}/s`;
   const label = `${BATCH_CONNECTIONS}, ${form} of ${BATCH_RECORDS}`;
   return [label, rate, NONE, NONE, p50, NONE, p99, NONE, NONE, main, NONE, NONE, all, NONE, NONE];
-}
-
-async function runLoad(load: Forked, { pid, ...target }: Target, connections: number, seconds: number): Promise<Round> {
-  const before = await processorTime(pid);
-  const answer = await load.ask({ ...target, connections, seconds });
-  if (!isLoadAnswer(answer)) throw new Error('the load process answered something else');
-  const after = await processorTime(pid);
-  const { answers } = answer;
-  return { ...answer, main: (after.main - before.main) / answers, all: (after.all - before.all) / answers };
-}
-
-/** A real answer of the node, for the baseline to repeat. */
-async function sampleAnswer({ url, apiKey }: Target): Promise<string> {
-  const [body] = decisionBodies(1);
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`the node answered ${response.status}: ${text}`);
-  return text;
-}
-
-function pidOf(process: { readonly pid?: number | null | undefined } | undefined): number {
-  if (typeof process?.pid !== 'number') throw new Error('there is no process to measure');
-  return process.pid;
-}
-
-function portOf(answer: unknown): number {
-  if (typeof answer === 'object' && answer !== null && 'port' in answer && typeof answer.port === 'number') {
-    return answer.port;
-  }
-  throw new Error('the baseline did not say where it is');
 }

@@ -2,35 +2,23 @@ import { once } from 'node:events';
 import autocannon from 'autocannon';
 import { decisionBodies } from '../decisions.ts';
 import { percentile } from '../statistics.ts';
-import { BATCH_RECORDS, type LoadAnswer, type LoadForm, type LoadQuestion } from './load-forms.ts';
+import type { LoadAnswer, LoadQuestion } from './load-forms.ts';
 
 /** Every connection walks through all of them, so every connection speaks for every source. */
 const BODIES = 100;
-const BATCHES = 4;
 
 const bodies = decisionBodies(BODIES).map((body) => JSON.stringify(body));
-/** Made when they are first asked for. */
-const batches = new Map<LoadForm, readonly string[]>();
 
-process.on('message', (question: LoadQuestion) => void load(question).then((answer) => process.send?.(answer)));
+process.on('message', (question: LoadQuestion) => {
+  const loading = question.batch === undefined ? loadOneByOne(question) : loadBatches(question, question.batch);
+  void loading.then((answer) => process.send?.(answer));
+});
 process.once('SIGTERM', () => process.exit());
 process.once('disconnect', () => process.exit());
 
-function batchBodies(form: LoadForm): readonly string[] {
-  const all = decisionBodies(BATCHES * BATCH_RECORDS).map((body) => JSON.stringify(body));
-  const made = Array.from({ length: BATCHES }, (_, i) => {
-    const records = all.slice(i * BATCH_RECORDS, (i + 1) * BATCH_RECORDS);
-    return form === 'lines' ? records.join('\n') : `[${records.join(',')}]`;
-  });
-  batches.set(form, made);
-  return made;
-}
-
-async function load({ form, url, apiKey, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
-  const type = form === 'lines' ? 'application/x-ndjson' : 'application/json';
-  const headers = { 'content-type': type, 'x-api-key': apiKey };
-  const sent = form === 'one' ? bodies : (batches.get(form) ?? batchBodies(form));
-  const requests = sent.map((body) => ({ method: 'POST', headers, body }));
+async function loadOneByOne({ url, apiKey, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
+  const headers = headersOf(apiKey);
+  const requests = bodies.map((body) => ({ method: 'POST', headers, body }));
   const started = performance.now();
   const times: number[] = [];
   let failed = 0;
@@ -44,11 +32,50 @@ async function load({ form, url, apiKey, connections, seconds }: LoadQuestion): 
   let last = started;
   run.on('response', () => (last = performance.now()));
   await once(run, 'done');
+  return answerOf(url, { times, failed, records: times.length, milliseconds: last - started });
+}
+
+/** Every request that was begun is waited for: what a server did for one is not lost. */
+async function loadBatches(
+  { url, apiKey, connections, seconds, form = 'list' }: LoadQuestion,
+  batch: number,
+): Promise<LoadAnswer> {
+  const headers = { ...headersOf(apiKey), ...(form === 'lines' ? { 'content-type': 'application/x-ndjson' } : {}) };
+  const records = Array.from({ length: batch }, (_, i) => bodies[i % BODIES]);
+  const body = form === 'lines' ? records.join('\n') : `[${records.join(',')}]`;
+  const started = performance.now();
+  const times: number[] = [];
+  let failed = 0;
+  const connection = async (): Promise<void> => {
+    while (performance.now() - started < seconds * 1000) {
+      const asked = performance.now();
+      const response = await fetch(url, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+      if (response.status === 200) times.push(performance.now() - asked);
+      else failed++;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, connection));
+  return answerOf(url, { times, failed, records: times.length * batch, milliseconds: performance.now() - started });
+}
+
+function headersOf(apiKey: string) {
+  return { 'content-type': 'application/json', 'x-api-key': apiKey };
+}
+
+interface Seen extends Pick<LoadAnswer, 'records' | 'failed'> {
+  /** Of the requests that were answered with status 200, in milliseconds. */
+  readonly times: readonly number[];
+  /** Of the whole round. */
+  readonly milliseconds: number;
+}
+
+function answerOf(url: string, { times, failed, records, milliseconds }: Seen): LoadAnswer {
   if (times.length === 0) throw new Error(`${url} answered nothing; ${failed} requests failed`);
   return {
-    answers: times.length,
+    records,
     failed,
-    perSecond: (times.length * 1000) / (last - started),
+    perSecond: (records * 1000) / milliseconds,
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
   };

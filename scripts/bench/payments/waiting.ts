@@ -1,5 +1,5 @@
 import type { Part, Result } from '../part.ts';
-import { count, milliseconds } from '../table.ts';
+import { count, mebibytes, milliseconds } from '../table.ts';
 import { Market, type Seller } from './market.ts';
 import type { PayerAnswer } from './payer-forms.ts';
 import { PLAIN_PATH, type SellerState } from './seller-forms.ts';
@@ -8,7 +8,6 @@ const BLOCK_SECONDS = 2;
 const WARM_UP = { calls: 100, together: 100 };
 const FULL = { waves: 3, together: 1_000 };
 const QUICK = { waves: 1, together: 200 };
-const MEBIBYTE = 1 << 20;
 
 interface Wave {
   readonly answer: PayerAnswer;
@@ -79,8 +78,4 @@ function rowOf(wave: number, { answer, state }: Wave, before: SellerState): stri
     milliseconds(state.loopP99),
     milliseconds(state.loopMax),
   ];
-}
-
-function mebibytes(bytes: number): string {
-  return `${count(bytes / MEBIBYTE)} MiB`;
 }
