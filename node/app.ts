@@ -44,11 +44,13 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const monitor = await HealthMonitor.start(context);
   starting.use(monitor);
   const metrics = starting.use(await listenForMetrics(context.metrics, config.metrics, log));
+  await federation.prepare();
+  const payments: { gate: PaidGate | undefined } = { gate: undefined };
+  const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
+  // What talks to other members takes a moment to load, and nothing that anyone may read needs it.
   await federation.start();
   context.follower.start();
   context.vouching.start();
-  const payments: { gate: PaidGate | undefined } = { gate: undefined };
-  const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
   starting.use(await listenForOperatorOf(context));
   await start.run(signal);
   await endReread({ ...context, self: config.id, signal });

@@ -360,7 +360,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     node: self,
     payloadKey: own.payloadKey,
     intake,
-    means: overrides.payments ?? (await openPaymentMeans(config, log)),
+    means: overrides.payments ?? openPaymentMeans(config, log),
   });
   opening.use(money.till);
   const ownKeys = opening.use(openOwnKeys({ ...rooms, config, own, signing, sealer, anchoring, federation, follower }));

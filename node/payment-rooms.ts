@@ -4,7 +4,7 @@ import type { NodeId, RecordId } from '../protocol/ids.ts';
 import type { NodeConfig } from './config/config.ts';
 import type { Intake } from './intake/intake.ts';
 import type { ChainReader } from './payments/facilitator/contract.ts';
-import type { PaymentBackend } from './payments/facilitator/payment-backend.ts';
+import { type LateBackend, lateBackend } from './payments/facilitator/late-backend.ts';
 import { Cashier } from './payments/cashier.ts';
 import { HeldVault } from './payments/held-vault.ts';
 import { OpenAuthorizations } from './payments/open-authorizations.ts';
@@ -46,18 +46,16 @@ export interface Till extends AsyncDisposable {
 export interface PaymentMeans {
   readonly processor: PaymentProcessor;
   readonly payTo: string;
-  readonly backend: PaymentBackend | null;
+  readonly backend: LateBackend | null;
 }
 
 /** The means that a configuration tells of; null where a node takes no payments. Asks nobody anything. */
-export async function openPaymentMeans(
+export function openPaymentMeans(
   { payments, production }: Pick<NodeConfig, 'payments' | 'production'>,
   log: Logger,
-): Promise<PaymentMeans | null> {
+): PaymentMeans | null {
   if (payments === null) return null;
-  // What it stands on takes a moment, and memory, to load.
-  const { openPaymentBackend } = await import('./payments/facilitator/payment-backend.ts');
-  const backend = openPaymentBackend({
+  const backend = lateBackend({
     config: payments,
     log: log.child({ room: 'payments' }),
     isProduction: production,

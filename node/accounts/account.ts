@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import { jsonCodec, Table } from '../store/table.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { KEY_PRESETS, PRESET_NAMES, SCOPES } from '../../protocol/api/scopes.ts';
 import { Closed, TimestampShape } from '../../protocol/shapes.ts';
 import type { Timestamp } from '../../protocol/time.ts';

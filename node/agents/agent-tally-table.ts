@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { dayOf } from '../../protocol/audit/day.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, TimestampShape } from '../../protocol/shapes.ts';

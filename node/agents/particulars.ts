@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { RegisterAgentRequestShape } from '../../protocol/api/agents.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { type OpenedPayload, PayloadDamagedError } from '../payload/payload-vault.ts';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
 import type { Operation } from '../store/operation.ts';

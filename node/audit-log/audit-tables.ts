@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import type { AuditEnd } from '../../protocol/audit/chain.ts';
 import { type AuditDay, isAuditDay } from '../../protocol/audit/day.ts';

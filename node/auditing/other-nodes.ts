@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { STATUSES } from '../../protocol/verdict/verdict.ts';
 import type { Member } from '../../protocol/log/roster.ts';

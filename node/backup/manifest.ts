@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { Closed, NodeIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { BackupError } from './backup-error.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Closed, CountShape, NodeIdShape, OrdinalShape, TimestampShape } from '../../protocol/shapes.ts';
 import type { Store } from '../store/store.ts';

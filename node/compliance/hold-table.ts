@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { PSEUDONYM_PATTERN } from '../../protocol/chain/claims.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 

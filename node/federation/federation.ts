@@ -97,6 +97,7 @@ export class Federation implements AsyncDisposable {
   readonly #inquiry: RosterInquiry;
   readonly #closing = new AbortController();
   readonly #stopListening: (() => void)[] = [];
+  #prepared: Promise<void> | undefined;
 
   constructor(options: FederationOptions) {
     this.#options = options;
@@ -189,34 +190,22 @@ export class Federation implements AsyncDisposable {
     return this.#heads.told(node);
   }
 
+  /** Judges anew what is known of the other members, and registers what they are answered. Talks to nobody yet. */
+  prepare(): Promise<void> {
+    this.#prepared ??= this.#prepare();
+    return this.#prepared;
+  }
+
+  /** Meets the other members, prepared for it. */
   async start(): Promise<void> {
-    const { transport, keys } = this.#options;
-    const heads = this.#heads;
-    transport.serve('status', async function* () {
-      yield status.encode(heads.status());
-    });
-    const { starts } = this.#options;
-    if (starts !== undefined) {
-      transport.serve('start', async function* (_request, from) {
-        yield* startFrames(await starts.answer(nodeId(from)));
-      });
-    }
-    transport.serve('batches', (request, from) => this.#servePages(this.#requestOf(request, from), nodeId(from)));
-    this.#stopListening.push(
-      transport.onConnect((peer) => {
-        this.#catchUp.forgive(nodeId(peer));
-        heads.meet(nodeId(peer));
-      }),
-    );
-    this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
-    await this.#options.equivocations.reconsider();
-    await this.#rosters.start();
+    const { transport, chains } = this.#options;
+    await this.prepare();
     await transport.start();
     this.#inquiry.note();
-    heads.start();
+    this.#heads.start();
     this.holdings.start();
     // A start goes on with what an earlier run left.
-    for (const node of this.#options.chains.all().keys()) this.#replacement.poke(node);
+    for (const node of chains.all().keys()) this.#replacement.poke(node);
   }
 
   /**
@@ -324,6 +313,30 @@ export class Federation implements AsyncDisposable {
     await this.#catchUp[Symbol.asyncDispose]();
     await this.#heads[Symbol.asyncDispose]();
     await this.#options.transport[Symbol.asyncDispose]();
+  }
+
+  async #prepare(): Promise<void> {
+    const { transport, keys } = this.#options;
+    const heads = this.#heads;
+    transport.serve('status', async function* () {
+      yield status.encode(heads.status());
+    });
+    const { starts } = this.#options;
+    if (starts !== undefined) {
+      transport.serve('start', async function* (_request, from) {
+        yield* startFrames(await starts.answer(nodeId(from)));
+      });
+    }
+    transport.serve('batches', (request, from) => this.#servePages(this.#requestOf(request, from), nodeId(from)));
+    this.#stopListening.push(
+      transport.onConnect((peer) => {
+        this.#catchUp.forgive(nodeId(peer));
+        heads.meet(nodeId(peer));
+      }),
+    );
+    this.#stopListening.push(keys.onRevocation(({ node }) => this.#reconsider(node)));
+    await this.#options.equivocations.reconsider();
+    await this.#rosters.start();
   }
 
   async *#servePages(request: PageRequest, peer: NodeId): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { hashText, type Sha256Hash } from '../../protocol/hash.ts';
 import { RosterChain } from '../../protocol/keys/roster-chain.ts';
 import type { GivenRosters } from '../../protocol/keys/roster-file.ts';

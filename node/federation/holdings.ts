@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import { hashText } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';

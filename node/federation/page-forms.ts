@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8, utf8 } from '../../protocol/bytes.ts';
 import type { WholeTexts } from '../../protocol/chain/record.ts';
 import { Closed, NodeIdShape, OrdinalShape, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';

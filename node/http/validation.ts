@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { JsonObject, JsonValue } from '../../protocol/json/value.ts';
 import { hasMoreThan, LOCATED_VALUES } from '../../protocol/shape-fault.ts';
 import { type FieldError, fieldError, Problem, type ProblemCode } from './problem.ts';

@@ -1,17 +1,15 @@
 import { heldBody, type HeldBody } from './entity-tag.ts';
 
 /**
- * A document that names the node's public address: written once, and anew only after the node has moved. `write` takes
- * that address.
+ * A document that names the node's public address: written when it is first asked for, and anew only after the node has
+ * moved. `write` takes that address.
  */
 export function writtenDocument(baseUrl: () => string, write: (baseUrl: string) => string): () => HeldBody {
-  let address = baseUrl();
-  let held = heldBody(write(address));
+  let held: { readonly address: string; readonly body: HeldBody } | undefined;
   return () => {
-    if (baseUrl() === address) return held;
-    address = baseUrl();
-    held = heldBody(write(address));
-    return held;
+    const address = baseUrl();
+    if (held?.address !== address) held = { address, body: heldBody(write(address)) };
+    return held.body;
   };
 }
 

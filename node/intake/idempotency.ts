@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { JsonObject } from '../../protocol/json/value.ts';
 import { CountShape, RecordIdShape } from '../../protocol/shapes.ts';

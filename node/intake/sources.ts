@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { hash } from 'node:crypto';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';

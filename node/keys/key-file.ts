@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { decodeBase64url, encodeBase64url } from '../../protocol/bytes.ts';
 import { writeSha256 } from '../../protocol/hash.ts';
 import { Closed } from '../../protocol/shapes.ts';

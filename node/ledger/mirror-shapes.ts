@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { EntityId } from '../../protocol/ids.ts';
 import { RUNNING_HASH_BYTES, RUNNING_HASH_VERSION } from '../../protocol/ledger/running-hash.ts';
 import { ConsensusTimestampShape, EntityIdShape } from '../../protocol/shapes.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { Closed, CountShape, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
 import type { EditionFile } from './contract.ts';

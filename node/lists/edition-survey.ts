@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { WorkerError, WorkerPool } from '../worker-pool.ts';
 import { NAME_KINDS } from './contract.ts';
 import { type EditionFiles, readEditionEntries } from './edition-files.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { encodeHex } from '../../protocol/bytes.ts';
 import { hashBytes, type Sha256Hash } from '../../protocol/hash.ts';
 import { Closed, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';

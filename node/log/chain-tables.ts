@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { hash } from 'node:crypto';
 import { type ChainState, ChainStateShape } from '../../protocol/chain/chain-state.ts';
 import type { MovedSource, SourceName } from '../../protocol/chain/sources.ts';

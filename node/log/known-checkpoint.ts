@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import {
   type Checkpoint,
   checkpointStatement,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8, encodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { type SignedCheckpoint, SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';

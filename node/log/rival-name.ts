@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import type { Rival, TopicMessage } from '../../protocol/log/decide.ts';
 import type { DecisionState } from '../../protocol/log/decision-state.ts';
 import { writeLedgerMessage } from '../../protocol/log/message.ts';

@@ -1,4 +1,4 @@
-import { createTransport, type NodemailerError, type SMTPTransportOptions, type Transporter } from 'nodemailer';
+import type { NodemailerError, SMTPTransportOptions, Transporter } from 'nodemailer';
 import type { MailConfig } from './config.ts';
 import { BusyError, Semaphore } from '../semaphore.ts';
 import { isMailAddress } from './mail-address.ts';
@@ -63,15 +63,16 @@ export function createMailer(config: MailConfig, limits: MailLimits = MAIL_LIMIT
 class SmtpMailer implements Mailer {
   readonly #from: string;
   readonly #wholeMs: number;
-  readonly #transport: Transporter;
+  readonly #options: SMTPTransportOptions;
   readonly #slots = new Semaphore({ places: MAX_CONNECTIONS, waiting: MAX_WAITING });
   readonly #closing = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
+  #transport: Promise<Transporter> | undefined;
 
   constructor(config: MailConfig, limits: MailLimits) {
     this.#from = config.from;
     this.#wholeMs = limits.wholeMs;
-    this.#transport = createTransport(transportOptions(config, limits));
+    this.#options = transportOptions(config, limits);
   }
 
   async send(mail: Mail, signal?: AbortSignal): Promise<void> {
@@ -96,12 +97,13 @@ class SmtpMailer implements Mailer {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#underWay);
-    this.#transport.close();
+    (await this.#transport?.catch(() => undefined))?.close();
   }
 
   async #deliver({ to, subject, text }: Mail, signal: AbortSignal): Promise<void> {
     using _slot = await this.#slots.enter(signal);
-    await this.#transport.sendMail({
+    const transport = await this.#open();
+    await transport.sendMail({
       from: { name: '', address: this.#from },
       to: { name: '', address: to },
       subject,
@@ -111,6 +113,12 @@ class SmtpMailer implements Mailer {
       xMailer: false,
       signal,
     });
+  }
+
+  /** The library is loaded with the first mail: most processes of a node never send one. */
+  #open(): Promise<Transporter> {
+    this.#transport ??= import('nodemailer').then(({ createTransport }) => createTransport(this.#options));
+    return this.#transport;
   }
 }
 

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { EQUIVOCATIONS_PAGE, MISDEED_PROOFS_PAGE } from '../../protocol/api/equivocations.ts';
 import { PUBLIC_PAGE_ENTRIES } from '../../protocol/api/public-record.ts';
 import { parseJson } from '../../protocol/json/parse.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json/value.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { timestampOf } from '../../protocol/time.ts';

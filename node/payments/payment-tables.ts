@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { PAYMENT_IDENTIFIER_PATTERN } from '../../protocol/payments/identifier.ts';
 import { AtomicAmountShape, TransactionShape, WalletAddressShape } from '../../protocol/payments/settlement.ts';
 import { Closed, CountShape, OrdinalShape, OrNull, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { utf8, decodeUtf8 } from '../../protocol/bytes.ts';
 import { ClaimsShape, LinksShape } from '../../protocol/chain/claims.ts';
 import type { RecordId } from '../../protocol/ids.ts';

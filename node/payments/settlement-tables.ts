@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { type AuditDay, isAuditDay } from '../../protocol/audit/day.ts';
 import { AtomicAmountShape } from '../../protocol/payments/settlement.ts';
 import { Closed, OrdinalShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';

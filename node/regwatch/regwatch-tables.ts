@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { RegContentShape, RegItemIdShape } from '../../protocol/api/regwatch-item.ts';
 import { CHANGE_TYPES } from '../../protocol/api/regwatch-words.ts';
 import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../../protocol/shapes.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { REG_FRAMEWORKS } from '../../protocol/api/regwatch-item.ts';
 import {
   INSTRUMENT_TYPES,

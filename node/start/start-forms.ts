@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { SignedCheckpointShape } from '../../protocol/log/checkpoint.ts';
 import { Closed, CountShape } from '../../protocol/shapes.ts';
 import { checkpointFrames, readCheckpointFrames } from '../federation/checkpoint-frames.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { isSha256Hash, type Sha256Hash } from '../../protocol/hash.ts';
 import { Closed, CountShape, OrdinalShape } from '../../protocol/shapes.ts';
 import { type Codec, jsonCodec, numberCodec, Table, textCodec } from '../store/table.ts';

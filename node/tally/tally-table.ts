@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { isRecordId, type RecordId } from '../../protocol/ids.ts';
 import { OrdinalShape } from '../../protocol/shapes.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../protocol/shape-check.ts';
 import { RECEIPTS_OF_A_NODE } from '../../protocol/api/equivocations.ts';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import { type NodeId, nodeId } from '../../protocol/ids.ts';

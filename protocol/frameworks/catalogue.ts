@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from '../shape-check.ts';
 import { type Catalogue, CatalogueShape, type Clause, type Framework } from './catalogue-shape.ts';
 import head from './data/catalogue.json' with { type: 'json' };
 import euAiAct from './data/eu-ai-act.json' with { type: 'json' };

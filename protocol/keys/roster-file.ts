@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../shape-check.ts';
 import { parseJson } from '../json/parse.ts';
 import { RosterError } from '../log/roster-error.ts';
 import { MAX_ROSTER_CHARACTERS } from '../log/roster-rules.ts';

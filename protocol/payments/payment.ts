@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../shape-check.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { decodeHeader } from './header.ts';
 import { readPaymentIdentifier } from './identifier.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static, type TObject } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../shape-check.ts';
 import { decodeBase64url, encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
 import { parseCanonical } from '../json/parse.ts';

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../shape-check.ts';
 import { parseJson } from '../json/parse.ts';
 import type { JsonValue } from '../json/value.ts';
 import { shapeFault } from '../shape-fault.ts';

@@ -9,13 +9,11 @@ import { freePlan } from './free-plan.ts';
 export class LocalCluster implements AsyncDisposable {
   readonly home: string;
   readonly plan: Plan;
-  readonly file: ClusterFile;
   readonly #supervisor: Supervisor;
 
   private constructor(home: string, plan: Plan, supervisor: Supervisor) {
     this.home = home;
     this.plan = plan;
-    this.file = supervisor.file;
     this.#supervisor = supervisor;
   }
 
@@ -32,6 +30,11 @@ export class LocalCluster implements AsyncDisposable {
     await supervisor.start();
     starting.move();
     return new LocalCluster(home, plan, supervisor);
+  }
+
+  /** What runs where now: a part that ended is started again as another process. */
+  get file(): ClusterFile {
+    return this.#supervisor.file;
   }
 
   node(index: number): PlannedNode {

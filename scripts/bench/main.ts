@@ -18,6 +18,7 @@ import type { Part } from './part.ts';
 import { payments } from './payments/payments.ts';
 import { waiting } from './payments/waiting.ts';
 import { peers } from './peers/peers.ts';
+import { rest } from './rest/rest.ts';
 import { screening } from './screening/screening.ts';
 import { sealing } from './sealing/sealing.ts';
 import { size } from './size/size.ts';
@@ -35,6 +36,7 @@ const PARTS: readonly Part[] = [
   latency,
   storage,
   start,
+  rest,
   payments,
   waiting,
   lists,

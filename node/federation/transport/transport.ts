@@ -1,10 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hangUp, openConnection } from './connections.ts';
 import { TransportError } from './errors.ts';
 import { FloodGuard } from './flood-guard.ts';
 import { membersOnly } from './gater.ts';
-import { Gossip } from './gossip.ts';
-import { peerIdOfSeed, peerKeyOfSeed } from './identity.ts';
-import { createNode } from './libp2p-node.ts';
 import { limitsFrom } from './limits.ts';
 import { Members } from './members.ts';
 import { wireNames } from './names.ts';
@@ -23,6 +21,7 @@ import type {
   TransportOptions,
   WireFault,
 } from './contract.ts';
+import type { Gossip } from './gossip.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
 import type { Member } from './members.ts';
@@ -41,6 +40,9 @@ export type {
   WireFault,
 } from './contract.ts';
 export type { TransportLimits } from './limits.ts';
+
+/** Before each part of what is loaded: a request is taken and answered in that time. In milliseconds. */
+const LOAD_PAUSE_MS = 5;
 
 /** What exists between `start` and disposal. */
 interface Running {
@@ -145,6 +147,7 @@ class Libp2pTransport implements Transport {
 
   async #launch(): Promise<Running> {
     const { seed, listen, log, receive, self, members: roster } = this.#options;
+    const { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed } = await loadLibp2p();
     const entry = roster.find((member) => member.node === self);
     if (entry?.peerId !== (await peerIdOfSeed(seed))) {
       throw new TransportError('malformed', `the roster does not name ${self} with the peer id of our seed`);
@@ -196,4 +199,20 @@ class Libp2pTransport implements Transport {
       lastError: running?.redial.lastError(name) ?? null,
     };
   }
+}
+
+/**
+ * What stands on libp2p. Loaded at the start of a transport, since it costs some 300 ms and 60 MB, and in parts, between
+ * which whoever asks the node meanwhile is answered.
+ */
+async function loadLibp2p() {
+  await sleep(LOAD_PAUSE_MS);
+  const { peerIdOfSeed, peerKeyOfSeed } = await import('./identity.ts');
+  await sleep(LOAD_PAUSE_MS);
+  await import('@libp2p/tls');
+  await sleep(LOAD_PAUSE_MS);
+  const { Gossip } = await import('./gossip.ts');
+  await sleep(LOAD_PAUSE_MS);
+  const { createNode } = await import('./libp2p-node.ts');
+  return { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed };
 }

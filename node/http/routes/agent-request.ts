@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../../protocol/shape-check.ts';
 import { AgentIdShape } from '../../../protocol/api/agent-fields.ts';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../../protocol/shape-check.ts';
 import { CompletionShape } from '../../../protocol/api/attested-inference.ts';
 import { Closed, CountShape, OrNull } from '../../../protocol/shapes.ts';
 import type { Prompt } from '../engine.ts';

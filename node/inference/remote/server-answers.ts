@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../../protocol/shape-check.ts';
 import { parseJson } from '../../../protocol/json/parse.ts';
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
 import { CountShape, OrNull } from '../../../protocol/shapes.ts';

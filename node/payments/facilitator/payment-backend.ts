@@ -29,8 +29,8 @@ export interface PaymentBackend extends AsyncDisposable {
 }
 
 /**
- * Opens it without asking anybody anything: neither chain nor facilitator need be there. To be imported only where there
- * are payments: what it stands on takes a moment, and memory, to load.
+ * Opens it without asking anybody anything: neither chain nor facilitator need be there. To be imported by `lateBackend`
+ * alone: what it stands on takes a moment, and memory, to load.
  */
 export function openPaymentBackend({ config, log, isProduction, pauses = {} }: PaymentBackendOptions): PaymentBackend {
   const client = openChainClient(config.rpcUrl);

@@ -39,7 +39,7 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
   });
   intake.start();
   const payments = paymentsConfig({ RPC_URL: rpcUrl, PAY_TO: payTo, FACILITATOR_KEY: key });
-  const means = await openPaymentMeans({ payments, production: false }, log);
+  const means = openPaymentMeans({ payments, production: false }, log);
   const payloadKey = randomBytes(KEY_BYTES);
   const { till } = await openPaymentRooms({ store, node: NODE, payloadKey, intake, now: Date.now, log, means });
   if (till === null) throw new Error('no till');

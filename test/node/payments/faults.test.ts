@@ -22,7 +22,7 @@ const abi = parseAbi(['function transferWithAuthorization(address,address,uint25
 const chain = await TestChain.start({ facilitators: ['eu', 'rogue'] });
 /** Whoever sends what he got hold of. */
 const rogue = privateKeyToAccount(chain.key('rogue'));
-const means = await openPaymentMeans({ payments: chain.config(), production: false }, pino({ level: 'silent' }));
+const means = openPaymentMeans({ payments: chain.config(), production: false }, pino({ level: 'silent' }));
 if (means === null) throw new Error('no means');
 const room = await FaultsRoom.open(means);
 

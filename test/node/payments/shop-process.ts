@@ -17,7 +17,7 @@ const { till } = await openPaymentRooms({
   intake: room.intake,
   now: Date.now,
   log,
-  means: await openPaymentMeans({ payments, production: false }, log),
+  means: openPaymentMeans({ payments, production: false }, log),
 });
 if (till === null) throw new Error('no till');
 await till.start();

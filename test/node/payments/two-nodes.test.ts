@@ -20,7 +20,7 @@ test.after(async () => {
 /** A node that settles by itself, and is paid at the same address as the other. */
 async function openRoom(facilitator: string): Promise<FaultsRoom> {
   const log = pino({ level: 'silent' });
-  const means = await openPaymentMeans({ payments: chain.config(facilitator), production: false }, log);
+  const means = openPaymentMeans({ payments: chain.config(facilitator), production: false }, log);
   if (means === null) throw new Error('no means');
   return FaultsRoom.open(means);
 }
