@@ -12,6 +12,8 @@ const BATCH_ROUTE = '/v1/tiered-attest-batch';
 const BATCH_RECORDS = 1_000;
 /** Connections that each have one batch under way. */
 const BATCH_CONNECTIONS = 4;
+/** Least length of a round of batches, of which few are answered a second. In seconds. */
+const BATCH_SECONDS = 4;
 /** A figure that a row has not. */
 const NONE = '–';
 /** Alternating rounds a number of connections, and their length in seconds. */
@@ -112,11 +114,11 @@ async function measureBatches(
   const seen = new Map<BatchForm, Round[]>(forms.map((form) => [form, []]));
   const run = (form: BatchForm, length: number) =>
     runLoad(load, { ...node, form, batch: BATCH_RECORDS }, BATCH_CONNECTIONS, length);
-  for (const form of forms) await run(form, warmUp / 2);
+  for (const form of forms) await run(form, Math.max(warmUp, BATCH_SECONDS));
   for (let round = 0; round < rounds; round++) {
     for (const form of forms) {
       signal.throwIfAborted();
-      const answered = await run(form, seconds);
+      const answered = await run(form, Math.max(seconds, BATCH_SECONDS));
       seen.get(form)?.push(answered);
       say(`${form} of ${BATCH_RECORDS}: ${count(answered.perSecond)} records/s`);
     }
