@@ -22,7 +22,6 @@ const LOADED = [
   'saxes',
   'sodium-native',
   'typebox',
-  'typebox/compile',
   'typebox/schema',
   'uint8arraylist',
 ];

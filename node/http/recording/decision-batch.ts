@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from '../../../protocol/shape-check.ts';
 import type { BatchResult } from '../../../protocol/api/tiered-attest-batch.ts';
 import { type TieredAttestRequest, TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
 import { isJsonObject, type JsonValue } from '../../../protocol/json/value.ts';
