@@ -60,7 +60,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const { federationLog, book: checkpointBook } = follower;
   const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
   const sources: EvidenceSources = {
-    store: new GatheredReads(store),
+    store,
     trees: new ProofTrees(),
     decisionOf: (node, batch) => knowledge.decisionOf(node, batch),
   };
@@ -84,7 +84,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
   const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
     record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
-  const links = new LinkedReader({ sources, log });
+  const links = new LinkedReader({ sources: { ...sources, store: new GatheredReads(store) }, log });
   const anchored = view.isAnchored.bind(view);
   const bundles = new BundleJudge();
   const receipts = new ReceiptsNotKept({ store, trees: sources.trees, federationLog, checkpointBook, keys, knowledge, log });

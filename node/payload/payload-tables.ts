@@ -1,4 +1,5 @@
 import type { RecordId } from '../../protocol/ids.ts';
+import { CoveringRows } from '../store/covering-rows.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -46,11 +47,15 @@ export async function readPayload(
 ): Promise<OpenedPayload | 'erased'> {
   const seed = await payloadKeyTable.get(store, id);
   if (seed === undefined) return 'erased';
-  const row = await payloadTable.last(store, [], seq);
-  const ciphertext = row === undefined ? undefined : frameOf(row[1], seq - Number(row[0]));
+  const ciphertext = await ciphertexts.find(store, [], seq);
   if (ciphertext === undefined) throw new PayloadDamagedError(`the payload of ${id} is missing`);
   return vault.open(id, { seed, ciphertext });
 }
+
+const ciphertexts = new CoveringRows<readonly [], Uint8Array, Uint8Array>({
+  table: payloadTable,
+  open: ({ first, value }, seq) => frameOf(value, seq - first),
+});
 
 /** Undefined where the row is damaged or too short. */
 function frameOf(row: Uint8Array, index: number): Uint8Array | undefined {

@@ -41,6 +41,12 @@ function linkedIds(links: Links): [name: LinkName, target: RecordId][] {
 
 const SINGLE = ['agent', 'correctiveAction', 'incident', 'lock', 'original', 'session', 'supersedes'] as const;
 
+/** Whether any record links to one. */
+export async function isLinked(store: Reads, target: RecordId): Promise<boolean> {
+  for await (const _row of linkTable.under(store, [target], { limit: 1 })) return true;
+  return false;
+}
+
 /** Ids of the records of a kind that link to a record by this name, at most `limit`, nodes in order of their ids. */
 export async function linkingIds(
   store: Reads,

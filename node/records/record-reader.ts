@@ -8,6 +8,7 @@ import {
 } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { CoveringRows } from '../store/covering-rows.ts';
 import type { Reads } from '../store/store.ts';
 import { Slices } from '../turns.ts';
 import { splitTexts } from './record-lines.ts';
@@ -16,6 +17,24 @@ import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 export class RecordDamagedError extends Error {
   override readonly name = 'RecordDamagedError';
 }
+
+/** A group, and the statement that signs it. */
+export interface GroupReceipt {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+}
+
+const bodies = new CoveringRows<readonly [NodeId], string, WholeTexts>({
+  table: bodyTable,
+  open: ({ first, value }, seq) => splitTexts(value)[seq - first],
+});
+const groups = new CoveringRows<readonly [NodeId], SignedStatement, GroupReceipt>({
+  table: groupTable,
+  open({ value: signed }, seq) {
+    const group = groupStatement.parse(signed.statement);
+    return seq < group.first + group.size ? { group, signed } : undefined;
+  },
+});
 
 /** The record of an id, of whichever node, or undefined. Throws `RecordDamagedError` where index and body disagree. */
 export async function readRecord(store: Reads, id: RecordId): Promise<WrittenRecord | undefined> {
@@ -37,23 +56,13 @@ export async function readOwnRecord(
 }
 
 /** Exact texts of a node's record `seq`, or undefined where the node's records do not reach so far. */
-export async function readTexts(store: Reads, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
-  const row = await bodyTable.last(store, [node], seq);
-  if (row === undefined) return undefined;
-  const [first, body] = row;
-  return splitTexts(body)[seq - Number(first)];
+export function readTexts(store: Reads, node: NodeId, seq: number): Promise<WholeTexts | undefined> {
+  return bodies.find(store, [node], seq);
 }
 
 /** The signed group that covers a node's record `seq`. */
-export async function readGroup(
-  store: Reads,
-  node: NodeId,
-  seq: number,
-): Promise<{ readonly group: Group; readonly signed: SignedStatement } | undefined> {
-  const row = await groupTable.last(store, [node], seq);
-  if (row === undefined) return undefined;
-  const group = groupStatement.parse(row[1].statement);
-  return seq < group.first + group.size ? { group, signed: row[1] } : undefined;
+export function readGroup(store: Reads, node: NodeId, seq: number): Promise<GroupReceipt | undefined> {
+  return groups.find(store, [node], seq);
 }
 
 /** Texts of a node's records `first` … `first + size - 1`, in order. */

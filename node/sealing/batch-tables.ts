@@ -4,6 +4,7 @@ import { splitHashes, TILE_WIDTH } from '../../protocol/merkle/tiles.ts';
 import { type Envelope, envelopeStatement } from '../../protocol/chain/envelope.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { statementCodec } from '../store/statement-codec.ts';
+import { CoveringRows } from '../store/covering-rows.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
 import { bytesCodec, numberCodec, Table } from '../store/table.ts';
@@ -39,11 +40,17 @@ export async function readHead(store: Reads, node: NodeId): Promise<StoredBatch 
   return row && { envelope: envelopeStatement.parse(row[1].statement), signed: row[1] };
 }
 
+const batches = new CoveringRows<readonly [NodeId], number, StoredBatch>({
+  table: batchFirstTable,
+  async open({ parts: [node], value: number }, seq, store) {
+    const batch = await readBatch(store, node, number);
+    return batch && seq < batch.envelope.first + batch.envelope.size ? batch : undefined;
+  },
+});
+
 /** The batch that covers a node's record `seq`; undefined while it is unsealed. */
-export async function readBatchOf(store: Reads, node: NodeId, seq: number): Promise<StoredBatch | undefined> {
-  const row = await batchFirstTable.last(store, [node], seq);
-  const batch = row && (await readBatch(store, node, row[1]));
-  return batch && seq < batch.envelope.first + batch.envelope.size ? batch : undefined;
+export function readBatchOf(store: Reads, node: NodeId, seq: number): Promise<StoredBatch | undefined> {
+  return batches.find(store, [node], seq);
 }
 
 /** Leaf of a record in its batch. Throws `RangeError` where the store misses it. */

@@ -4,7 +4,7 @@ import { isOverrideOf, twoReviewers } from '../../protocol/evidence/oversight.ts
 import { isEndFor, isStartFor, sessionOf } from '../../protocol/evidence/session.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { linkingIds } from '../records/link-tables.ts';
+import { isLinked, linkingIds } from '../records/link-tables.ts';
 import type { Reads } from '../store/store.ts';
 
 /** Records that link to one by the same name that are looked at, of any account. */
@@ -41,9 +41,11 @@ export async function findLinked<Found extends Linked>(
   sources: LinkedSources<Found>,
   subject: AttestationRecord,
 ): Promise<LinkedRecords<Found>> {
+  // Of most records nothing is said: one search tells.
+  const naming = isLinked(sources.store, subject.id);
   const [overrides, incidents, session, agent] = await Promise.all([
-    findOverrides(sources, subject),
-    findIncidents(sources, subject),
+    naming.then((isNamed) => (isNamed ? findOverrides(sources, subject) : NONE)),
+    naming.then((isNamed) => (isNamed ? findIncidents(sources, subject) : NONE)),
     findSession(sources, subject),
     findAgentKey(sources, subject),
   ]);
@@ -58,6 +60,8 @@ interface Several<Found extends Linked> {
   readonly records: readonly Found[];
   readonly truncated: boolean;
 }
+
+const NONE: Several<never> = { records: [], truncated: false };
 
 /** Where there are more than count, two by different persons come first: what they show is lost last. */
 async function findOverrides<Found extends Linked>(

@@ -10,8 +10,9 @@ import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import type { Suite } from '../../../protocol/suite/suite.ts';
 import { quietConfig } from '../node-home.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
+import { type ProcessorTime, processorTime } from '../processor-time.ts';
 import { median } from '../statistics.ts';
-import { count, ratio } from '../table.ts';
+import { count, microseconds, ratio } from '../table.ts';
 import { type FilledCluster, fillCluster } from './filled-cluster.ts';
 
 const FULL = { records: 10_000, bundles: 50, rounds: 5, turnMs: 2_000 };
@@ -57,38 +58,51 @@ export const verification: Part = {
       { name: 'bundle offline, native', callers: 1, verify: offline(nativeSuite) },
       { name: 'bundle offline, noble', callers: 1, verify: offline(nobleSuite) },
     ];
-    const rates = await measure(ways, options);
-    const noble = rates.at(-1) ?? Number.NaN;
+    const figures = await measure(ways, options);
+    const noble = figures.at(-1)?.perSecond ?? Number.NaN;
     return {
       table: [
-        ['', 'verdicts/s', 'against noble'],
-        ...ways.map(({ name }, i) => [name, count(rates[i] ?? 0), ratio((rates[i] ?? 0) / noble)]),
+        ['', 'verdicts/s', 'against noble', 'main', 'all'],
+        ...figures.map(({ perSecond, main, all }, i) => {
+          return [ways[i]?.name ?? '', count(perSecond), ratio(perSecond / noble), microseconds(main), microseconds(all)];
+        }),
       ],
       notes: [
         `Random records of ${count(records)} in their batches, decided and vouched for. A stored record is read, its`,
         'payload decrypted and all five checks made; signatures that many records share (envelope, receipts, keys) are',
         'remembered once checked. A bundle is checked whole, every signature and roster in it, and nothing is remembered.',
+        'Main and all: processor time a verdict, of the main thread and of all threads.',
       ],
     };
   },
 };
 
-async function measure(ways: readonly Way[], { quick, say, signal }: BenchOptions): Promise<number[]> {
+/** Of one way: verdicts a second, and what one takes of the processor, in microseconds. */
+interface Figures extends ProcessorTime {
+  readonly perSecond: number;
+}
+
+async function measure(ways: readonly Way[], { quick, say, signal }: BenchOptions): Promise<Figures[]> {
   const { rounds, turnMs } = quick ? QUICK : FULL;
-  const rates = ways.map((): number[] => []);
+  const turns = ways.map((): Figures[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [i, way] of ways.entries()) {
       signal.throwIfAborted();
-      const rate = await rateOf(way, turnMs);
-      rates[i]?.push(rate);
-      say(`${way.name}: ${count(rate)}/s`);
+      const figures = await figuresOf(way, turnMs);
+      turns[i]?.push(figures);
+      say(`${way.name}: ${count(figures.perSecond)}/s`);
     }
   }
-  return rates.map(median);
+  const medianOf = (all: readonly Figures[], of: (each: Figures) => number) => median(all.map(of));
+  return turns.map((all) => ({
+    perSecond: medianOf(all, ({ perSecond }) => perSecond),
+    main: medianOf(all, ({ main }) => main),
+    all: medianOf(all, (each) => each.all),
+  }));
 }
 
-/** Verdicts a second. */
-async function rateOf({ callers, verify }: Way, turnMs: number): Promise<number> {
+async function figuresOf({ callers, verify }: Way, turnMs: number): Promise<Figures> {
+  const before = await processorTime(process.pid);
   const started = performance.now();
   let verdicts = 0;
   const caller = async (): Promise<void> => {
@@ -98,7 +112,9 @@ async function rateOf({ callers, verify }: Way, turnMs: number): Promise<number>
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
-  return (verdicts * 1000) / (performance.now() - started);
+  const perSecond = (verdicts * 1000) / (performance.now() - started);
+  const after = await processorTime(process.pid);
+  return { perSecond, main: (after.main - before.main) / verdicts, all: (after.all - before.all) / verdicts };
 }
 
 async function fetchBundles({ cluster, client, ids }: FilledCluster, wanted: number): Promise<Bundle[]> {

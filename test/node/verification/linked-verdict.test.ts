@@ -67,7 +67,8 @@ testWith('of a batch that many linked records are in everything is read, checked
   assert.is(counting.signatures(), signaturesOf(store));
   // Two trees of 16 leaves a batch; that of the subject has one leaf, and nothing to hash.
   assert.is(started.nodes(), 2 * 15 * 4);
-  assert.is(started.rows('envelope'), store.batches.length);
+  // Where the batch of a record before stood, its envelope is looked at first.
+  assert.ok(started.rows('envelope') < 2 * store.batches.length, `${started.rows('envelope')} envelopes`);
   assert.is(started.rows('tile'), store.batches.length);
   assert.is(started.ranges('batch-first'), store.batches.length);
 });
