@@ -50,10 +50,10 @@ async function recordOf(id: unknown): Promise<AttestationRecord> {
   return found.record;
 }
 
-/** The 32 bytes without which a payload is gone. */
+/** The 33 bytes without which a payload is gone. */
 async function seedOf(id: string): Promise<Uint8Array> {
   const seed = await payloadKeyTable.get(node.context.store, id);
-  assert.is(seed?.length, 32);
+  assert.is(seed?.length, 33);
   return seed ?? new Uint8Array(0);
 }
 
