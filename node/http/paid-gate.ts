@@ -10,6 +10,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { WALLET_ALLOWANCE } from '../limits/allowances.ts';
 import type { Addresses } from '../limits/client-address.ts';
 import { requestsOf, weightOf } from '../limits/route-weights.ts';
 import type { AdmittedPayment } from '../payments/payment-admission.ts';
@@ -66,8 +67,6 @@ const MAX_KEY_CHARACTERS = 256;
 const RETRY_SECONDS = 5;
 const DEMAND_STATUS = 402;
 const BUSY_STATUS = 429;
-/** Of a body that came to nothing, so many count as one request of the wallet's allowance. */
-const UNPAID_BYTES = 8 << 10;
 /** What else a payment ends in that is shown only to be looked at; whoever sends no body has a place for nothing meanwhile. */
 const UNSOUND: ReadonlySet<ProblemCode> = new Set(['payment-invalid', 'payment-bound-elsewhere', 'request-timeout']);
 
@@ -262,7 +261,7 @@ function wholeBody(text: string, parse: () => JsonObject, room: Disposable = new
 
 /** Requests of a wallet's minute that a call takes which is not paid for: by the length of its body, as far as it is told. */
 function requestsFor({ request: { length } }: Context, route: PaidRoute): number {
-  return length === undefined ? requestsOf(weightOf(route)) : Math.max(1, Math.ceil(length / UNPAID_BYTES));
+  return length === undefined ? requestsOf(weightOf(route)) : Math.max(1, Math.ceil(length / WALLET_ALLOWANCE.unpaidCallBytes));
 }
 
 function mismatch(url: string): Problem {

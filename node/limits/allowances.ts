@@ -86,6 +86,8 @@ export const WALLET_ALLOWANCE = {
    * past it nothing of its is read.
    */
   unpaidCallsPerMinute: 600,
+  /** Bytes of a body that count as one of them. */
+  unpaidCallBytes: 8 * KIB,
   /** Paid calls under way, from the signature to the answer (DESIGN §8). */
   callsUnderWay: 200,
   /** Bytes of the bodies whose records may be prepared and not yet paid for, at the same time. */

@@ -2,7 +2,7 @@ import type { ChainReader } from './contract.ts';
 import type { PaymentBackend, PaymentBackendOptions } from './payment-backend.ts';
 import type { PaymentProcessor } from '../processor.ts';
 
-/** A backend as far as a till needs it. */
+/** A backend as far as selling by the call needs it. */
 export type LateBackend = Pick<PaymentBackend, 'processor' | 'chain' | 'start'> & AsyncDisposable;
 
 /**

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { readClusterEnvironment } from '../../../cluster/environment.ts';
 import { type ClusterFile, readClusterFile } from '../../../cluster/supervisor/cluster-file.ts';
 import { decisionBodies } from '../decisions.ts';
 import { freePlan } from '../free-plan.ts';
+import { healthStatus } from '../health-status.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { count, type Table } from '../table.ts';
 import { until } from '../until.ts';
@@ -174,16 +174,6 @@ async function arrival(
     if (listens !== undefined && status === 200) return { listens, ready: passed() };
     await sleep(LOOK_MS, undefined, { signal });
   }
-}
-
-/** Null where nobody listens. */
-function healthStatus(baseUrl: string): Promise<number | null> {
-  return new Promise((resolve) => {
-    const outgoing = request(`${baseUrl}/v1/health`, (response) => {
-      response.resume().once('close', () => resolve(response.statusCode ?? null));
-    });
-    outgoing.once('error', () => resolve(null)).end();
-  });
 }
 
 /** So many records at every node, confirmed. */

@@ -5,10 +5,9 @@ import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
 import { count, microseconds, milliseconds, ratio } from '../table.ts';
 import type { BatchForm } from './load-forms.ts';
-import { pidOf, portOf, type Round, ROUTE, runLoad, sampleAnswer, type Target } from './round.ts';
+import { BATCH_ROUTE, pidOf, portOf, type Round, ROUTE, runLoad, sampleAnswer, type Target } from './round.ts';
 
 const CONNECTIONS = [1, 100, 400];
-const BATCH_ROUTE = '/v1/tiered-attest-batch';
 const BATCH_RECORDS = 1_000;
 /** Connections that each have one batch under way. */
 const BATCH_CONNECTIONS = 4;

@@ -5,6 +5,8 @@ import { isLoadAnswer, type LoadAnswer, type LoadQuestion } from './load-forms.t
 
 /** Path that the records go to, at every server that is measured. */
 export const ROUTE = '/v1/tiered-attest';
+/** The same of many records in one request, at a node. */
+export const BATCH_ROUTE = '/v1/tiered-attest-batch';
 
 export interface Target extends Pick<LoadQuestion, 'url' | 'apiKey' | 'batch' | 'form'> {
   /** Of the process that answers. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResidentBytes, residentBytes } from '../hostile/resident-memory.ts';
+import { healthStatus } from '../health-status.ts';
 import type { LocalCluster } from '../local-cluster.ts';
 import { processorTime } from '../processor-time.ts';
 import { until } from '../until.ts';
@@ -49,14 +49,4 @@ async function ageMs(pid: number): Promise<number> {
   const [stat, uptime] = await Promise.all([`/proc/${pid}/stat`, '/proc/uptime'].map((file) => readFile(file, 'utf8')));
   const ticks = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[START_FIELD]);
   return Number(uptime?.split(' ', 1)[0]) * 1_000 - ticks * TICK_MS;
-}
-
-/** Null where nobody listens. */
-function healthStatus(baseUrl: string): Promise<number | null> {
-  return new Promise((resolve) => {
-    const outgoing = request(`${baseUrl}/v1/health`, (response) => {
-      response.resume().once('close', () => resolve(response.statusCode ?? null));
-    });
-    outgoing.once('error', () => resolve(null)).end();
-  });
 }

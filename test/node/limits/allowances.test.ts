@@ -68,8 +68,8 @@ test('the operator’s page says every allowance', () => {
   for (const { requestsPerMinute, recordsPerDay } of Object.values(TIER_LIMITS)) {
     says(row('an account'), ...[requestsPerMinute, recordsPerDay].filter((limit) => limit !== null));
   }
-  const { paidCallsPerMinute, unpaidCallsPerMinute, callsUnderWay, preparedBytes, newcomerPreparedBytes } = WALLET_ALLOWANCE;
-  says(row('a wallet'), paidCallsPerMinute, unpaidCallsPerMinute, callsUnderWay, preparedBytes / MIB, newcomerPreparedBytes / MIB);
+  const { paidCallsPerMinute, unpaidCallsPerMinute, unpaidCallBytes, callsUnderWay, preparedBytes, newcomerPreparedBytes } = WALLET_ALLOWANCE;
+  says(row('a wallet'), paidCallsPerMinute, unpaidCallsPerMinute, unpaidCallBytes >> 10, callsUnderWay, preparedBytes / MIB, newcomerPreparedBytes / MIB);
   const { perHour, perDay, mailsPerRecipientAndDay } = SIGN_UP_ALLOWANCE;
   says(row('all who sign up'), perHour, perDay, mailsPerRecipientAndDay);
   const { processorMsPerMinute, requestsPerSecond, requestsUnderWay, pagesUnderWay, streams } = MEMBER_ALLOWANCE;
