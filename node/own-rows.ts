@@ -1,7 +1,7 @@
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import type { HashedRecord } from './federation/chain-assembler.ts';
 import type { GovernanceRooms } from './governance-rooms.ts';
-import { sourceHeadOperations, sourceRecordOperations } from './intake/sources.ts';
+import { sourceIndexOperations } from './intake/sources.ts';
 import type { RecordCounter } from './records/record-counter.ts';
 import type { Operation } from './store/operation.ts';
 
@@ -17,8 +17,7 @@ export async function rowsOfOwn(
     await counter.load(records);
   }
   return [
-    ...sourceRecordOperations(hashed),
-    ...sourceHeadOperations(hashed),
+    ...sourceIndexOperations(hashed),
     ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
     ...counters.flatMap((counter) => [...counter.operations(records)].flat()),
     ...(await again(records)),

@@ -35,7 +35,7 @@ async function checkOwn({ store, self }: SequenceSources, { record }: Evidence):
   if (place.state !== 'whole') return failed(`its place in the sequence is ${place.state}`);
   if (place.record.id !== record.id) return failed('another record stands at its place in the sequence');
   const asked = { from: Math.max(1, sourceSeq - 1), to: sourceSeq + 1 };
-  const { gaps, forks } = await checkContinuity(records, await records.end(), asked);
+  const { gaps, forks } = await checkContinuity(records, await records.end(record.sourceId), asked);
   if (gaps.length > 0) return failed('a record next to it is missing or damaged');
   return forks.length > 0 ? failed('a record next to it does not link to it') : passed('the records next to it link');
 }

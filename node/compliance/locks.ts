@@ -9,8 +9,9 @@ import {
 import { recordId, type RecordId } from '../../protocol/ids.ts';
 import { objectId } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { SourceName } from '../../protocol/chain/sources.ts';
 import type { LockScope, RecordKind } from '../../protocol/statement/vocabulary.ts';
-import { sourceKey, type SourceName } from '../intake/sources.ts';
+import { sourceKey } from '../intake/sources.ts';
 import { linkingIds } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';

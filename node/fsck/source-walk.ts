@@ -1,16 +1,16 @@
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { type AttestationRecord, recordLeaf } from '../../protocol/chain/record.ts';
-import { sourceHeadTable, sourceKey, sourceRecordTable } from '../intake/sources.ts';
+import { sourceKey } from '../intake/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
+import { seqAt, sourceIndex } from '../sources/source-index.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
-import { type ExpectedRow, IndexWalk } from './index-walk.ts';
-import { recordAt, textsAt } from './record-at.ts';
-import { decodeRow, readRows } from './rows.ts';
+import { textsAt } from './record-at.ts';
+import { type IndexState, SourceIndexWalk } from './source-index-walk.ts';
 
-export const SOURCE_TABLES = [sourceHeadTable, sourceRecordTable];
+export const SOURCE_TABLES = [sourceIndex];
 
 /** Sources whose last record is kept in memory. Past it, the one seen longest ago makes room. */
 const MAX_SOURCES = 50_000;
@@ -23,9 +23,11 @@ interface PlaceInSource {
 interface LastOfSource extends PlaceInSource {
   /** Key part of the source; derived once a source, not once a record. */
   readonly source: string;
+  /** What its rows have come to, of the own chain. */
+  readonly index: IndexState;
 }
 
-const BEFORE_FIRST: PlaceInSource = { sourceSeq: 0, leaf: null };
+const BEFORE_FIRST = { sourceSeq: 0, leaf: null, index: 'due' } as const;
 
 /**
  * The gapless counter and hash link of every source, along one chain. Of the node's own chain all of it is proven,
@@ -37,69 +39,44 @@ export class SourceWalk {
   readonly #isOwn: boolean;
   readonly #last = new Map<string, LastOfSource>();
   #evicted = false;
-  readonly #index: IndexWalk<number>;
+  readonly #index: SourceIndexWalk;
 
   constructor(check: Check, node: NodeId) {
     this.#check = check;
     this.#node = node;
     this.#isOwn = node === check.own;
-    this.#index = new IndexWalk(check, sourceRecordTable);
+    this.#index = new SourceIndexWalk(check, node);
   }
 
   async take(records: readonly DerivedRecord[]): Promise<void> {
-    const rows: ExpectedRow<number>[] = [];
     for (const { record, leaf, key } of records) {
       const name = `${record.account}/${record.sourceId}`;
       const known = this.#last.get(name);
       const source = known?.source ?? sourceKey(record.sourceId);
       const last = known ?? (await this.#recall(record, source));
       if (last !== undefined && !follows(record, last)) this.#broken(key, record);
-      this.#remember(name, { source, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
+      const index = this.#isOwn ? await this.#index.take({ record, leaf, source }, last?.index ?? 'lost') : 'due';
+      this.#remember(name, { source, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf), index });
       if (this.#isOwn && record.sourceSeq === 1) this.#check.report.count('sources');
-      rows.push({ key: sourceRecordTable.key(record.account, source, record.sourceSeq), value: record.seq });
     }
-    if (this.#isOwn) await this.#index.expect(rows);
   }
 
-  /** After the last record of the own chain: heads stand at the end of their sources, and no row is left over. */
-  async finish(): Promise<void> {
-    let heads = 0;
-    for await (const { key, parts, value } of readRows(this.#check, sourceHeadTable)) {
-      heads++;
-      if (value === undefined) continue;
-      const [account = '', source = ''] = parts;
-      if (key !== sourceHeadTable.key(account, sourceKey(value.sourceId))) {
-        this.#check.report.problem(sourceHeadTable.name, key, 'stands under the key of another source');
-      } else if ((await this.#leafOf(account, source, value.sourceSeq)) !== value.leaf) {
-        this.#check.report.problem(sourceHeadTable.name, key, `is not record ${value.sourceSeq} of its source`);
-      } else if ((await this.#seqOf(account, source, value.sourceSeq + 1)) !== undefined) {
-        this.#check.report.problem(sourceHeadTable.name, key, 'is behind the last record of its source');
-      }
-    }
-    if (heads !== this.#check.report.counts.sources) await this.#nameMissingHeads();
-    await this.#index.finish(async ({ key, value }) => {
-      const record = value === undefined ? undefined : await recordAt(this.#check.store, this.#node, value);
-      return record !== undefined && key === indexKey(record);
-    });
-  }
-
-  async #nameMissingHeads(): Promise<void> {
-    for await (const { parts } of readRows(this.#check, sourceRecordTable)) {
-      const [account = '', source = '', at = ''] = parts;
-      if (Number(at) !== 1) continue;
-      const key = sourceHeadTable.key(account, source);
-      if ((await this.#check.store.get(key)) === undefined) {
-        this.#check.report.problem(sourceHeadTable.name, key, 'is missing');
-      }
-    }
+  /** After the last record of the own chain. */
+  finish(): Promise<void> {
+    return this.#index.finish();
   }
 
   /** The record before, where memory does not have it. Undefined where that cannot be told. */
-  async #recall(record: AttestationRecord, source: string): Promise<PlaceInSource | undefined> {
-    if (record.sourceSeq === 1 || !this.#evicted) return BEFORE_FIRST;
+  async #recall(record: AttestationRecord, source: string): Promise<LastOfSource | undefined> {
+    if (record.sourceSeq === 1 || !this.#evicted) return { source, ...BEFORE_FIRST };
     if (!this.#isOwn) return undefined;
     const sourceSeq = record.sourceSeq - 1;
-    return { sourceSeq, leaf: (await this.#leafOf(record.account, source, sourceSeq)) ?? null };
+    const row = await this.#index.rowAt(record.account, source, sourceSeq);
+    const seq = row && seqAt(row.row, sourceSeq - row.first);
+    const texts = seq === undefined ? undefined : await textsAt(this.#check.store, this.#node, seq);
+    const leaf = texts === undefined ? null : writeSha256(recordLeaf(nativeSuite, texts.head));
+    const index = row === undefined || row.end <= sourceSeq ? 'lost' : row.end > record.sourceSeq ? row : 'due';
+    return { source, sourceSeq, leaf, index };
   }
 
   #remember(name: string, last: LastOfSource): void {
@@ -116,24 +93,8 @@ export class SourceWalk {
     const severity = this.#isOwn ? 'problem' : 'warning';
     this.#check.report.find({ severity, table: bodyTable.name, key, detail });
   }
-
-  async #leafOf(account: string, source: string, sourceSeq: number): Promise<Sha256Hash | undefined> {
-    const seq = await this.#seqOf(account, source, sourceSeq);
-    const texts = seq === undefined ? undefined : await textsAt(this.#check.store, this.#node, seq);
-    return texts && writeSha256(recordLeaf(nativeSuite, texts.head));
-  }
-
-  async #seqOf(account: string, source: string, sourceSeq: number): Promise<number | undefined> {
-    const key = sourceRecordTable.key(account, source, sourceSeq);
-    const bytes = await this.#check.store.get(key);
-    return bytes === undefined ? undefined : decodeRow(this.#check.report, sourceRecordTable, key, bytes);
-  }
 }
 
 function follows(record: AttestationRecord, last: PlaceInSource): boolean {
   return record.sourceSeq === last.sourceSeq + 1 && record.sourcePrev === last.leaf;
-}
-
-function indexKey({ account, sourceId, sourceSeq }: AttestationRecord): string {
-  return sourceRecordTable.key(account, sourceKey(sourceId), sourceSeq);
 }

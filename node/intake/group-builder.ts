@@ -78,6 +78,6 @@ function buildRecord(
     submittedAt,
   });
   const leaf = recordLeaf(nativeSuite, texts.head);
-  heads.move(draft, { sourceId: draft.sourceId, sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) });
+  heads.move({ record, leaf });
   return { record, texts, leaf };
 }

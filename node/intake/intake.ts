@@ -17,7 +17,7 @@ import { idempotencyOperation } from './idempotency.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
 import { IntakeQueue, MAX_GROUP_RECORDS, type Submission, type WaitingDrafts } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
-import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
+import { SourceHeads, TentativeHeads } from './sources.ts';
 
 export interface IntakeOptions {
   readonly node: NodeId;
@@ -347,7 +347,6 @@ function* groupRowParts(
   yield payloadOperations(group.group.first, drafts);
   yield heads.operations();
   for (const some of runsOf(records)) {
-    yield sourceRecordOperations(some);
     for (const projection of projections) yield some.flatMap(({ record }) => projection.rowsOf(record));
   }
   for (const some of runsOf(drafts)) {

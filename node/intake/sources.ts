@@ -1,44 +1,31 @@
-import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { hash } from 'node:crypto';
-import { writeSha256 } from '../../protocol/hash.ts';
-import { OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
+import { LRUCache } from 'lru-cache';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { SourceHead, SourceName } from '../../protocol/chain/sources.ts';
+import { writeSha256 } from '../../protocol/hash.ts';
+import { countOf, sourceIndex, SourceRows } from '../sources/source-index.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
-import { jsonCodec, numberCodec, Table } from '../store/table.ts';
-
-const SourceHeadShape = Type.Object(
-  { sourceId: Type.String(), sourceSeq: OrdinalShape, leaf: Sha256Shape },
-  { additionalProperties: false },
-);
-/** The last record of a source: its counter and its leaf hash, which the next record names as `sourcePrev`. */
-export type SourceHead = Static<typeof SourceHeadShape>;
-
-const compiled = Compile(SourceHeadShape);
-/** (account, source key) → head. */
-export const sourceHeadTable = new Table(
-  'source',
-  jsonCodec((value: unknown): value is SourceHead => compiled.Check(value)),
-);
-/** (account, source key, sourceSeq) → seq of the record. */
-export const sourceRecordTable = new Table('source-record', numberCodec);
+import type { Reads, Store } from '../store/store.ts';
 
 /** Heads kept in memory; the others are read back when their source speaks again. */
 const MAX_CACHED_HEADS = 20_000;
 const SOURCE_KEY_HEX = 32;
+/** Key parts that are remembered: most records are of a source that spoke a moment ago. */
+const MAX_CACHED_KEYS = 4_096;
 /** Heads that are read back together. */
-const READ_TOGETHER = 256;
+const READ_TOGETHER = 64;
+/** `sourceSeq` of the first record of every source. */
+const FIRST = 1;
+
+const keys = new LRUCache<string, string>({ max: MAX_CACHED_KEYS });
 
 /** A source id as a key part: any text of any length becomes 32 hex digits. */
 export function sourceKey(sourceId: string): string {
-  return hash('sha256', sourceId, 'hex').slice(0, SOURCE_KEY_HEX);
-}
-
-/** A source's rows are found under this name. */
-export interface SourceName {
-  readonly account: string;
-  readonly sourceId: string;
+  const known = keys.get(sourceId);
+  if (known !== undefined) return known;
+  const key = hash('sha256', sourceId, 'hex').slice(0, SOURCE_KEY_HEX);
+  keys.set(sourceId, key);
+  return key;
 }
 
 /** A record and the hash of its leaf. */
@@ -47,18 +34,30 @@ interface HashedRecord {
   readonly leaf: Uint8Array;
 }
 
-/** Rows by which records are found through their sources: records of this node, in order. Heads are not among them. */
-export function sourceRecordOperations(records: readonly HashedRecord[]): Operation[] {
-  return records.map(({ record }) =>
-    sourceRecordTable.put([record.account, sourceKey(record.sourceId), record.sourceSeq], record.seq),
-  );
+/** Rows by which records are found through their sources: records of this node, in order. */
+export function sourceIndexOperations(records: readonly HashedRecord[]): Operation[] {
+  const sources = new Map<string, SourceRows>();
+  for (const { record, leaf } of records) {
+    const key = cacheKey(record);
+    const known = sources.get(key);
+    const rows = known ?? new SourceRows(record.account, sourceKey(record.sourceId));
+    if (known === undefined) sources.set(key, rows);
+    rows.add(record.sourceSeq, record.seq, leaf);
+  }
+  return [...sources.values()].flatMap((rows) => rows.operations());
 }
 
-/** Heads of the sources as the records leave them. */
-export function sourceHeadOperations(records: readonly HashedRecord[]): Operation[] {
-  return records.map(({ record: { account, sourceId, sourceSeq }, leaf }) =>
-    sourceHeadTable.put([account, sourceKey(sourceId)], { sourceId, sourceSeq, leaf: writeSha256(leaf) }),
-  );
+/** Whether this node has a record of the source. */
+export async function hasRecords(store: Reads, { account, sourceId }: SourceName): Promise<boolean> {
+  return (await store.get(sourceIndex.key(account, sourceKey(sourceId), FIRST))) !== undefined;
+}
+
+/** The last record of a source by its index; undefined where there is none. */
+async function readHead(store: Reads, name: SourceName): Promise<SourceHead | undefined> {
+  // A row by its key costs a tenth of a search, and most sources that are not in memory are new.
+  if (!(await hasRecords(store, name))) return undefined;
+  const last = await sourceIndex.last(store, [name.account, sourceKey(name.sourceId)]);
+  return last && { sourceSeq: Number(last[0]) + countOf(last[1]) - 1, leaf: writeSha256(last[1].leaf) };
 }
 
 /** Durable heads of the sources, cached. Owned by intake: only a group that reached the disk moves a head. */
@@ -79,12 +78,10 @@ export class SourceHeads {
   }
 
   async #read(names: readonly (readonly [key: string, name: SourceName])[]): Promise<void> {
-    const keys = names.map(([, { account, sourceId }]) => sourceHeadTable.key(account, sourceKey(sourceId)));
-    const rows = await this.#store.getMany(keys);
+    const heads = await Promise.all(names.map(([, name]) => readHead(this.#store, name)));
     names.forEach(([key], i) => {
-      const row = rows[i];
       // A group may have committed a newer head while this one was being read.
-      if (!this.#cache.has(key)) this.#cache.set(key, row === undefined ? null : sourceHeadTable.decode(row));
+      if (!this.#cache.has(key)) this.#cache.set(key, heads[i] ?? null);
     });
   }
 
@@ -108,9 +105,14 @@ export class SourceHeads {
   }
 }
 
-/** Heads as they will be once a group is written, on top of the group before it and the durable ones. */
+interface MovedSource {
+  readonly rows: SourceRows;
+  head: SourceHead;
+}
+
+/** Heads as they will be once a group is written, on top of the group before it and the durable ones, and the group's rows. */
 export class TentativeHeads {
-  readonly moved = new Map<string, { readonly name: SourceName; readonly head: SourceHead }>();
+  readonly moved = new Map<string, MovedSource>();
   #before: TentativeHeads | undefined;
   readonly #durable: SourceHeads;
 
@@ -124,8 +126,17 @@ export class TentativeHeads {
     return this.moved.get(key)?.head ?? this.#before?.moved.get(key)?.head ?? this.#durable.get(name);
   }
 
-  move(name: SourceName, head: SourceHead): void {
-    this.moved.set(cacheKey(name), { name, head });
+  /** Takes the next record. */
+  move({ record, leaf }: HashedRecord): void {
+    const key = cacheKey(record);
+    const head = { sourceSeq: record.sourceSeq, leaf: writeSha256(leaf) };
+    let source = this.moved.get(key);
+    if (source === undefined) {
+      source = { rows: new SourceRows(record.account, sourceKey(record.sourceId)), head };
+      this.moved.set(key, source);
+    }
+    source.rows.add(record.sourceSeq, record.seq, leaf);
+    source.head = head;
   }
 
   /** Once the group before is durable its heads are found there; letting go of them keeps the chain short. */
@@ -134,9 +145,7 @@ export class TentativeHeads {
   }
 
   operations(): Operation[] {
-    return [...this.moved.values()].map(({ name, head }) =>
-      sourceHeadTable.put([name.account, sourceKey(name.sourceId)], head),
-    );
+    return [...this.moved.values()].flatMap(({ rows }) => rows.operations());
   }
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { recordLeaf } from '../../protocol/chain/record.ts';
-import type { SourceHead } from '../intake/sources.ts';
+import type { SourceHead } from '../../protocol/chain/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { SourceEnd, SourceRecords } from './source-records.ts';
 

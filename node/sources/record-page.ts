@@ -1,10 +1,11 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
-import { sourceKey, sourceRecordTable } from '../intake/sources.ts';
+import { sourceKey } from '../intake/sources.ts';
 import type { Store } from '../store/store.ts';
 import { BodyReader } from './body-reader.ts';
-import { SourceRecords } from './source-records.ts';
+import { sourceIndex } from './source-index.ts';
+import { SourceRecords, type SourceReads } from './source-records.ts';
 import { firstAt } from './time-search.ts';
 
 /** Records that one page looks at, found or passed over. */
@@ -51,20 +52,24 @@ export class RecordLists {
 
   /** The records of one source. */
   source(account: string, sourceId: string): SourceRecords {
-    return new SourceRecords(this.#store, new BodyReader(this.#store, this.#node), account, sourceKey(sourceId));
+    return new SourceRecords(this.#reads(), account, sourceKey(sourceId));
   }
 
   /** At most `limit` records, from a place on. Looks at a bounded number of them, and always gets on. */
   async page(filter: RecordFilter, from: Place | undefined, limit: number): Promise<RecordPage> {
-    const bodies = new BodyReader(this.#store, this.#node);
+    const reads = this.#reads();
     const page = new PageWalk(filter, limit);
     for await (const source of this.#sources(filter, from?.source)) {
       const start = from?.source === source ? from.sourceSeq : 1;
-      const list = new SourceRecords(this.#store, bodies, filter.account, source);
+      const list = new SourceRecords(reads, filter.account, source);
       const next = await page.walk(list, start);
       if (next !== null) return page.result(next);
     }
     return page.result(null);
+  }
+
+  #reads(): SourceReads {
+    return { store: this.#store, node: this.#node, bodies: new BodyReader(this.#store, this.#node) };
   }
 
   /** Key parts of the sources, in their order. */
@@ -76,14 +81,14 @@ export class RecordLists {
         .sort();
       return;
     }
-    const under = `${sourceRecordTable.key(account)}/`;
-    let row = await this.#store.first({ gte: under + from, lt: sourceRecordTable.key(account) + AFTER_SLASH });
+    const under = `${sourceIndex.key(account)}/`;
+    let row = await this.#store.first({ gte: under + from, lt: sourceIndex.key(account) + AFTER_SLASH });
     while (row !== undefined) {
       const [source = ''] = row[0].slice(under.length).split('/');
       yield source;
       row = await this.#store.first({
         gt: under + source + AFTER_SLASH,
-        lt: sourceRecordTable.key(account) + AFTER_SLASH,
+        lt: sourceIndex.key(account) + AFTER_SLASH,
       });
     }
   }

@@ -12,7 +12,7 @@ export interface SimulationOptions extends Pick<BenchOptions, 'home' | 'signal' 
   readonly idleMs: number;
 }
 
-const RECORD_TABLES = new Set(['body', 'record', 'group', 'link', 'source-record']);
+const RECORD_TABLES = new Set(['body', 'record', 'group', 'link', 'source-index']);
 /** Of each batch, its decision and tiles of the log included. */
 const BATCH_TABLES = new Set(['envelope', 'batch-first', 'tile', 'log-entry', 'log-batch', 'log-tile']);
 /** Rows whose number grows with members, keys and sources alone. */

@@ -50,7 +50,7 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
       requireReach(caller, sourceId);
       const asked = rangeOf(readQuery(query));
       const records = lists.source(caller.account.id, sourceId);
-      const end = await records.end();
+      const end = await records.end(sourceId);
       if (end.last === 0) throw new Problem('source-not-found', 'The account has no such source on this node.');
       const { checked, ranges, gaps, forks, next } = await checkContinuity(records, end, asked);
       const body: ContinuityAnswer = {

@@ -11,7 +11,7 @@ import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
 import { Lanes } from '../../lanes.ts';
-import { sourceHeadTable, sourceKey } from '../../intake/sources.ts';
+import { hasRecords } from '../../intake/sources.ts';
 import type { Store } from '../../store/store.ts';
 import { readTallies } from '../../tally/tally-reader.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -94,7 +94,7 @@ async function sourcesOf(
 ): Promise<readonly string[] | null> {
   if (asked === undefined) return key.sources === null ? null : [...new Set(key.sources)];
   if (!reaches(key, asked)) throw new Problem('scope-forbidden', 'This key is limited to other sources.');
-  if ((await sourceHeadTable.get(store, account.id, sourceKey(asked))) === undefined) {
+  if (!(await hasRecords(store, { account: account.id, sourceId: asked }))) {
     const message = 'has no record on this node';
     throw new Problem('source-not-found', `sourceId ${message}`, {
       errors: [fieldError(['sourceId'], 'unknown', message)],

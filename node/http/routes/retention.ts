@@ -6,12 +6,12 @@ import {
   RetentionAnswerShape,
   RetentionQueryShape,
 } from '../../../protocol/api/retention.ts';
+import type { SourceName } from '../../../protocol/chain/sources.ts';
 import { lockEnd } from '../../../protocol/compliance/retention.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { RECORD_KINDS } from '../../../protocol/statement/vocabulary.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { type Locks, periodOf, type PlacedLock } from '../../compliance/locks.ts';
-import type { SourceName } from '../../intake/sources.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { sourceKey } from '../../../node/intake/sources.ts';
 import { type Damage, del, put, fsckAfter, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { FIRST, copyTo, drop, edit, flip, move, resign, swap } from './mutations.ts';
@@ -117,30 +118,56 @@ const DAMAGES: readonly Damage[] = [
     found: ['tile', /belongs to nothing/],
   },
   {
-    what: 'a source head is behind',
-    mutate: edit('source/acc_eu_acme', 0, (s) => s.replace(/"sourceSeq":\d+/, '"sourceSeq":1')),
-    found: ['source', /is not record 1/],
+    what: 'the last row of a source is dropped',
+    mutate: drop('source-index/acc_eu_acme', -1),
+    found: ['source-index', /is missing/],
+  },
+  { what: 'a row of a source is dropped', mutate: drop('source-index/acc_eu_acme', 1), found: ['source-index', /is missing/] },
+  {
+    what: 'the first row of a source is dropped',
+    mutate: drop('source-index/acc_eu_globex', 0),
+    found: ['source-index', /is missing/],
   },
   {
-    what: 'a source head has another leaf',
-    mutate: edit('source/acc_eu_acme', 1, (s) => s.replace(/sha256:\w{4}/, 'sha256:0000')),
-    found: ['source', /is not record/],
-  },
-  { what: 'a source head is dropped', mutate: drop('source/acc_eu_globex', 0), found: ['source', /is missing/] },
-  {
-    what: 'a source head is moved',
-    mutate: move('source/acc_eu_globex', 0, (key) => key.replace(/.$/, 'x')),
-    found: ['source', /another source/],
+    what: 'a row of a source leads elsewhere',
+    mutate: edit('source-index/acc_eu_acme', 1, (row) => row.slice(0, 32) + row.slice(32).replace(/^\d+/, (seq) => `${Number(seq) + 1}`)),
+    found: ['source-index', /holds \d+, not \d+/],
   },
   {
-    what: 'a source-record row is dropped',
-    mutate: drop('source-record/acc_eu_acme', 9),
-    found: ['source-record', /is missing/],
+    what: 'a row of a source is a record short',
+    mutate: edit('source-index/acc_eu_acme', 0, (row) => row.slice(0, row.lastIndexOf(' '))),
+    found: ['source-index', /another leaf/],
   },
   {
-    what: 'a source-record row is stray',
-    mutate: async () => [put(`source-record/acc_eu_acme/x/${FIRST}`, '1')],
-    found: ['source-record', /belongs to no record/],
+    what: 'a row of a source names a record more',
+    mutate: edit('source-index/acc_eu_globex', -1, (row) => `${row} 6`),
+    found: ['source-index', /belongs to no record/],
+  },
+  {
+    what: 'a row of a source has another leaf',
+    mutate: flip('source-index/acc_eu_acme', 1, 4),
+    found: ['source-index', /another leaf/],
+  },
+  {
+    what: 'a row of a source does not read',
+    mutate: edit('source-index/acc_eu_acme', 2, (row) => `${row} 1`),
+    found: ['source-index', /does not read/],
+  },
+  {
+    what: 'a row stands under another source',
+    mutate: move('source-index/acc_eu_globex', 0, (key) => key.replace(/.\//g, 'x/')),
+    found: ['source-index', /belongs to no record/],
+  },
+  { what: 'two rows of a source are swapped', mutate: swap('source-index/acc_eu_acme', 0, 1), found: ['source-index', /holds/] },
+  {
+    what: 'a row of a source is stray',
+    mutate: copyTo('source-index/acc_eu_acme', 0, `source-index/acc_eu_acme/x/${FIRST}`),
+    found: ['source-index', /belongs to no record/],
+  },
+  {
+    what: 'a row of a source is copied past its end',
+    mutate: copyTo('source-index/acc_eu_acme', 0, `source-index/acc_eu_acme/${sourceKey('credit')}/0000000000009999`),
+    found: ['source-index', /belongs to no record/],
   },
   { what: 'one bit of a ciphertext is changed', mutate: flip('payload/', 1, -3), found: ['payload', /does not open/] },
   { what: 'a payload row is dropped', mutate: drop('payload/', 1), found: ['payload', /is missing/] },

@@ -1,11 +1,12 @@
 import * as assert from 'uvu/assert';
-import { sourceHeadTable, sourceKey, sourceRecordTable } from '../../../node/intake/sources.ts';
+import { sourceKey } from '../../../node/intake/sources.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readPayload } from '../../../node/payload/payload-tables.ts';
 import { groupTable, recordIndex } from '../../../node/records/record-tables.ts';
 import { readRecord, readRecordTexts } from '../../../node/records/record-reader.ts';
+import { countOf, seqAt, sourceIndex } from '../../../node/sources/source-index.ts';
 import type { Store } from '../../../node/store/store.ts';
-import { writeSha256 } from '../../../protocol/hash.ts';
+import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { commitText } from '../../../protocol/payload/commitment.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
@@ -33,12 +34,13 @@ export async function requireWholeStore(store: Store): Promise<AttestationRecord
       assert.is(record.seq, records.length + 1);
       assert.is(record.sourceSeq, (head?.sourceSeq ?? 0) + 1);
       assert.is(record.sourcePrev, head?.leaf ?? null);
-      heads.set(`${record.account}/${record.sourceId}`, { ...record, leaf: writeSha256(recordLeaf(nativeSuite, texts.head)) });
-      await requireRows(store, record);
+      const leaf = writeSha256(recordLeaf(nativeSuite, texts.head));
+      heads.set(`${record.account}/${record.sourceId}`, { ...record, leaf });
+      await requireRows(store, record, leaf);
       records.push(record);
     }
   }
-  await requireNothingElse(store, records, heads.size);
+  await requireNothingElse(store, records);
   return records;
 }
 
@@ -50,17 +52,19 @@ async function requireGroup(store: Store, group: Group): Promise<WholeTexts[]> {
   return texts;
 }
 
-async function requireRows(store: Store, record: AttestationRecord): Promise<void> {
+async function requireRows(store: Store, record: AttestationRecord, leaf: Sha256Hash): Promise<void> {
   const { id, account, sourceId, sourceSeq, seq, payloadHash } = record;
   assert.equal((await readRecord(store, id))?.record, record);
-  assert.is(await sourceRecordTable.get(store, account, sourceKey(sourceId), sourceSeq), seq);
+  const [first = '', row] = (await sourceIndex.last(store, [account, sourceKey(sourceId)], sourceSeq)) ?? [];
+  assert.is(row && seqAt(row, sourceSeq - Number(first)), seq);
+  if (row !== undefined && sourceSeq === Number(first) + countOf(row) - 1) assert.is(writeSha256(row.leaf), leaf);
   const payload = await readPayload(store, vault, id, seq);
   if (payload === 'erased') throw new Error(`${id} has no payload`);
   assert.is(commitText(nativeSuite, 'meridian/payload/1', payload.salt, payload.text), payloadHash);
 }
 
-async function requireNothingElse(store: Store, records: readonly AttestationRecord[], sources: number): Promise<void> {
+async function requireNothingElse(store: Store, records: readonly AttestationRecord[]): Promise<void> {
   assert.is((await Array.fromAsync(recordIndex.under(store, []))).length, records.length);
-  assert.is((await Array.fromAsync(sourceRecordTable.under(store, []))).length, records.length);
-  assert.is((await Array.fromAsync(sourceHeadTable.under(store, []))).length, sources);
+  const rows = await Array.fromAsync(sourceIndex.under(store, []), ([, row]) => countOf(row));
+  assert.is(rows.reduce((sum, count) => sum + count, 0), records.length);
 }

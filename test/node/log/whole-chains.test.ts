@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sourceHeadTable, sourceKey } from '../../../node/intake/sources.ts';
+import { sourceKey } from '../../../node/intake/sources.ts';
+import { sourceIndex } from '../../../node/sources/source-index.ts';
 import { envelopeTable, readBatch, readBatchOf } from '../../../node/sealing/batch-tables.ts';
 import { openNodeStore } from '../../../node/store/format.ts';
 import { ownVouchedTable } from '../../../node/log/chain-tables.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { hashText } from '../../../protocol/hash.ts';
+import { hashBytes, hashText } from '../../../protocol/hash.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
@@ -79,9 +80,9 @@ test('a node whose own record would be derived by nobody seals and records nothi
   await using network = await TestNetwork.start();
   const node = network.node();
   const { store, sealer } = node.context;
-  // A head of a source that no record has: the next record names an invented one before it.
-  const head = { sourceId: 'broken', sourceSeq: 900, leaf: hashText(nativeSuite, 'invented') };
-  await store.write([sourceHeadTable.put(['acc_eu_unmetered', sourceKey('broken')], head)]);
+  // A row of a source that no record has: the next record names an invented one before it.
+  const row = { runs: [{ first: 1, count: 900 }], leaf: hashBytes(hashText(nativeSuite, 'invented')) };
+  await store.write([sourceIndex.put(['acc_eu_unmetered', sourceKey('broken'), 1], row)]);
   await node.attest({ i: 1 });
   await node.attest({ i: 2 }, { sourceId: 'broken' });
   await node.seal();

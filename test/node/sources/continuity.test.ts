@@ -1,10 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sourceHeadTable, sourceKey, sourceRecordTable } from '../../../node/intake/sources.ts';
+import { sourceKey } from '../../../node/intake/sources.ts';
+import { chainSourceTable, sourcePart } from '../../../node/log/chain-tables.ts';
 import { joinTexts, splitTexts } from '../../../node/records/record-lines.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { checkContinuity, type Continuity, MAX_CONTINUITY_RECORDS } from '../../../node/sources/continuity.ts';
-import { writeSha256 } from '../../../protocol/hash.ts';
+import { sourceIndex } from '../../../node/sources/source-index.ts';
+import { type Sha256Hash, writeSha256 } from '../../../protocol/hash.ts';
 import { openRecord, recordLeaf, type WholeTexts, writeRecord } from '../../../protocol/chain/record.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
@@ -30,16 +32,17 @@ async function source(count: number): Promise<string> {
 
 async function checked(sourceId: string, asked = ALL): Promise<Continuity> {
   const records = sources.lists.source('acme', sourceId);
-  return checkContinuity(records, await records.end(), asked);
+  return checkContinuity(records, await records.end(sourceId), asked);
 }
 
 function recordsOf(sourceId: string) {
   return sources.records.filter((record) => record.sourceId === sourceId);
 }
 
-function leafOf(sourceId: string, sourceSeq: number): string {
+function leafOf(sourceId: string, sourceSeq: number): Sha256Hash {
   const record = recordsOf(sourceId)[sourceSeq - 1];
-  return record === undefined ? '' : writeSha256(recordLeaf(nobleSuite, writeRecord(nobleSuite, record).head));
+  if (record === undefined) throw new RangeError(`${sourceId} has no record ${sourceSeq}`);
+  return writeSha256(recordLeaf(nobleSuite, writeRecord(nobleSuite, record).head));
 }
 
 /** Changes the stored texts of a record. */
@@ -89,32 +92,59 @@ test('a long source is checked page by page, each record once', async () => {
   ]);
 });
 
+/** Loses the row of the index that begins at a place. */
+async function loseRow(sourceId: string, sourceSeq: number): Promise<void> {
+  assert.ok(await sourceIndex.get(store, 'acme', sourceKey(sourceId), sourceSeq), 'there is a row');
+  await store.write([sourceIndex.del('acme', sourceKey(sourceId), sourceSeq)]);
+}
+
 test('a record that is lost or cannot be read is a gap', async () => {
   const sourceId = await source(20);
-  await store.write([5, 6, 20].map((at) => sourceRecordTable.del('acme', sourceKey(sourceId), at)));
-  await rewrite(sourceId, 12, ({ head, body }) => ({ head: head.slice(1), body }));
-  await rewrite(sourceId, 15, ({ head, body }) => ({ head, body: body.replace('DECISION', 'DECISIOM') }));
+  await loseRow(sourceId, 8);
+  await rewrite(sourceId, 3, ({ head, body }) => ({ head: head.slice(1), body }));
+  await rewrite(sourceId, 16, ({ head, body }) => ({ head, body: body.replace('DECISION', 'DECISIOM') }));
   const { ranges, gaps, forks } = await checked(sourceId);
   assert.equal(ranges, [
-    { from: 1, to: 4 },
-    { from: 7, to: 11 },
-    { from: 13, to: 14 },
-    { from: 16, to: 19 },
+    { from: 1, to: 2 },
+    { from: 4, to: 7 },
+    { from: 15, to: 15 },
+    { from: 17, to: 20 },
   ]);
   assert.equal(gaps, [
-    { from: 5, to: 6, reason: 'missing' },
-    { from: 12, to: 12, reason: 'damaged' },
-    { from: 15, to: 15, reason: 'damaged' },
-    { from: 20, to: 20, reason: 'missing' },
+    { from: 3, to: 3, reason: 'damaged' },
+    { from: 8, to: 14, reason: 'missing' },
+    { from: 16, to: 16, reason: 'damaged' },
   ]);
   assert.equal(forks, []);
 });
 
+test('a source whose first rows are lost, or do not read, is missing there', async () => {
+  const sourceId = await source(40);
+  await loseRow(sourceId, 1);
+  await loseRow(sourceId, 8);
+  await store.write([{ type: 'put', key: sourceIndex.key('acme', sourceKey(sourceId), 22), value: Buffer.from('?') }]);
+  assert.equal((await checked(sourceId)).gaps, [
+    { from: 1, to: 14, reason: 'missing' },
+    { from: 22, to: 28, reason: 'missing' },
+  ]);
+  assert.equal((await checked(sourceId, { from: 10, to: 25 })).gaps, [
+    { from: 10, to: 14, reason: 'missing' },
+    { from: 22, to: 25, reason: 'missing' },
+  ]);
+});
+
 test('a record that leads elsewhere is damage', async () => {
   const [sourceId, other] = [await source(5), await source(5)];
-  const { seq } = recordsOf(other)[2] ?? { seq: 0 };
-  await store.write([sourceRecordTable.put(['acme', sourceKey(sourceId), 3], seq)]);
-  assert.equal((await checked(sourceId)).gaps, [{ from: 3, to: 3, reason: 'damaged' }]);
+  const [own, theirs] = [recordsOf(sourceId)[0]?.seq ?? 0, recordsOf(other)[2]?.seq ?? 0];
+  const place = ['acme', sourceKey(sourceId), 1] as const;
+  const row = await sourceIndex.get(store, ...place);
+  if (row === undefined) throw new Error('no row');
+  const runs = [
+    { first: own, count: 2 },
+    { first: theirs, count: 3 },
+  ];
+  await store.write([sourceIndex.put(place, { ...row, runs })]);
+  assert.equal((await checked(sourceId)).gaps, [{ from: 3, to: 5, reason: 'damaged' }]);
 });
 
 test('a record that was changed forks the next one, and the last one its head', async () => {
@@ -142,17 +172,33 @@ test('a fork shows wherever a page begins', async () => {
   assert.equal((await checked(sourceId, { from: 6, to: 7 })).forks, []);
 });
 
-test('a head that is lost or behind is a fork', async () => {
-  const [lost, behind] = [await source(5), await source(5)];
-  const row = await sourceHeadTable.get(store, 'acme', sourceKey(behind));
-  if (row === undefined) throw new Error('no head');
-  await store.write([
-    sourceHeadTable.del('acme', sourceKey(lost)),
-    sourceHeadTable.put(['acme', sourceKey(behind)], { ...row, sourceSeq: 4 }),
-  ]);
-  const [withoutHead, late] = [await checked(lost), await checked(behind)];
-  assert.equal(withoutHead.forks, [{ sourceSeq: 5, attestationId: null, expected: leafOf(lost, 5), found: null }]);
-  assert.equal([late.checked?.to, late.forks.length], [5, 1]);
+test('a last row that names another leaf is a fork', async () => {
+  const sourceId = await source(12);
+  const place = ['acme', sourceKey(sourceId), 8] as const;
+  const row = await sourceIndex.get(store, ...place);
+  if (row === undefined) throw new Error('no row');
+  await store.write([sourceIndex.put(place, { ...row, leaf: new Uint8Array(32).fill(7) })]);
+  const { forks, gaps } = await checked(sourceId);
+  const found = `sha256:${'07'.repeat(32)}`;
+  assert.equal(forks, [{ sourceSeq: 12, attestationId: null, expected: leafOf(sourceId, 12), found }]);
+  assert.equal(gaps, []);
+});
+
+test('records that were sealed and are not in the index are missing, be it the last ones or all', async () => {
+  const [last, all] = [await source(12), await source(12)];
+  for (const sourceId of [last, all]) {
+    const head = { sourceSeq: 12, leaf: leafOf(sourceId, 12) };
+    await store.write([chainSourceTable.put([NODE, sourcePart({ account: 'acme', sourceId })], head)]);
+    assert.equal((await checked(sourceId)).ranges, [{ from: 1, to: 12 }]);
+  }
+  await loseRow(last, 8);
+  await loseRow(all, 8);
+  await loseRow(all, 1);
+  assert.equal((await checked(last)).gaps, [{ from: 8, to: 12, reason: 'missing' }]);
+  assert.equal((await checked(all)).gaps, [{ from: 1, to: 12, reason: 'missing' }]);
+  const filter = { account: 'acme', sources: [last], from: undefined, to: undefined, kind: undefined };
+  const page = await sources.lists.page(filter, undefined, 100);
+  assert.equal([page.records.length, page.unreadable.length], [7, 5], 'a list names them too');
 });
 
 test('records that are made meanwhile are no fork', async () => {

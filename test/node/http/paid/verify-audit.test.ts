@@ -10,7 +10,8 @@ import { readNodeKeys } from '../../../../node/keys/node-keys.ts';
 import { joinTexts, splitTexts } from '../../../../node/records/record-lines.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
-import { sourceKey, sourceRecordTable } from '../../../../node/intake/sources.ts';
+import { sourceKey } from '../../../../node/intake/sources.ts';
+import { sourceIndex } from '../../../../node/sources/source-index.ts';
 import type { Evidence } from '../../../../node/verification/evidence.ts';
 import { makeRecord } from '../../../../protocol/chain/record.ts';
 import { type Audit, MANDATORY_CHECKS, VerifyAuditShape } from '../../../../protocol/api/verify-audit.ts';
@@ -207,9 +208,11 @@ test('a record next to it that is missing or another fails, of an own record and
   const { record } = (await readRecord(store, ids[0])) ?? {};
   if (record === undefined) throw new Error('unreachable');
   const place = [record.account, sourceKey(record.sourceId), record.sourceSeq] as const;
-  await store.write([sourceRecordTable.del(...place)]);
+  const row = await sourceIndex.get(store, ...place);
+  if (row === undefined) throw new Error('unreachable');
+  await store.write([sourceIndex.del(...place)]);
   const own = await audit(auditorOf(eu, [liar.url]), ids[1]);
-  await store.write([sourceRecordTable.put(place, record.seq)]);
+  await store.write([sourceIndex.put(place, row)]);
   assert.equal([own.verdict, named(own.checks, 'fail')], ['fail', ['source-sequence']]);
 
   const other = us.context.store;
