@@ -24,7 +24,7 @@ import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
-import { openNodeStore } from '../../../node/store/format.ts';
+import { openNodeStore } from '../../../node/migration/open-node-store.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { isRecordId, nodeId, type NodeId } from '../../../protocol/ids.ts';

@@ -1,0 +1,4 @@
+import type { MigrationStep } from './migration-step.ts';
+
+/** From `MIGRATED_FORMAT` to `STORE_FORMAT`, in order. */
+export const MIGRATION_STEPS: readonly MigrationStep[] = [];
