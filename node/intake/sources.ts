@@ -29,7 +29,7 @@ export function sourceKey(sourceId: string): string {
 }
 
 /** A record and the hash of its leaf. */
-interface HashedRecord {
+export interface HashedRecord {
   readonly record: AttestationRecord;
   readonly leaf: Uint8Array;
 }

@@ -4,7 +4,8 @@ import { numberCodec, Table } from './table.ts';
 /**
  * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates. 2: a
  * log entry begins with the running hash before its message, and false checkpoints stand under their size. 3: every group of a
- * batch is by the key of its envelope. 4: the payload keys of neighbouring records share a row.
+ * batch is by the key of its envelope. 4: the payload keys of neighbouring records share a row, and so do a group's records
+ * of one source in the index of sources.
  */
 export const STORE_FORMAT = 4;
 /** The one earlier format that is migrated. */

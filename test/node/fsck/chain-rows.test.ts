@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourceKey } from '../../../node/intake/sources.ts';
+import { sourceIndex } from '../../../node/sources/source-index.ts';
 import { type Damage, del, put, fsckAfter, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
 import { FIRST, copyTo, drop, edit, flip, move, resign, swap } from './mutations.ts';
@@ -163,6 +164,16 @@ const DAMAGES: readonly Damage[] = [
     what: 'a row of a source is stray',
     mutate: copyTo('source-index/acc_eu_acme', 0, `source-index/acc_eu_acme/x/${FIRST}`),
     found: ['source-index', /belongs to no record/],
+  },
+  {
+    what: 'a row of a source is written a second time from its second record on',
+    mutate: async (rows) => {
+      const [key, value] = await rows.at('source-index/acc_eu_acme', 0);
+      const row = sourceIndex.decode(value);
+      const source = key.split('/').at(-2) ?? '';
+      return [sourceIndex.put(['acc_eu_acme', source, 2], { ...row, runs: row.runs.slice(1) })];
+    },
+    found: ['source-index', /lies over the row before/],
   },
   {
     what: 'a row of a source is copied past its end',

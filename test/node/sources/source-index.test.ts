@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countOf, MAX_ROW_RUNS, seqAt, sourceIndex, SourceRows, type SourceRow } from '../../../node/sources/source-index.ts';
+import { equalBytes } from '../../../protocol/bytes.ts';
 import { fc } from '../../fixtures/properties.ts';
 
 const LEAF = Uint8Array.from({ length: 32 }, (_, i) => i);
@@ -40,7 +41,7 @@ test('the rows of a source name its records, each in its place, and the leaf of 
         assert.is(first, place);
         place += countOf(row);
         assert.is(seqAt(row, countOf(row)), undefined);
-        assert.equal([...row.leaf], [...LEAF.map((byte) => byte ^ (asked[place - firstPlace - 1] ?? 0))]);
+        assert.ok(equalBytes(row.leaf, LEAF.map((byte) => byte ^ (asked[place - firstPlace - 1] ?? 0))));
         assert.ok(row.runs.length <= MAX_ROW_RUNS);
       }
     }),
