@@ -37,13 +37,15 @@ export class SourceWalk {
   readonly #check: Check;
   readonly #node: NodeId;
   readonly #isOwn: boolean;
+  readonly #maxSources: number;
   readonly #last = new Map<string, LastOfSource>();
   #evicted = false;
   readonly #index: SourceIndexWalk;
 
-  constructor(check: Check, node: NodeId) {
+  constructor(check: Check, node: NodeId, maxSources = MAX_SOURCES) {
     this.#check = check;
     this.#node = node;
+    this.#maxSources = maxSources;
     this.#isOwn = node === check.own;
     this.#index = new SourceIndexWalk(check, node);
   }
@@ -82,7 +84,7 @@ export class SourceWalk {
   #remember(name: string, last: LastOfSource): void {
     this.#last.delete(name);
     this.#last.set(name, last);
-    if (this.#last.size <= MAX_SOURCES) return;
+    if (this.#last.size <= this.#maxSources) return;
     const [oldest] = this.#last.keys();
     if (oldest !== undefined) this.#last.delete(oldest);
     this.#evicted = true;
