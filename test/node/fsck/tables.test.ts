@@ -7,8 +7,8 @@ import { CHECKED_TABLES } from '../../../node/fsck/tables.ts';
 const SOURCE = join(import.meta.dirname, '../../../node');
 const TABLE = /new Table(?:<[^(]*>)?\(\s*'([^']+)'/g;
 
-/** The monitor keeps a store of its own, which no node opens. */
-const OF_NO_NODE = /^monitor\//;
+/** The monitor keeps a store of its own, which no node opens; a migration names tables of the format before. */
+const OF_NO_NODE = /^(?:monitor|migration)\//;
 
 function sourceFiles(): string[] {
   return globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !OF_NO_NODE.test(file));
