@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { WholeTexts } from '../../protocol/chain/record.ts';
-import { recordLeaf } from '../../protocol/chain/record.ts';
+import { recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
 import { hashBytes } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { Compile } from '../../protocol/shape-check.ts';
@@ -8,22 +7,22 @@ import { Closed, OrdinalShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { type HashedRecord, sourceIndexOperations, sourceKey } from '../intake/sources.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { splitTexts } from '../records/record-lines.ts';
-import { tryOpenRecord } from '../records/record-reader.ts';
+import { readTexts, tryOpenRecord } from '../records/record-reader.ts';
 import { bodyTable } from '../records/record-tables.ts';
 import { countOf, sourceIndex } from '../sources/source-index.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Rows } from '../store/store.ts';
+import { type Rows, StoreError } from '../store/store.ts';
 import { jsonCodec, numberCodec, Table } from '../store/table.ts';
 import type { MigrationContext, MigrationStep } from './migration-step.ts';
 
 const HeadShape = Closed({ sourceId: Type.String(), sourceSeq: OrdinalShape, leaf: Sha256Shape });
 type Head = Static<typeof HeadShape>;
-const head = Compile(HeadShape);
+const compiled = Compile(HeadShape);
 
 /** (account, source key) → the last record of the source. */
 export const formerHeadTable = new Table(
   'source',
-  jsonCodec((value: unknown): value is Head => head.Check(value)),
+  jsonCodec((value: unknown): value is Head => compiled.Check(value)),
 );
 /** (account, source key, sourceSeq) → seq of the record. */
 export const formerRecordTable = new Table('source-record', numberCodec);
@@ -32,19 +31,20 @@ export const formerRecordTable = new Table('source-record', numberCodec);
 export const RECORDS_A_WRITE = 1_024;
 /** Heads that are taken away in one write. */
 const HEADS_A_WRITE = 512;
+const HASH_BYTES = 32;
 /** Sorts right after `/`: the end of everything below a key. */
 const AFTER_SLASH = '0';
 
 /**
  * A row of each record and a head of each source become rows of the source index. They are derived anew from the node's
- * records; where the last record of a source does not read, its former rows say where the source ends.
+ * records; of a record that does not read, its former row says where it stands.
  */
 export const sourcesStep: MigrationStep = {
   name: 'sources',
   async run(context) {
     if (context.node === null) return;
     for await (const texts of bodiesOf(context.store, context.node)) await moveRecords(context, texts);
-    await moveHeads(context);
+    await moveHeads(context, context.node);
   },
 };
 
@@ -90,37 +90,61 @@ function hashed(texts: WholeTexts): HashedRecord[] {
   return record === undefined ? [] : [{ record, leaf: recordLeaf(nativeSuite, texts.head) }];
 }
 
-async function moveHeads({ store, moved }: MigrationContext): Promise<void> {
-  let operations: Operation[] = [];
+/** What is left are the heads, which the index makes superfluous, and rows of records that do not read. */
+async function moveHeads(context: MigrationContext, node: NodeId): Promise<void> {
+  const { store, moved } = context;
+  let superfluous: Operation[] = [];
   const write = async (): Promise<void> => {
-    if (operations.length === 0) return;
-    await store.write(operations);
-    moved(operations.filter(({ type }) => type === 'del').length);
-    operations = [];
+    if (superfluous.length === 0) return;
+    await store.write(superfluous);
+    moved(superfluous.length);
+    superfluous = [];
   };
   for await (const [key, bytes] of rowsUnder(store, formerHeadTable.name)) {
-    operations.push(...(await headOperations(store, key, bytes)));
-    if (operations.length >= HEADS_A_WRITE) await write();
+    const head = tryDecode(formerHeadTable, bytes);
+    if (head === undefined) continue;
+    const [, account = '', source = ''] = key.split('/');
+    await moveUnread(context, node, [account, source], head);
+    const last = await sourceIndex.last(store, [account, source]);
+    if (last !== undefined && Number(last[0]) + countOf(last[1]) > head.sourceSeq) superfluous.push({ type: 'del', key });
+    if (superfluous.length >= HEADS_A_WRITE) await write();
   }
   await write();
 }
 
-/** What takes a head's place; nothing where it cannot be told. */
-async function headOperations(store: Rows, key: string, bytes: Uint8Array): Promise<Operation[]> {
-  const [, account = '', source = ''] = key.split('/');
-  const former = tryDecode(formerHeadTable, bytes);
-  if (former === undefined) return [];
-  const { sourceSeq, leaf } = former;
-  const last = await sourceIndex.last(store, [account, source]);
-  if (last !== undefined && Number(last[0]) + countOf(last[1]) > sourceSeq) return [{ type: 'del', key }];
-  const row = await store.get(formerRecordTable.key(account, source, sourceSeq));
-  const seq = row && tryDecode(formerRecordTable, row);
-  if (seq === undefined) return [];
-  return [
-    sourceIndex.put([account, source, sourceSeq], { runs: [{ first: seq, count: 1 }], leaf: hashBytes(leaf) }),
-    formerRecordTable.del(account, source, sourceSeq),
-    { type: 'del', key },
-  ];
+/**
+ * Up to the end of its source, each record that does not read gets a row by itself: the source ends where it did, and its
+ * records that are damaged are not missing.
+ */
+async function moveUnread(
+  { store, moved }: MigrationContext,
+  node: NodeId,
+  source: readonly [account: string, source: string],
+  { sourceSeq: end, leaf }: Head,
+): Promise<void> {
+  const former = store.range({ gte: formerRecordTable.key(...source, 0), lte: formerRecordTable.key(...source, end) });
+  for await (const [key, bytes] of former) {
+    const sourceSeq = Number(key.slice(key.lastIndexOf('/') + 1));
+    const seq = tryDecode(formerRecordTable, bytes) ?? 0;
+    if (seq < 1 || !Number.isSafeInteger(sourceSeq)) continue;
+    const row = {
+      runs: [{ first: seq, count: 1 }],
+      leaf: sourceSeq === end ? hashBytes(leaf) : await storedLeaf(store, node, seq),
+    };
+    await store.write([sourceIndex.put([...source, sourceSeq], row), { type: 'del', key }]);
+    moved(1);
+  }
+}
+
+/** Leaf hash of a head as it is stored, whatever it holds; zeros where there is none. */
+async function storedLeaf(store: Rows, node: NodeId, seq: number): Promise<Uint8Array> {
+  try {
+    const texts = await readTexts(store, node, seq);
+    if (texts !== undefined) return recordLeaf(nativeSuite, texts.head);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+  }
+  return new Uint8Array(HASH_BYTES);
 }
 
 /** Undefined where the bytes do not read. */

@@ -7,7 +7,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { formerHeadTable, formerRecordTable, RECORDS_A_WRITE, sourcesStep } from '../../../node/migration/sources-step.ts';
 import { readRecordTexts } from '../../../node/records/record-reader.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
-import { countOf, sourceIndex } from '../../../node/sources/source-index.ts';
+import { countOf, sourceIndex, type SourceRow } from '../../../node/sources/source-index.ts';
 import { formatTable, MIGRATED_FORMAT } from '../../../node/store/format.ts';
 import type { Operation } from '../../../node/store/operation.ts';
 import { type Rows, Store } from '../../../node/store/store.ts';
@@ -15,7 +15,7 @@ import { openRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
-import { killedAtEachWrite, StoppedRows } from '../../fixtures/stopped-rows.ts';
+import { killedAtEachWrite, StoppedError, StoppedRows } from '../../fixtures/stopped-rows.ts';
 import { EU, scratchDirectory, writeHome } from '../fsck/home.ts';
 import { draftOf, IntakeRoom, NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { requireWholeStore } from '../intake/stored-records.ts';
@@ -104,18 +104,51 @@ test('what was moved is not moved again', async () => {
   await migrate(new StoppedRows(rows, 0));
 });
 
-test('where the last record of a source does not read, its former rows say where the source ends', async () => {
+test('a source whose records do not read ends where it did, and they keep their places', async () => {
   const rows = before.copy();
-  const [first = '', body = ''] = (await bodyTable.last(rows, [NODE])) ?? [];
   const ends = await Array.fromAsync(formerHeadTable.under(rows, []), ([, end]) => end);
-  await rows.write([bodyTable.put([NODE, Number(first)], body.replaceAll('"account"', '"accounT"'))]);
+  const bodies = await Array.fromAsync(bodyTable.under(rows, [NODE]));
+  for (const [[first = ''], body] of [...bodies.slice(0, 2), ...bodies.slice(-3)]) {
+    await rows.write([bodyTable.put([NODE, Number(first)], body.replaceAll('"account"', '"accounT"'))]);
+  }
+  const damaged = rows.copy();
   await migrate(rows);
   assert.equal(await rowsOf(rows, formerHeadTable), []);
+  assert.equal(await rowsOf(rows, formerRecordTable), []);
   for (const { sourceId, sourceSeq, leaf } of ends) {
-    const [place = '', row] = (await sourceIndex.last(rows, ['acme', sourceKey(sourceId)])) ?? [];
-    assert.is(row && Number(place) + countOf(row) - 1, sourceSeq);
-    assert.is(row && writeSha256(row.leaf), leaf);
+    let next = 1;
+    let last: SourceRow | undefined;
+    for await (const [[first = ''], row] of sourceIndex.under(rows, ['acme', sourceKey(sourceId)])) {
+      assert.is(Number(first), next);
+      next += countOf(row);
+      last = row;
+    }
+    assert.is(next - 1, sourceSeq);
+    assert.is(last && writeSha256(last.leaf), leaf);
   }
+  for (const writes of [6, 90]) {
+    const stopped = damaged.copy();
+    await assertKilled(migrate(new StoppedRows(stopped, writes)));
+    await migrate(stopped);
+    assert.equal(stopped.all().map(String), rows.all().map(String));
+  }
+});
+
+async function assertKilled(work: Promise<void>): Promise<void> {
+  const error = await work.catch((reason: unknown) => reason);
+  assert.instance(error, StoppedError);
+}
+
+test('a row before that leads past the end of its source stays for fsck to find', async () => {
+  const rows = before.copy();
+  const [, end] = (await Array.fromAsync(formerHeadTable.under(rows, [])))[0] ?? [];
+  if (end === undefined) throw new Error('no head');
+  const stray = formerRecordTable.put(['acme', sourceKey(end.sourceId), end.sourceSeq + 7], 5);
+  await rows.write([stray]);
+  await migrate(rows);
+  assert.equal((await rowsOf(rows, formerRecordTable)).map((row) => row.split(' ')[0]), [stray.key]);
+  const [first = '', row] = (await sourceIndex.last(rows, ['acme', sourceKey(end.sourceId)])) ?? [];
+  assert.is(row && Number(first) + countOf(row) - 1, end.sourceSeq);
 });
 
 test("rows that do not read stay for fsck to find, and so do all where the store is no node's", async () => {
