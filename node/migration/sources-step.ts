@@ -44,7 +44,8 @@ export const sourcesStep: MigrationStep = {
   async run(context) {
     if (context.node === null) return;
     for await (const texts of bodiesOf(context.store, context.node)) await moveRecords(context, texts);
-    await moveHeads(context, context.node);
+    await moveUnread(context, context.node);
+    await dropHeads(context);
   },
 };
 
@@ -90,9 +91,28 @@ function hashed(texts: WholeTexts): HashedRecord[] {
   return record === undefined ? [] : [{ record, leaf: recordLeaf(nativeSuite, texts.head) }];
 }
 
-/** What is left are the heads, which the index makes superfluous, and rows of records that do not read. */
-async function moveHeads(context: MigrationContext, node: NodeId): Promise<void> {
-  const { store, moved } = context;
+/**
+ * What is left are rows of records that do not read. Up to the end of its source each becomes a row by itself: the source
+ * ends where it did, and its records that are damaged are not missing. One pass: a search for each source would come upon
+ * all rows that were deleted.
+ */
+async function moveUnread({ store, moved }: MigrationContext, node: NodeId): Promise<void> {
+  for await (const [key, bytes] of rowsUnder(store, formerRecordTable.name)) {
+    const [, account = '', source = '', at] = key.split('/');
+    const head = await store.get(formerHeadTable.key(account, source));
+    const end = head && tryDecode(formerHeadTable, head);
+    const seq = tryDecode(formerRecordTable, bytes) ?? 0;
+    const sourceSeq = Number(at);
+    if (end === undefined || seq < 1 || !(sourceSeq <= end.sourceSeq)) continue;
+    const leaf = sourceSeq === end.sourceSeq ? hashBytes(end.leaf) : await storedLeaf(store, node, seq);
+    const row = { runs: [{ first: seq, count: 1 }], leaf };
+    await store.write([sourceIndex.put([account, source, sourceSeq], row), { type: 'del', key }]);
+    moved(1);
+  }
+}
+
+/** Takes away the heads of sources that the index has to their end. */
+async function dropHeads({ store, moved }: MigrationContext): Promise<void> {
   let superfluous: Operation[] = [];
   const write = async (): Promise<void> => {
     if (superfluous.length === 0) return;
@@ -104,36 +124,11 @@ async function moveHeads(context: MigrationContext, node: NodeId): Promise<void>
     const head = tryDecode(formerHeadTable, bytes);
     if (head === undefined) continue;
     const [, account = '', source = ''] = key.split('/');
-    await moveUnread(context, node, [account, source], head);
     const last = await sourceIndex.last(store, [account, source]);
     if (last !== undefined && Number(last[0]) + countOf(last[1]) > head.sourceSeq) superfluous.push({ type: 'del', key });
     if (superfluous.length >= HEADS_A_WRITE) await write();
   }
   await write();
-}
-
-/**
- * Up to the end of its source, each record that does not read gets a row by itself: the source ends where it did, and its
- * records that are damaged are not missing.
- */
-async function moveUnread(
-  { store, moved }: MigrationContext,
-  node: NodeId,
-  source: readonly [account: string, source: string],
-  { sourceSeq: end, leaf }: Head,
-): Promise<void> {
-  const former = store.range({ gte: formerRecordTable.key(...source, 0), lte: formerRecordTable.key(...source, end) });
-  for await (const [key, bytes] of former) {
-    const sourceSeq = Number(key.slice(key.lastIndexOf('/') + 1));
-    const seq = tryDecode(formerRecordTable, bytes) ?? 0;
-    if (seq < 1 || !Number.isSafeInteger(sourceSeq)) continue;
-    const row = {
-      runs: [{ first: seq, count: 1 }],
-      leaf: sourceSeq === end ? hashBytes(leaf) : await storedLeaf(store, node, seq),
-    };
-    await store.write([sourceIndex.put([...source, sourceSeq], row), { type: 'del', key }]);
-    moved(1);
-  }
 }
 
 /** Leaf hash of a head as it is stored, whatever it holds; zeros where there is none. */
