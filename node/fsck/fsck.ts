@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { AgentKeyVault } from '../agents/agent-key-vault.ts';
 import { migrateStore } from '../migration/migrate-store.ts';
 import { HeldVault } from '../payments/held-vault.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { ownerOfKeys } from '../payload/payload-keys.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
 import { type Store, StoreError } from '../store/store.ts';
@@ -89,9 +89,9 @@ async function checkRows(
   const format = await requireFormat(store);
   const keys = await checkKeys({ store, report, signal });
   const files = await checkKeyFiles(home, report, passphrase);
-  const own = ownerOf(files, keys, report) ?? (await ownerByRows(store));
+  const own = ownerOf(files, keys, report) ?? (await ownerOfKeys(store));
   if (format === 'earlier') {
-    const what = `is ${MIGRATED_FORMAT}: the rows are checked as the next start of the node migrates them`;
+    const what = `the store is of format ${MIGRATED_FORMAT}: it was checked as the node migrates it when it starts`;
     report.warning(formatTable.name, FORMAT_KEY, what);
     await migrateStore(store, { node: own, log: null });
   }
@@ -104,14 +104,6 @@ async function checkRows(
   for (const table of TABLE_CHECKS) await table.run(check);
   await checkEditions(home, check);
   return { node: own, federation: keys?.rosters.digest ?? null, report };
-}
-
-/** Without an identity key: the node whose records have payload keys here; null where there are none. */
-export async function ownerByRows(store: Store): Promise<NodeId | null> {
-  const prefix = payloadKeyTable.key('');
-  const row = await store.first({ gte: prefix });
-  const id = row?.[0].startsWith(prefix) === true ? row[0].slice(prefix.length) : '';
-  return isRecordId(id) ? nodeOfRecord(id) : null;
 }
 
 /** What the file system and LevelDB refuse; any other error is a fault of the check itself. */

@@ -5,7 +5,7 @@ import type { Rows } from '../store/store.ts';
 export interface MigrationContext {
   /** Its writes are atomic and synced. */
   readonly store: Rows;
-  /** Whose store it is; null where its rows do not tell, as where it has no payload key. */
+  /** Whose store it is; null where neither the caller nor its payload keys tell. */
   readonly node: NodeId | null;
   /** Called after each write of a step, with the number of earlier rows that it replaced. */
   readonly moved: (rows: number) => void;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { BackupError } from '../../node/backup/backup-error.ts';
 import { copyStore } from '../../node/backup/copy-store.ts';
 import type { CopyOfNode } from '../../node/backup/take-backup.ts';
-import { ownerByRows } from '../../node/fsck/fsck.ts';
+import { ownerOfKeys } from '../../node/payload/payload-keys.ts';
 import { requireFormat } from '../../node/store/format.ts';
 import { Store } from '../../node/store/store.ts';
 
@@ -15,7 +15,7 @@ import { Store } from '../../node/store/store.ts';
 export async function copyStopped(home: string, directory: string, signal: AbortSignal): Promise<CopyOfNode> {
   await using store = await Store.open(join(home, 'store'), { createIfMissing: false });
   await requireFormat(store);
-  const node = await ownerByRows(store);
+  const node = await ownerOfKeys(store);
   if (node === null) throw new BackupError('source', `nothing in ${home} tells whose home it is`);
   return { node, copy: await copyStore(store, directory, node, Date.now, signal) };
 }

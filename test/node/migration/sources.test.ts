@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { sourceIndexOperations, sourceKey } from '../../../node/intake/sources.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
-import { formerHeadTable, formerRecordTable, RECORDS_A_WRITE, sourcesStep } from '../../../node/migration/sources-step.ts';
+import { formerHeadTable, formerRecordTable, RECORDS_A_WRITE, sourcesStep } from '../../../node/migration/sources.ts';
 import { readRecordTexts } from '../../../node/records/record-reader.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { countOf, sourceIndex, type SourceRow } from '../../../node/sources/source-index.ts';
