@@ -5,9 +5,12 @@ import * as assert from 'uvu/assert';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import type { Finding, Report } from '../../../node/fsck/report.ts';
 import { migrateStore } from '../../../node/migration/migrate-store.ts';
+import { payloadKeyStep } from '../../../node/migration/payload-keys.ts';
+import { MIGRATION_STEPS } from '../../../node/migration/steps.ts';
 import { openNodeStore } from '../../../node/migration/open-node-store.ts';
 import { payloadKeyTable, preparedKeyTable, splitKeyRow } from '../../../node/payload/payload-keys.ts';
 import { payloadTable } from '../../../node/payload/payload-tables.ts';
+import { sourceIndex } from '../../../node/sources/source-index.ts';
 import { FORMAT_KEY, MIGRATED_FORMAT, requireFormat } from '../../../node/store/format.ts';
 import { type Rows, Store } from '../../../node/store/store.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
@@ -51,10 +54,12 @@ async function memoryOf(directory: string): Promise<MemoryRows> {
   return new MemoryRows(new Map(await Array.fromAsync(store.range({}))));
 }
 
-/** Keys of the rows that only one of them has, or that differ. */
+/** Keys of the rows that only one of them has, or that differ; how sources are packed is not looked at. */
 function differences(one: MemoryRows, other: MemoryRows): readonly string[] {
   const texts = ([key, value]: readonly [string, Uint8Array]) => `${key} ${Buffer.from(value).toString('hex')}`;
-  const [a, b] = [new Set(one.all().map(texts)), new Set(other.all().map(texts))];
+  const isCompared = ([key]: readonly [string, Uint8Array]) => !key.startsWith(`${sourceIndex.name}/`);
+  const [a, b] = [one, other].map((rows) => new Set(rows.all().filter(isCompared).map(texts)));
+  if (a === undefined || b === undefined) throw new Error('unreachable');
   return [...a.symmetricDifference(b)].map((row) => row.split(' ')[0] ?? '').toSorted();
 }
 
@@ -75,12 +80,13 @@ test('a migrated store has the rows of one that was of this format from the star
   assert.ok(before > 400);
   assert.is(await count(rows, 'payload-keys/'), 0);
   const stopped = new StoppedRows(rows, Number.POSITIVE_INFINITY);
-  await migrate(stopped);
+  await payloadKeyStep.run({ store: stopped, node: EU, moved: () => undefined });
+  assert.ok(stopped.largest < WRITE_OPERATIONS + ROW_OPERATIONS);
+  await migrate(rows);
   assert.equal(differences(rows, await memoryOf(home)), []);
   const seeds = await Array.fromAsync(payloadKeyTable.under(rows, [EU]), ([, row]) => splitKeyRow(row));
   assert.is(seeds.flat().filter((seed) => seed !== null).length, before);
   assert.is(seeds.flat().filter((seed) => seed === null).length, 2, 'those that were erased');
-  assert.ok(stopped.largest < WRITE_OPERATIONS + ROW_OPERATIONS);
 });
 
 test('killed before any of its writes and started again, it comes to the same rows', async () => {
@@ -107,7 +113,7 @@ test('a node that starts on it migrates it once, and fsck finds every payload an
     await using store = await openNodeStore(join(copy, 'store'), { node: EU, log });
     assert.is(await requireFormat(store), 'current');
   }
-  assert.is(told.length, 3);
+  assert.is(told.length, 2 + MIGRATION_STEPS.length);
   const { report } = await fsck(copy);
   assert.equal([actedOn(report), report.counts], [actedOn(expected), expected.counts]);
   assert.ok(report.counts.payloadsOpened > 400);

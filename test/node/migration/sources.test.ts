@@ -3,17 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck } from '../../../node/fsck/fsck.ts';
 import { sourceIndexOperations, sourceKey } from '../../../node/intake/sources.ts';
-import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { formerHeadTable, formerRecordTable, RECORDS_A_WRITE, sourcesStep } from '../../../node/migration/sources.ts';
-import { readRecordTexts } from '../../../node/records/record-reader.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { countOf, sourceIndex, type SourceRow } from '../../../node/sources/source-index.ts';
 import { formatTable, MIGRATED_FORMAT } from '../../../node/store/format.ts';
-import type { Operation } from '../../../node/store/operation.ts';
 import { type Rows, Store } from '../../../node/store/store.ts';
-import { openRecord, recordLeaf } from '../../../protocol/chain/record.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
-import type { NodeId } from '../../../protocol/ids.ts';
+import { sourcesApart } from '../../fixtures/earlier-store.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
 import { killedAtEachWrite, StoppedError, StoppedRows } from '../../fixtures/stopped-rows.ts';
 import { EU, scratchDirectory, writeHome } from '../fsck/home.ts';
@@ -22,23 +18,6 @@ import { requireWholeStore } from '../intake/stored-records.ts';
 
 /** Records of the stores that are migrated here: several writes. */
 const RECORDS = 3 * RECORDS_A_WRITE + 100;
-
-/** Rows of the store as the format before has them: a row a record, a head a source, none of the index. */
-async function former(store: Rows, node: NodeId): Promise<Operation[]> {
-  const rows: Operation[] = [];
-  for await (const [key] of store.range({ gte: `${sourceIndex.name}/`, lt: `${sourceIndex.name}0` })) {
-    rows.push({ type: 'del', key });
-  }
-  for await (const texts of readRecordTexts(store, node, 1, Number.MAX_SAFE_INTEGER)) {
-    const { account, sourceId, sourceSeq, seq } = openRecord(nativeSuite, texts);
-    const leaf = writeSha256(recordLeaf(nativeSuite, texts.head));
-    rows.push(
-      formerRecordTable.put([account, sourceKey(sourceId), sourceSeq], seq),
-      formerHeadTable.put([account, sourceKey(sourceId)], { sourceId, sourceSeq, leaf }),
-    );
-  }
-  return rows;
-}
 
 const directory = await temporaryDirectory();
 test.after(async () => {
@@ -53,7 +32,7 @@ async function formerStore(): Promise<MemoryRows> {
   }
   const rows = new MemoryRows();
   for await (const [key, value] of room.store.range({})) await rows.write([{ type: 'put', key, value }]);
-  await rows.write(await former(rows, NODE));
+  await rows.write(await sourcesApart(rows, NODE));
   return rows;
 }
 
@@ -166,7 +145,7 @@ test('a home of the format before is whole once it is migrated, and by fsck as i
   await writeHome(home, 2);
   {
     await using store = await Store.open(join(home, 'store'));
-    await store.write([...(await former(store, EU)), formatTable.put(['store'], MIGRATED_FORMAT)]);
+    await store.write([...(await sourcesApart(store, EU)), formatTable.put(['store'], MIGRATED_FORMAT)]);
   }
   const { findings } = (await fsck(home)).report;
   assert.equal(findings.map(({ severity, table }) => [severity, table]), [['warning', 'format']]);
