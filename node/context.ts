@@ -51,7 +51,6 @@ import { Refusals } from './limits/refusals.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { PublicNode } from './monitor/public-node.ts';
-import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
 import type { Overrides } from './overrides.ts';
@@ -67,7 +66,6 @@ import { startTable } from './start/start-tables.ts';
 import { DuePurges } from './store/due-purges.ts';
 import { openNodeStore } from './store/format.ts';
 import type { Store } from './store/store.ts';
-import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -144,7 +142,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
   const people = opening.use(await openAccountRooms({ ...overrides, store, node: self, now, log, config, nodeUrl }));
-  const governance = openGovernanceRooms({
+  const governance = await openGovernanceRooms({
+    ...people,
     store,
     node: self,
     payloadKey: own.payloadKey,
@@ -153,7 +152,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log,
     askRecord: async (id) => (await verification.evidence(id))?.record,
   });
-  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters, await EvidenceTally.open(store, self)];
   const ledgerless = { store, keys, chains, now, log };
 
   const anchoring = opening.use(
@@ -211,7 +209,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       onHeld: (node) => vouching.poke(node),
       besidesOwn: {
-        group: (records) => rowsOfOwn(records, counters, governance),
+        group: (records) => rowsOfOwn(records, governance),
         batch: (batch) => [
           anchoring.outboxEntry(batch, timestampOf(now())),
           startTable.put(['taken-back'], batch.envelope.batch),
@@ -347,7 +345,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       ...signing.terms(now),
       vault,
       projections: OWN_PROJECTIONS,
-      counters,
+      counters: governance.counters,
       timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
       onCommitted: (group) => {
         metrics.countGroup();

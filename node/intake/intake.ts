@@ -4,10 +4,9 @@ import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { payloadOperations } from '../payload/payload-tables.ts';
 import type { PayloadVault } from '../payload/payload-vault.ts';
 import type { Projection } from '../records/projection.ts';
-import type { RecordCounter } from '../records/record-counter.ts';
+import type { RecordCounters } from '../records/record-counters.ts';
 import { groupOperationParts, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';
@@ -33,7 +32,7 @@ export interface IntakeOptions {
   readonly timeOf?: (first: number, last: number) => number;
   /** What is derived from each of this node's records; its rows land in their write. */
   readonly projections: readonly Projection[];
-  readonly counters: readonly RecordCounter[];
+  readonly counters: RecordCounters;
   /** Told of every group once it is on the disk, in order of seq, before its callers are answered. */
   readonly onCommitted: (group: BuiltGroup) => void;
 }
@@ -82,7 +81,7 @@ export class Intake implements AsyncDisposable {
     this.#next = next;
     this.#lastAt = lastAt;
     // Their rows were moved by whoever took the records back.
-    for (const counter of this.#options.counters) counter.forget();
+    await this.#options.counters.reload();
   }
 
   start(): void {
@@ -156,6 +155,8 @@ export class Intake implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue.close();
     await this.#loop;
+    // What a disk refuses now is counted anew at the next start.
+    await this.#options.counters.flush().catch(() => {});
   }
 
   #prepare(draft: Draft): PreparedDraft {
@@ -233,12 +234,10 @@ export class Intake implements AsyncDisposable {
     const { store, counters } = this.#options;
     const records = group.records.map(({ record }) => record);
     try {
-      await this.#loadCounters(records);
-      await store.write(await this.#rowsOf(group, drafts, records));
+      await counters.write(records, async (counted) => store.write(await this.#rowsOf(group, drafts, counted)));
     } catch (error) {
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
     }
-    for (const counter of counters) counter.committed();
     this.#next = group.group.first + group.group.size;
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
@@ -252,32 +251,19 @@ export class Intake implements AsyncDisposable {
     return group;
   }
 
-  /** One after the other where there are many records: each looks at all of them. */
-  async #loadCounters(records: readonly AttestationRecord[]): Promise<void> {
-    const { counters } = this.#options;
-    if (records.length <= MAX_GROUP_RECORDS) {
-      await Promise.all(counters.map((counter) => counter.load(records)));
-      return;
-    }
-    for (const counter of counters) {
-      await counter.load(records);
-      await new Slices().rest();
-    }
-  }
-
-  /** In slices where there are many. Counters are moved by one write at a time: the loop waits for each. */
+  /** In slices where there are many. */
   async #rowsOf(
     group: BuiltGroup,
     drafts: readonly PreparedDraft[],
-    records: readonly AttestationRecord[],
+    counted: Iterable<readonly Operation[]>,
   ): Promise<Operation[]> {
-    const { projections, counters } = this.#options;
+    const { projections } = this.#options;
     const slices = new Slices();
     const rows: Operation[] = [];
     const parts = function* (own: Iterable<readonly Operation[]>): Generator<readonly Operation[]> {
       yield* groupRowParts(group, drafts, projections);
       yield* own;
-      for (const counter of counters) yield* counter.operations(records);
+      yield* counted;
     };
     for (const part of parts([this.#once.operations(drafts), this.#idempotencyRows(drafts)])) {
       for (const row of part) rows.push(row);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { nobleSigner } from '../../../protocol/suite/noble.ts';
@@ -89,7 +90,7 @@ async function openIntake(directory: string, signer: Signer, stores: AsyncDispos
     vault,
     now: Date.now,
     projections: [],
-    counters: [],
+    counters: new RecordCounters(store, []),
     onCommitted: () => {},
   });
   opened.start();

@@ -6,6 +6,7 @@ import type { Draft } from '../../../node/intake/draft.ts';
 import type { BuiltGroup } from '../../../node/intake/group-builder.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
@@ -71,7 +72,7 @@ export class IntakeRoom implements AsyncDisposable {
       vault,
       now: options.now ?? Date.now,
       projections: [],
-      counters: [],
+      counters: new RecordCounters(store, []),
       onCommitted: (group) => void committed.push(group),
     });
     intake.start();
