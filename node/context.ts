@@ -27,6 +27,7 @@ import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
+import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { noteDecided } from './decided.ts';
@@ -340,6 +341,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   };
   const intake = opening.use(
     await Intake.open({
+      threads: opening.use(openPreparingThreads(config.intakeThreads, own.payloadKey)),
       ...rooms,
       node: self,
       ...signing.terms(now),

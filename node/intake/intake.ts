@@ -14,8 +14,15 @@ import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
+import {
+  type GroupPreparation,
+  PreparationInPlace,
+  PreparationInThreads,
+  prepareInThreads,
+} from './group-preparation.ts';
 import { IntakeQueue, MAX_GROUP_RECORDS, type Submission, type WaitingDrafts } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
+import type { PreparingThreads } from './preparing-threads.ts';
 import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
 
 export interface IntakeOptions {
@@ -25,6 +32,8 @@ export interface IntakeOptions {
   readonly signer: () => Signer;
   readonly vault: PayloadVault;
   readonly now: () => number;
+  /** Where groups are prepared; absent: in place. */
+  readonly threads?: PreparingThreads | undefined;
   /**
    * Submission time of records from `first` on, given that of the records before, in epoch milliseconds. Throws
    * `IntakeError` where there is none now. Absent: the clock, never before the records before.
@@ -55,6 +64,7 @@ interface End {
 export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
   readonly #queue = new IntakeQueue();
+  readonly #preparation: GroupPreparation;
   readonly #heads: SourceHeads;
   readonly #once: OnceGuard;
   #next: number;
@@ -66,6 +76,9 @@ export class Intake implements AsyncDisposable {
     this.#options = options;
     this.#heads = new SourceHeads(options.store);
     this.#once = new OnceGuard(options.store);
+    const { threads } = options;
+    this.#preparation =
+      threads === undefined ? new PreparationInPlace(this.#queue) : new PreparationInThreads(this.#queue, threads, options);
     this.#next = next;
     this.#lastAt = lastAt;
   }
@@ -168,21 +181,22 @@ export class Intake implements AsyncDisposable {
   #waitingOf(drafts: readonly Draft[]): WaitingDrafts {
     const bytes = drafts.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
     let prepared: readonly PreparedDraft[] | undefined;
-    return { count: drafts.length, bytes, prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))) };
+    return { count: drafts.length, bytes, drafts, prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))) };
   }
 
   async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
     using _room = this.#queue.reserve(drafts.length);
-    return this.prepareAll(drafts);
+    const { threads } = this.#options;
+    return threads === undefined ? this.prepareAll(drafts) : prepareInThreads(drafts, threads, this.#options);
   }
 
   async #run(): Promise<void> {
     let writing: Promise<BuiltGroup | undefined> = Promise.resolve(undefined);
     let pending: BuiltGroup | undefined;
     for (;;) {
-      const taken = await this.#queue.take();
-      if (taken === undefined) break;
-      const { submissions, drafts } = await prepareTaken(taken);
+      const prepared = await this.#preparation.next();
+      if (prepared === undefined) break;
+      const { submissions, drafts } = prepared;
       let group = await this.#attempt(submissions, drafts, pending);
       const written = await writing;
       // The group before was refused by the disk: this one was built on it and must take its places again.
@@ -297,24 +311,7 @@ async function readEnd({ store, node }: IntakeOptions): Promise<End> {
 /** What was prepared before. */
 function waitingOf(prepared: readonly PreparedDraft[]): WaitingDrafts {
   const bytes = prepared.reduce((sum, { sealed }) => sum + sealed.ciphertext.length, 0);
-  return { count: prepared.length, bytes, prepare: () => prepared };
-}
-
-/** Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it. */
-async function prepareTaken(
-  taken: readonly Submission[],
-): Promise<{ readonly submissions: readonly Submission[]; readonly drafts: readonly PreparedDraft[] }> {
-  const submissions: Submission[] = [];
-  const drafts: PreparedDraft[] = [];
-  await new Slices().each(taken, (submission) => {
-    try {
-      drafts.push(...submission.prepare());
-      submissions.push(submission);
-    } catch (error) {
-      submission.reject(error);
-    }
-  });
-  return { submissions, drafts };
+  return { count: prepared.length, bytes, drafts: null, prepare: () => prepared };
 }
 
 /** Tells every caller; nothing of theirs is recorded. */
