@@ -8,8 +8,8 @@ import { type IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-q
 import { DraftPacker } from './packed-drafts.ts';
 import type { PreparingThreads } from './preparing-threads.ts';
 
-/** A thread costs more than it takes off this one where a group has fewer records. */
-export const MIN_THREAD_RECORDS = 8;
+/** A thread costs this one more than it takes off where a group has fewer records: see the bench of intake. */
+export const MIN_THREAD_RECORDS = 32;
 /** What a thread is given at once. Of a group with more, memory would hold two copies: it is prepared in place. In bytes. */
 export const MAX_THREAD_BYTES = 16 << 20;
 
