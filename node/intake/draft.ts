@@ -65,13 +65,17 @@ export function prepareDraft(
   epochMilliseconds: number,
 ): PreparedDraft {
   const id = newRecordId(node, epochMilliseconds);
-  const { salt, payload, decision } = draft;
-  return preparedOf(draft, id, sealDraft({ id, payload, ...(salt && { salt }), ...(decision && { decision }) }, vault));
+  return preparedOf(draft, id, sealDraft(textsOf(draft, id), vault));
 }
 
 /** Of a draft that is named: what is committed to and encrypted. */
 export interface DraftTexts extends Pick<Draft, 'decision' | 'payload' | 'salt'> {
   readonly id: RecordId;
+}
+
+/** All that `sealDraft` looks at, here or in another thread. */
+export function textsOf({ salt, payload, decision }: Draft, id: RecordId): DraftTexts {
+  return { id, payload, ...(salt && { salt }), ...(decision && { decision }) };
 }
 
 /** What comes of a draft's texts, whichever thread does it. */

@@ -2,7 +2,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { newRecordId } from '../records/record-id.ts';
 import { Semaphore } from '../semaphore.ts';
 import { Slices } from '../turns.ts';
-import { type Draft, type DraftTexts, type PreparedDraft, preparedOf, type SealedDraft } from './draft.ts';
+import { type Draft, type DraftTexts, type PreparedDraft, preparedOf, type SealedDraft, textsOf } from './draft.ts';
 import { IntakeError } from './intake-error.ts';
 import { type IntakeQueue, MAX_GROUP_RECORDS, type Submission } from './intake-queue.ts';
 import { DraftPacker } from './packed-drafts.ts';
@@ -165,9 +165,7 @@ interface NamedDraft {
 }
 
 function nameDraft(draft: Draft, { node, now }: Naming): NamedDraft {
-  const { salt, payload, decision } = draft;
-  const id = newRecordId(node, now());
-  return { draft, texts: { id, payload, ...(salt && { salt }), ...(decision && { decision }) } };
+  return { draft, texts: textsOf(draft, newRecordId(node, now())) };
 }
 
 function finish({ draft, texts }: NamedDraft, sealed: Iterator<SealedDraft>): PreparedDraft {
