@@ -9,9 +9,11 @@ import { payloadKeyTable } from '../payload/payload-tables.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { requireFormat } from '../store/format.ts';
 import { type Store, StoreError } from '../store/store.ts';
+import { checkChains } from './check-chains.ts';
 import { checkEditions } from './check-lists.ts';
 import { checkKeyFiles, ownerOf } from './key-files.ts';
 import { checkKeys } from './check-keys.ts';
+import { GroupChecks } from './group-checks.ts';
 import { Report, type ReportListener } from './report.ts';
 import { reasonOf } from './rows.ts';
 import { StoreView } from './store-view.ts';
@@ -42,6 +44,8 @@ export interface FsckOptions extends ReportListener {
   readonly signal?: AbortSignal;
   /** Opens the key files. */
   readonly passphrase?: Passphrase | null;
+  /** Threads beside this one; 0: none. Default: as many as there are processors, up to four, where the store is large. */
+  readonly threads?: number | undefined;
 }
 
 /**
@@ -82,7 +86,7 @@ async function checkRows(
   home: string,
   store: Store,
   report: Report,
-  { signal, passphrase }: FsckOptions,
+  { signal, passphrase, threads }: FsckOptions,
 ): Promise<FsckResult> {
   await requireFormat(store);
   await findUnknownTables(store, report);
@@ -93,7 +97,9 @@ async function checkRows(
   const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
   const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
   const held = payloadKey === null ? null : new HeldVault(payloadKey);
+  await using groupChecks = new GroupChecks({ payloadKey, threads, signal });
   const check = { store, report, keys, own, vault, agentKeys, held, signal };
+  await checkChains(check, groupChecks);
   for (const table of TABLE_CHECKS) await table.run(check);
   await checkEditions(home, check);
   return { node: own, federation: keys?.rosters.digest ?? null, report };

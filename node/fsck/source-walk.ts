@@ -5,7 +5,7 @@ import { sourceHeadTable, sourceKey, sourceRecordTable } from '../intake/sources
 import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
 import type { Check } from './check.ts';
-import type { DerivedRecord } from './group-records.ts';
+import type { DerivedRecord } from './derived-walk.ts';
 import { type ExpectedRow, IndexWalk } from './index-walk.ts';
 import { recordAt, textsAt } from './record-at.ts';
 import { decodeRow, readRows } from './rows.ts';
