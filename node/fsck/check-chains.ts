@@ -1,4 +1,5 @@
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
 import { usageTable } from '../limits/usage-table.ts';
@@ -15,12 +16,21 @@ import { inOrder } from './in-order.ts';
 import { IndexWalk } from './index-walk.ts';
 import { checkPayloadKeys, PAYLOAD_TABLES } from './payload-walk.ts';
 import { ProjectionWalk } from './projection-walk.ts';
+import type { ProvenRanges } from './proven-ranges.ts';
 import { recordAt } from './record-at.ts';
+import type { PartReport } from './report.ts';
 import { RowCursor } from './row-cursor.ts';
 import { distinctParts } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
 import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
 import { UsageWalk } from './usage-walk.ts';
+
+/** How groups are judged: where, and which of them were before. */
+export interface Judging {
+  readonly groupChecks: GroupChecks;
+  /** Null: it is not remembered. */
+  readonly proven: ProvenRanges | null;
+}
 
 /** Rows that follow from records, compared with them along the chain. */
 interface RecordWalk {
@@ -48,7 +58,7 @@ export const CHAIN_TABLES = [
  * batches over them. One walk in order of seq with all tables side by side, in the memory of one batch and of the ranges of
  * groups that are checked ahead of it.
  */
-export async function checkChains(check: Check, groupChecks: GroupChecks): Promise<void> {
+export async function checkChains(check: Check, judging: Judging): Promise<void> {
   const index = new IndexWalk(check, recordIndex);
   const links = new ProjectionWalk(check, linkProjection);
   const own: RecordWalk[] = [
@@ -57,9 +67,11 @@ export async function checkChains(check: Check, groupChecks: GroupChecks): Promi
     new TallyWalk(check),
     new AgentTallyWalk(check),
   ];
-  for (const node of await nodesOf(check)) {
+  const nodes = await nodesOf(check);
+  for (const node of nodes) check.report.expect(await recordsOf(check, node));
+  for (const node of nodes) {
     const walks = node === check.own ? [links, ...own] : [links];
-    await new ChainWalk(check, groupChecks, node, index, walks).run();
+    await new ChainWalk(check, judging, node, index, walks).run();
   }
   if (check.own === null) await findOwnerless(check);
   for (const walk of [links, ...own]) await walk.finish();
@@ -82,6 +94,18 @@ async function nodesOf({ store, report, own }: Check): Promise<readonly NodeId[]
   return [...nodes].sort();
 }
 
+/** Records that a node's last group says there are. */
+async function recordsOf({ store }: Check, node: NodeId): Promise<number> {
+  try {
+    const [, signed] = (await groupTable.last(store, [node])) ?? [];
+    if (signed === undefined) return 0;
+    const { first, size } = groupStatement.parse(signed.statement);
+    return first + size - 1;
+  } catch {
+    return 0;
+  }
+}
+
 /** Rows that only a node's own records have, in a store that is no node's. */
 async function findOwnerless(check: Check): Promise<void> {
   for (const table of SOURCE_TABLES) await new RowCursor<unknown>(check, table).finish();
@@ -96,7 +120,7 @@ function derivedOf({ record, at, key }: CheckedRecord, leaves: readonly Uint8Arr
 
 class ChainWalk {
   readonly #check: Check;
-  readonly #groupChecks: GroupChecks;
+  readonly #judging: Judging;
   readonly #node: NodeId;
   readonly #index: IndexWalk<number>;
   readonly #walks: readonly RecordWalk[];
@@ -105,14 +129,14 @@ class ChainWalk {
 
   constructor(
     check: Check,
-    groupChecks: GroupChecks,
+    judging: Judging,
     node: NodeId,
     index: IndexWalk<number>,
     walks: readonly RecordWalk[],
   ) {
     this.#walks = walks;
     this.#check = check;
-    this.#groupChecks = groupChecks;
+    this.#judging = judging;
     this.#node = node;
     this.#index = index;
     this.#sources = new SourceWalk(check, node);
@@ -122,11 +146,13 @@ class ChainWalk {
     const { report, own } = this.#check;
     const batches = await BatchWalk.open(this.#check, this.#node);
     const derived = await DerivedWalk.open(this.#check, this.#node);
-    const reader = new GroupReader(this.#check, this.#node, () => false);
-    const check = async (read: ReadRange) => ({ read, checked: await this.#groupChecks.check(read) });
-    for await (const { read, checked } of inOrder(reader.ranges(), check, this.#groupChecks.ahead)) {
+    const { groupChecks, proven } = this.#judging;
+    const reader = new GroupReader(this.#check, this.#node, (first, next) => proven?.has(this.#node, first, next) ?? false);
+    const check = async (read: ReadRange) => ({ read, checked: await groupChecks.check(read) });
+    for await (const { read, checked } of inOrder(reader.ranges(), check, groupChecks.ahead)) {
       report.add(read.report);
       report.add(checked.report);
+      if (isClean(read.report) && isClean(checked.report)) await proven?.add(this.#node, read.first, read.next);
       for (const [i, { group }] of read.groups.entries()) {
         const leaves = await this.#take(checked.groups[i], derived);
         await batches.add(group, leaves);
@@ -155,6 +181,10 @@ class ChainWalk {
     ]);
     return leaves;
   }
+}
+
+function isClean({ found }: PartReport): boolean {
+  return found.problem + found.warning + found.note === 0;
 }
 
 function leavesOf(packed: Uint8Array): readonly Uint8Array[] {

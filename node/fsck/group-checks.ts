@@ -15,14 +15,14 @@ export interface GroupChecksOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Threads that are of use: reading the rows and walking along the records keeps one thread as busy as four are here. */
-const MOST_THREADS = 4;
+/** Threads that are of use: reading the rows and walking along the records keeps one thread as busy as these are here. */
+export const MOST_THREADS = 3;
 /** Records that are checked in this thread before others are started: starting one takes longer than checking them. */
 const RECORDS_BEFORE_THREADS = 10_000;
-/** Ranges under work or waiting for each thread, so that none stands still while rows are read. */
-const RANGES_A_THREAD = 2;
+/** Ranges that wait for a thread, so that none stands still while rows are read. */
+const WAITING_RANGES = 1;
 /** Far above what a range takes. */
-const THREAD_HEAP_MIB = 128;
+const THREAD_HEAP_MIB = 96;
 const RANGE_MS = 600_000;
 
 /** Checks ranges of groups, in threads of their own where that is faster. A thread that ends has its range checked here. */
@@ -41,11 +41,12 @@ export class GroupChecks implements AsyncDisposable {
     this.#here = new GroupChecker(payloadKey);
     const processors = availableParallelism();
     this.#threads = threads ?? (processors === 1 ? 0 : Math.min(processors, MOST_THREADS));
-    this.ahead = this.#threads * RANGES_A_THREAD;
+    this.ahead = this.#threads === 0 ? 0 : this.#threads + WAITING_RANGES;
     this.#recordsLeft = threads === undefined ? RECORDS_BEFORE_THREADS : 0;
   }
 
-  async check(range: GroupRange): Promise<CheckedRange> {
+  async check({ groups, isProven }: GroupRange): Promise<CheckedRange> {
+    const range = { groups, isProven };
     const { payloadKey, signal } = this.#options;
     signal?.throwIfAborted();
     if (this.#threads === 0 || this.#recordsLeft > 0) {

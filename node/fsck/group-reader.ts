@@ -18,6 +18,9 @@ const HEAD_WITH_ID = /^\{"body":"[^"]*","id":"([^"]*)"/;
 
 /** A range as it was read, and what was found on the way. */
 export interface ReadRange extends GroupRange {
+  /** Its first record, and the one after its last. */
+  readonly first: number;
+  readonly next: number;
   readonly report: PartReport;
 }
 
@@ -71,8 +74,8 @@ export class GroupReader {
   }
 
   #range(groups: readonly StoredGroup[]): ReadRange {
-    const [begin, end] = [groups[0]?.group.first ?? 0, this.#next];
-    return { groups, isProven: this.#isProven(begin, end), report: this.#check.report.part() };
+    const [first, next] = [groups[0]?.group.first ?? this.#next, this.#next];
+    return { groups, first, next, isProven: this.#isProven(first, next), report: this.#check.report.part() };
   }
 
   /** The group of a row, if it is one and does not overlap the group before. */

@@ -77,8 +77,8 @@ export const MAX_FINDINGS = 1000;
 
 export interface ReportListener {
   readonly onFinding?: (finding: Finding) => void;
-  /** Called after every group. */
-  readonly onProgress?: (counts: Counts) => void;
+  /** Called after every range of groups. `expected`: records that there seem to be. */
+  readonly onProgress?: (counts: Counts, expected: number) => void;
 }
 
 /** What a part of a check found: plain data, for the report of the whole. */
@@ -99,6 +99,7 @@ export class Report {
   readonly #listener: ReportListener;
   readonly #found: Record<Severity, number> = { ...NONE_FOUND };
   readonly #counts: Record<CountName, number> = { ...NO_COUNTS };
+  #expected = 0;
 
   constructor(listener: ReportListener = {}) {
     this.#listener = listener;
@@ -141,8 +142,13 @@ export class Report {
     }
   }
 
+  /** So many records more will be checked. */
+  expect(records: number): void {
+    this.#expected += records;
+  }
+
   progress(): void {
-    this.#listener.onProgress?.(this.#counts);
+    this.#listener.onProgress?.(this.#counts, this.#expected);
   }
 
   problem(table: string, key: string | null, detail: string): void {

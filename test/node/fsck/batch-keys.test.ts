@@ -25,7 +25,8 @@ test('a batch of two keys is damage, but for an undecided own one by a revoked k
   const found = async (own: typeof node | null) => {
     const report = new Report({});
     const check = { store, report, signal: undefined, keys, own, vault: null, agentKeys: null, held: null };
-    await checkChains(check, new GroupChecks({ payloadKey: null, threads: 0, signal: undefined }));
+    const groupChecks = new GroupChecks({ payloadKey: null, threads: 0, signal: undefined });
+    await checkChains(check, { groupChecks, proven: null });
     return report.findings.flatMap(({ key, detail }) => (detail === 'is by another key than its batch' ? key : []));
   };
   assert.equal(await found(node), []);
