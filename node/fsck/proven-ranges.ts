@@ -86,7 +86,7 @@ export class ProvenRanges {
     if (state === null) return 'damaged';
     if (state.store !== this.#options.store) return 'changed';
     this.#before = state.ranges;
-    this.#found.push(...state.ranges.map((range) => ({ ...range })));
+    this.#found.push(...structuredClone(state.ranges));
     return null;
   }
 
