@@ -125,7 +125,6 @@ class ChainWalk {
   readonly #index: IndexWalk<number>;
   readonly #walks: readonly RecordWalk[];
   readonly #sources: SourceWalk;
-  #seeds = 0;
 
   constructor(
     check: Check,
@@ -162,7 +161,7 @@ class ChainWalk {
     await batches.finish();
     await derived.finish();
     if (this.#node !== own) return;
-    await checkPayloadKeys(this.#check, this.#seeds);
+    await checkPayloadKeys(this.#check, this.#node);
     await this.#sources.finish();
   }
 
@@ -171,7 +170,6 @@ class ChainWalk {
     if (checked === undefined || checked.leaves === null) return null;
     const leaves = leavesOf(checked.leaves);
     const records = checked.records.flatMap((record) => derivedOf(record, leaves) ?? []);
-    this.#seeds += checked.seeds;
     derived.take(records);
     // Side by side: each mostly waits for LevelDB.
     await Promise.all([

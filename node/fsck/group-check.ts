@@ -11,6 +11,7 @@ import {
   type WholeTexts,
 } from '../../protocol/chain/record.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
+import { payloadKeyTable, splitKeyRow } from '../payload/payload-keys.ts';
 import { payloadTable } from '../payload/payload-tables.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
 import { splitTexts } from '../records/record-lines.ts';
@@ -18,13 +19,12 @@ import { bodyTable, groupTable } from '../records/record-tables.ts';
 import { splitFrames } from '../store/frames.ts';
 import { type PartReport, Report } from './report.ts';
 import { reasonOf } from './rows.ts';
-import { itemsOf, reportStray, type RunItem, type StoredRun } from './stored-run.ts';
+import { hasRowAt, itemsOf, reportStray, type RunItem, type StoredRun } from './stored-run.ts';
 
 /** What the store holds of the payloads of a group's records. */
 export interface StoredPayloads {
   readonly ciphertexts: StoredRun;
-  /** One for each record, in order of seq; undefined where there is none. */
-  readonly seeds: readonly (Uint8Array | undefined)[];
+  readonly seeds: StoredRun;
 }
 
 /** One group as it lies in the store: plain data, so that another thread can check it. */
@@ -56,8 +56,6 @@ export interface CheckedGroup {
   readonly leaves: Uint8Array | null;
   /** The records that read. */
   readonly records: readonly CheckedRecord[];
-  /** Keys of payloads that belong to them. */
-  readonly seeds: number;
 }
 
 /** What came of a range: of each group in order, and all that was found. */
@@ -90,48 +88,46 @@ export class GroupChecker {
     const table = { name: bodyTable.name, keyOf: (seq: number) => bodyTable.key(group.node, seq), split };
     const texts = itemsOf(report, table, stored.bodies);
     report.count('groups');
-    if (texts === undefined) {
-      if (payloads !== null) this.#checkPayloads(report, group, payloads, [], isProven);
-      return { leaves: null, records: [], seeds: 0 };
-    }
-    const { leaves, records } = deriveGroup(report, stored, texts, isProven);
-    report.count('records', records.length);
-    const seeds = payloads === null ? 0 : this.#checkPayloads(report, group, payloads, records, isProven);
-    return { leaves, records, seeds };
+    const derived = texts === undefined ? NOTHING_DERIVED : deriveGroup(report, stored, texts, isProven);
+    report.count('records', derived.records.length);
+    if (payloads !== null) this.#checkPayloads(report, group, payloads, derived.records, isProven);
+    return derived;
   }
 
-  /** Resolves to the number of keys that belong to these records. */
+  /**
+   * A ciphertext for each record, and where its key is still there, one that opens to what the record committed to. A payload
+   * without key was erased; a group without any payload or key was taken back from peers, who never had them.
+   */
   #checkPayloads(
     report: Report,
-    { first, size }: Group,
-    { ciphertexts, seeds }: StoredPayloads,
+    { node, size }: Group,
+    payloads: StoredPayloads,
     records: readonly CheckedRecord[],
     isProven: boolean,
-  ): number {
-    const keyOf = (seq: number): string => payloadTable.key(seq);
-    const isBegun = ciphertexts.rows.some(({ key }) => key === keyOf(first));
-    if (!isBegun && records.every(({ at }) => seeds[at] === undefined)) {
-      reportStray(report, payloadTable.name, ciphertexts.rows);
+  ): void {
+    const ciphertextTable = { name: payloadTable.name, keyOf: (seq: number) => payloadTable.key(seq), split: splitFrames };
+    const keyOf = (seq: number): string => payloadKeyTable.key(node, seq);
+    const seedTable = { name: payloadKeyTable.name, keyOf, split: splitKeyRow };
+    if (!hasRowAt(payloads.ciphertexts, ciphertextTable) && !hasRowAt(payloads.seeds, seedTable)) {
+      reportStray(report, ciphertextTable.name, payloads.ciphertexts.rows);
+      reportStray(report, seedTable.name, payloads.seeds.rows);
       report.count('payloadsAbsent', size);
-      return 0;
+      return;
     }
-    const held = itemsOf(report, { name: payloadTable.name, keyOf, split: splitFrames }, ciphertexts);
-    let found = 0;
+    const ciphertexts = itemsOf(report, ciphertextTable, payloads.ciphertexts);
+    const seeds = itemsOf(report, seedTable, payloads.seeds);
     for (const { record, at } of records) {
-      const seed = seeds[at];
-      if (seed === undefined) {
-        report.count('payloadsErased');
-        continue;
-      }
-      found++;
-      const ciphertext = held?.[at];
-      if (ciphertext === undefined || this.#vault === null) continue;
+      const seed = seeds?.[at]?.item;
+      if (seed === null) report.count('payloadsErased');
+      const ciphertext = ciphertexts?.[at];
+      if (ciphertext === undefined || !(seed instanceof Uint8Array) || this.#vault === null) continue;
       if (isProven) report.count('payloadsOpened');
       else openPayload(report, this.#vault, record, ciphertext, seed);
     }
-    return found;
   }
 }
+
+const NOTHING_DERIVED: CheckedGroup = { leaves: null, records: [] };
 
 /** Each record canonical and in its place, together the root that was signed. */
 function deriveGroup(
@@ -139,7 +135,7 @@ function deriveGroup(
   { key, group }: StoredGroup,
   stored: readonly RunItem<WholeTexts>[],
   isProven: boolean,
-): { readonly leaves: Uint8Array; readonly records: readonly CheckedRecord[] } {
+): CheckedGroup {
   const leaves: Uint8Array[] = [];
   const records: CheckedRecord[] = [];
   stored.forEach(({ item: texts, key: bodyKey }, at) => {

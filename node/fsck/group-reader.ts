@@ -2,11 +2,11 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { checkStatementApart } from '../federation/statement-check.ts';
-import { payloadKeyTable, payloadTable } from '../payload/payload-tables.ts';
-import { splitTexts } from '../records/record-lines.ts';
+import { payloadKeyTable } from '../payload/payload-keys.ts';
+import { payloadTable } from '../payload/payload-tables.ts';
 import { bodyTable, groupTable } from '../records/record-tables.ts';
 import { type Check, checkSigned } from './check.ts';
-import type { GroupRange, StoredGroup, StoredPayloads } from './group-check.ts';
+import type { GroupRange, StoredGroup } from './group-check.ts';
 import { type PartReport, Report } from './report.ts';
 import { RowCursor } from './row-cursor.ts';
 import { RunReader, type StoredRun } from './stored-run.ts';
@@ -14,7 +14,6 @@ import { RunReader, type StoredRun } from './stored-run.ts';
 /** A range is full after the group with which it has so many records, or so many bytes of rows. */
 const RANGE_RECORDS = 512;
 const RANGE_BYTES = 2 << 20;
-const HEAD_WITH_ID = /^\{"body":"[^"]*","id":"([^"]*)"/;
 
 /** A range as it was read, and what was found on the way. */
 export interface ReadRange extends GroupRange {
@@ -38,7 +37,7 @@ export class GroupReader {
   readonly #groups: RowCursor<SignedStatement>;
   readonly #bodies: RunReader;
   /** Null for a peer's chain. */
-  readonly #payloads: RunReader | null;
+  readonly #payloads: { readonly ciphertexts: RunReader; readonly seeds: RunReader } | null;
   #next = 1;
 
   constructor(check: Check, node: NodeId, isProven: IsProven) {
@@ -48,7 +47,9 @@ export class GroupReader {
     this.#isProven = isProven;
     this.#groups = new RowCursor(this.#check, groupTable, node);
     this.#bodies = new RunReader(this.#check, bodyTable, node);
-    this.#payloads = node === check.own ? new RunReader(this.#check, payloadTable) : null;
+    const ciphertexts = new RunReader(this.#check, payloadTable);
+    const seeds = new RunReader(this.#check, payloadKeyTable, node);
+    this.#payloads = node === check.own ? { ciphertexts, seeds } : null;
   }
 
   async *ranges(): AsyncGenerator<ReadRange> {
@@ -69,7 +70,8 @@ export class GroupReader {
       [records, bytes] = [0, 0];
     }
     await this.#bodies.finish();
-    await this.#payloads?.finish();
+    await this.#payloads?.ciphertexts.finish();
+    await this.#payloads?.seeds.finish();
     if (groups.length > 0 || report.found('problem') > 0) yield this.#range(groups);
   }
 
@@ -99,24 +101,11 @@ export class GroupReader {
   }
 
   async #read(key: string, group: Group): Promise<StoredGroup> {
-    const bodies = await this.#bodies.take(group.first, group.size);
-    const payloads = this.#payloads === null ? null : await this.#payloadsOf(this.#payloads, group, bodies);
-    return { key, group, bodies, payloads };
-  }
-
-  async #payloadsOf(reader: RunReader, { first, size }: Group, bodies: StoredRun): Promise<StoredPayloads> {
-    const ids = bodies.rows.flatMap(({ bytes }) => idsOf(bytes));
-    const seeds = await this.#check.store.getMany(ids.map((id) => payloadKeyTable.key(id)));
-    return { ciphertexts: await reader.take(first, size), seeds };
-  }
-}
-
-/** Ids in the heads of a row; what is no head has none that is asked for. */
-function idsOf(bytes: Uint8Array): readonly string[] {
-  try {
-    return splitTexts(bodyTable.decode(bytes)).map(({ head }) => HEAD_WITH_ID.exec(head)?.[1] ?? '');
-  } catch {
-    return [];
+    const { first, size } = group;
+    const bodies = await this.#bodies.take(first, size);
+    if (this.#payloads === null) return { key, group, bodies, payloads: null };
+    const { ciphertexts, seeds } = this.#payloads;
+    return { key, group, bodies, payloads: { ciphertexts: await ciphertexts.take(first, size), seeds: await seeds.take(first, size) } };
   }
 }
 

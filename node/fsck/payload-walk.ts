@@ -1,25 +1,28 @@
-import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
-import { payloadKeyTable, payloadTable } from '../payload/payload-tables.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import { payloadKeyTable, preparedKeyTable } from '../payload/payload-keys.ts';
+import { payloadTable } from '../payload/payload-tables.ts';
 import { paymentDraftTable } from '../payments/payment-tables.ts';
 import { preparedRow } from '../payments/prepared-rows.ts';
-import { recordIndex } from '../records/record-tables.ts';
 import type { Check } from './check.ts';
-import { countRows, readRows } from './rows.ts';
+import { countRows, distinctParts, readRows } from './rows.ts';
 
-export const PAYLOAD_TABLES = [payloadTable, payloadKeyTable];
+export const PAYLOAD_TABLES = [payloadTable, payloadKeyTable, preparedKeyTable];
 
-/**
- * The keys of the payloads of the node's own records, of which `found` belong to records: any other is of one that is
- * prepared. A payload without key was erased, which is no damage and cannot be told from a lost key; a group without any
- * payload or key was taken back from peers, who never had them.
- */
-export async function checkPayloadKeys(check: Check, found: number): Promise<void> {
-  if ((await countRows(check, payloadKeyTable)) === found) return;
+/** Keys of payloads that no record of this node has: of other nodes, and of records that are prepared. */
+export async function checkPayloadKeys(check: Check, own: NodeId): Promise<void> {
+  await findForeign(check, own);
+  if ((await countRows(check, preparedKeyTable)) === 0) return;
   const prepared = await preparedIds(check);
-  for await (const { key, parts } of readRows(check, payloadKeyTable)) {
-    const id = parts.join('/');
-    if (prepared.has(id) || (await isOwnRecord(check, id))) continue;
-    check.report.problem(payloadKeyTable.name, key, 'belongs to no record of this node');
+  for await (const { key, parts } of readRows(check, preparedKeyTable)) {
+    if (prepared.has(parts.join('/'))) continue;
+    check.report.problem(preparedKeyTable.name, key, 'belongs to no record that is prepared');
+  }
+}
+
+/** Only this node's records have keys here. */
+async function findForeign({ store, report }: Check, own: NodeId): Promise<void> {
+  for await (const node of distinctParts(store, payloadKeyTable.name)) {
+    if (node !== own) report.problem(payloadKeyTable.name, `${payloadKeyTable.name}/${node}`, 'is of another node');
   }
 }
 
@@ -31,11 +34,6 @@ async function preparedIds(check: Check): Promise<ReadonlySet<string>> {
     if (value !== undefined) ids.add(idOf(value));
   }
   return ids;
-}
-
-async function isOwnRecord({ store, own }: Check, id: string): Promise<boolean> {
-  if (!isRecordId(id) || nodeOfRecord(id) !== own) return false;
-  return (await store.get(recordIndex.key(id))) !== undefined;
 }
 
 function idOf(bytes: Uint8Array): string {

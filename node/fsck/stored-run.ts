@@ -63,6 +63,12 @@ export interface RunTable<Item> {
   readonly split: (bytes: Uint8Array) => readonly Item[];
 }
 
+/** Whether a row begins with the first record of the run. */
+export function hasRowAt({ first, rows }: StoredRun, { keyOf }: Pick<RunTable<unknown>, 'keyOf'>): boolean {
+  const key = keyOf(first);
+  return rows.some((row) => row.key === key);
+}
+
 /** What the rows of a run hold: they must cover it exactly. Undefined where they do not, which is then reported. */
 export function itemsOf<Item>(
   report: Report,

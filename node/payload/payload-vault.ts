@@ -12,13 +12,13 @@ const KEY_BYTES = 32;
 const NONCE = Buffer.alloc(12);
 
 /** First byte of the seeds of payloads that are sealed with ChaCha20-Poly1305 (RFC 8439). */
-const CHACHA20 = 1;
-const SEED_BYTES = 1 + KEY_BYTES;
+export const CHACHA20 = 1;
+export const SEED_BYTES = 1 + KEY_BYTES;
 const KEY_WORD = utf8('meridian/data-key/2\0');
 
 /** Payloads of earlier versions: AES-256-GCM, by seeds without a first byte that says so. */
 const GCM_CIPHER = 'aes-256-gcm';
-const GCM_SEED_BYTES = KEY_BYTES;
+export const GCM_SEED_BYTES = KEY_BYTES;
 const GCM_KEY_WORD = utf8('meridian/data-key/1\0');
 
 export class PayloadDamagedError extends Error {
@@ -26,7 +26,7 @@ export class PayloadDamagedError extends Error {
 }
 
 export interface SealedPayload {
-  /** Kept in a row of its own: without it the data key cannot be derived again, and the payload is gone for good. */
+  /** Kept apart from the payload: without it the data key cannot be derived again, and the payload is gone for good. */
   readonly seed: Uint8Array;
   readonly ciphertext: Uint8Array;
 }

@@ -17,7 +17,7 @@ const damaged = join(scratch.path, 'damaged');
 /** Damage of every kind that a thread looks for, in both chains. */
 const MUTATIONS: readonly Mutation[] = [
   flip('payload/', 1, 200),
-  flip('payload-key/', 40, 5),
+  flip('payload-key/', 1, 5),
   flip('body/eu/', 2, 300),
   flip('body/us/', 1, 300),
   drop('body/eu/', 6),
