@@ -5,6 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fsck, type FsckOptions } from '../../../node/fsck/fsck.ts';
 import { type NoResumption, STATE_FILE } from '../../../node/fsck/proven-ranges.ts';
+import { payloadKeyTable } from '../../../node/payload/payload-keys.ts';
 import { Store } from '../../../node/store/store.ts';
 import { type Mutation, problemsOf, StoredRows } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
@@ -17,7 +18,7 @@ const damaged = join(scratch.path, 'damaged');
 /** Damage of every kind that a thread looks for, in both chains. */
 const MUTATIONS: readonly Mutation[] = [
   flip('payload/', 1, 200),
-  flip('payload-key/', 1, 5),
+  flip(`${payloadKeyTable.name}/`, 1, 5),
   flip('body/eu/', 2, 300),
   flip('body/us/', 1, 300),
   drop('body/eu/', 6),
