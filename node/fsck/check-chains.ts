@@ -2,7 +2,6 @@ import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
-import { usageTable } from '../limits/usage-table.ts';
 import { linkProjection } from '../records/link-tables.ts';
 import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
@@ -23,7 +22,7 @@ import { RowCursor } from './row-cursor.ts';
 import { distinctParts } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
 import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
-import { UsageWalk } from './usage-walk.ts';
+import { USAGE_TABLES, UsageWalk } from './usage-walk.ts';
 
 /** How groups are judged: where, and which of them were before. */
 export interface Judging {
@@ -48,7 +47,7 @@ export const CHAIN_TABLES = [
   ...DERIVED_TABLES,
   ...PAYLOAD_TABLES,
   ...OWN_PROJECTIONS.map(({ table }) => table),
-  usageTable,
+  ...USAGE_TABLES,
   ...TALLY_TABLES,
   ...AGENT_TALLY_TABLES,
 ];
