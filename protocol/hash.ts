@@ -11,6 +11,7 @@ export const SHA384_PATTERN = '^sha384:[0-9a-f]{96}$';
 const SHA256 = new RegExp(SHA256_PATTERN);
 const SHA384 = new RegExp(SHA384_PATTERN);
 const PREFIX_LENGTH = 'sha256:'.length;
+const SHA256_LENGTH = PREFIX_LENGTH + 64;
 
 /** The part of a suite that writes hashes. */
 interface HexDigest {
@@ -51,8 +52,13 @@ export function hashBytes(hash: Sha256Hash | Sha384Hash): Uint8Array {
 /** The written form of the SHA-256 of the concatenated parts. */
 export function hashParts(suite: HexDigest, ...parts: readonly Hashable[]): Sha256Hash {
   const text = `sha256:${suite.sha256Hex(...parts)}`;
-  if (!isSha256Hash(text)) throw new HashFormatError('a SHA-256 digest has 64 hex digits');
+  if (!isOfDigest(text)) throw new HashFormatError('a SHA-256 digest has 64 hex digits');
   return text;
+}
+
+/** Of what a suite wrote just now: that it is hex needs no look at each digit. */
+function isOfDigest(text: string): text is Sha256Hash {
+  return text.length === SHA256_LENGTH;
 }
 
 /** Hash of a signed statement: SHA-256 of its UTF-8 text. */

@@ -5,6 +5,6 @@ const interrupt = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
 process.exitCode = await backupCommand(
   process.argv.slice(2),
-  { out: (line) => console.log(line), err: (line) => console.error(line) },
+  { out: (line) => console.log(line), err: (line) => console.error(line), progress: process.stderr },
   interrupt.signal,
 );

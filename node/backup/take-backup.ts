@@ -5,11 +5,13 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { rosterFileValue } from '../../protocol/keys/roster-file.ts';
 import { readNewestRosters } from '../federation/given-rosters.ts';
 import { fsck, type FsckResult } from '../fsck/fsck.ts';
+import type { Counts } from '../fsck/report.ts';
 import { createDurably } from '../keys/durable-file.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
 import { Store } from '../store/store.ts';
 import { BackupError } from './backup-error.ts';
 import { copyKeys } from './copy-keys.ts';
+import { type BackupProgress, whileCopied } from './copy-progress.ts';
 import type { StoreCopy } from './copy-store.ts';
 import { createFolder, filesBelow } from './folder.ts';
 import { describeFile, type Manifest, MANIFEST_FILE, manifestText } from './manifest.ts';
@@ -23,6 +25,7 @@ export interface BackupOptions {
   /** Null: the key files stay behind. */
   readonly keys: KeyTerms | null;
   readonly signal: AbortSignal;
+  readonly progress?: BackupProgress;
 }
 
 /** Whose store was copied, and what of it. */
@@ -49,14 +52,15 @@ const NOT_KEPT = ['LOCK', 'LOG', 'LOG.old'];
  * Throws `BackupError`, and what `copyStore` throws.
  */
 export async function takeBackup(options: BackupOptions): Promise<Manifest> {
-  const { home, to, keys, signal } = options;
+  const { home, to, keys, signal, progress = {} } = options;
   return createFolder(to, async (work) => {
-    const { node, copy } = await options.copyStore(join(work, 'store'));
+    const store = join(work, 'store');
+    const { node, copy } = await whileCopied(join(home, 'store'), store, options.copyStore(store), progress);
     await copyLists(home, work);
     await writeRosters(work);
     if (keys !== null) await copyKeys(home, work, keys.passphrase);
     signal.throwIfAborted();
-    const { federation } = await requireWhole(work, signal, keys?.passphrase ?? null);
+    const { federation } = await requireWhole(work, signal, keys?.passphrase ?? null, progress);
     for (const name of NOT_KEPT) await rm(join(work, 'store', name), { force: true });
     const files = [];
     for (const path of await filesBelow(work)) files.push(await describeFile(work, path));
@@ -71,8 +75,10 @@ export async function requireWhole(
   directory: string,
   signal: AbortSignal,
   passphrase: Passphrase | null,
+  { onProved }: BackupProgress = {},
 ): Promise<FsckResult> {
-  const result = await fsck(directory, { signal, passphrase });
+  const onProgress = ({ records }: Counts, all: number): void => onProved?.(records, all);
+  const result = await fsck(directory, { signal, passphrase, onProgress });
   const problems = result.report.found('problem');
   if (problems === 0) return result;
   const first = result.report.findings.find(({ severity }) => severity === 'problem');

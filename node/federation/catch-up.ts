@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../../protocol/ids.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import { ChainAssembler, type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
@@ -7,10 +8,12 @@ import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Decided } from './decidable.ts';
 import type { Lanes } from '../lanes.ts';
+import { keptFrames, PageAhead, PageEnd, type PageStart } from './page-ahead.ts';
 import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { rewindChain } from './rewind.ts';
+import { checkStatementApart } from './statement-check.ts';
 import type { Transport } from './transport/contract.ts';
 
 /** How long a peer that failed is left alone for this chain. In milliseconds. */
@@ -19,6 +22,9 @@ const REST_MS = 5_000;
 const OWN_FAULT_MS = 500;
 /** Rest of a peer that served something false. In milliseconds. */
 const DISTRUST_MS = 60_000;
+
+/** Pages that wait for their turn, of all chains: each takes a mebibyte of memory or little more. */
+const MOST_PAGES_AHEAD = 4;
 
 export interface CatchUpOptions {
   readonly store: Store;
@@ -44,6 +50,13 @@ export interface CatchUpOptions {
   readonly besides?: (node: NodeId) => ChainBesides | undefined;
 }
 
+/** A page of a node's chain from a peer, and who checks its frames. */
+interface PulledPage {
+  readonly node: NodeId;
+  readonly peer: NodeId;
+  readonly take: (frame: Uint8Array) => Promise<void>;
+}
+
 interface Lead {
   /** Batch that the peer says it holds. */
   batch: number;
@@ -52,8 +65,9 @@ interface Lead {
 }
 
 /**
- * Pulls the chains that peers are ahead in, page by page, one page at a time from a peer. What a peer says about its
- * heads only decides whom to ask; what is stored was checked by the assembler.
+ * Pulls the chains that peers are ahead in, page by page, one page at a time from a peer: from the second page on the next one
+ * arrives while one is checked and written. What a peer says about its heads only decides whom to ask; what is stored was
+ * checked by the assembler.
  */
 export class CatchUp implements AsyncDisposable {
   readonly #options: CatchUpOptions;
@@ -62,6 +76,8 @@ export class CatchUp implements AsyncDisposable {
   /** Chains that are being dropped in part: nothing of them is pulled. */
   readonly #rewinding = new Set<NodeId>();
   readonly #assemblers = new Map<NodeId, ChainAssembler>();
+  /** Of a chain that is being pulled, the page after the one that is checked. */
+  readonly #ahead = new Map<NodeId, PageAhead>();
   readonly #closing = new AbortController();
 
   constructor(options: CatchUpOptions) {
@@ -125,7 +141,8 @@ export class CatchUp implements AsyncDisposable {
 
   #wake(node: NodeId): void {
     if (this.#running.has(node) || this.#closing.signal.aborted || this.#choose(node) === undefined) return;
-    const run = this.#pull(node).finally(() => {
+    const run = this.#pull(node).finally(async () => {
+      await this.#dropAhead(node);
       this.#running.delete(node);
       this.#wake(node);
     });
@@ -151,30 +168,87 @@ export class CatchUp implements AsyncDisposable {
 
   /** Whether the page brought anything: a batch, or a part of one that takes more pages than this. */
   async #pullPage(node: NodeId, peer: NodeId): Promise<boolean> {
-    const { transport, lanes } = this.#options;
     const assembler = await this.#assemblerOf(node);
-    const { batch, seq } = assembler.wanted;
-    const request: PageRequest = { want: 'chain', node, batch, seq };
+    const start = assembler.wanted;
+    const frames = await this.#takeAhead(node, peer, start);
     const batches: StoredBatch[] = [];
+    const page = {
+      node,
+      peer,
+      take: async (frame: Uint8Array): Promise<void> => {
+        const whole = await assembler.take(decodeItem(frame));
+        if (whole !== undefined) batches.push(whole);
+      },
+    };
     try {
-      await lanes.exclusive(peer, async () => {
-        assembler.beginPage();
-        const options = { signal: this.#closing.signal };
-        try {
-          for await (const frame of transport.request(peer, 'batches', pageRequest.encode(request), options)) {
-            const whole = await assembler.take(decodeItem(frame));
-            if (whole !== undefined) batches.push(whole);
-          }
-        } finally {
-          await assembler.endPage();
-        }
-      });
+      assembler.beginPage();
+      try {
+        await (frames === null ? this.#pullNow(page, start) : this.#takeArrived(page, frames));
+      } finally {
+        await assembler.endPage();
+      }
     } finally {
       // Not one by one, nor exclusive of other questions to the peer.
       if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
     }
     // One that was signed anew meanwhile is wanted from its first record.
-    return assembler.wanted.batch !== batch || assembler.wanted.seq !== seq;
+    return assembler.wanted.batch !== start.batch || assembler.wanted.seq !== start.seq;
+  }
+
+  /** Checks a page as it arrives. */
+  async #pullNow({ node, peer, take }: PulledPage, start: PageStart): Promise<void> {
+    const end = new PageEnd();
+    await this.#options.lanes.exclusive(peer, async () => {
+      for await (const frame of this.#ask(node, peer, start, this.#closing.signal)) {
+        end.take(frame);
+        await take(frame);
+      }
+    });
+    this.#askAhead(node, peer, end.start);
+  }
+
+  /** Checks a page that is here, while the next one comes and other threads check its groups' signatures. */
+  async #takeArrived({ node, peer, take }: PulledPage, frames: readonly Uint8Array[]): Promise<void> {
+    const end = new PageEnd();
+    const groups = frames.map((frame) => end.take(frame));
+    this.#askAhead(node, peer, end.start);
+    const checked = groups.map((signed) => signed && checkStatementApart(this.#options.keys, groupStatement, signed, (group) => group));
+    for (const [i, frame] of frames.entries()) {
+      await checked[i];
+      await take(frame);
+    }
+  }
+
+  #ask(node: NodeId, peer: NodeId, { batch, seq }: PageStart, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const request: PageRequest = { want: 'chain', node, batch, seq };
+    return this.#options.transport.request(peer, 'batches', pageRequest.encode(request), { signal });
+  }
+
+  /** Frames of the page that was asked for ahead, if it is the one that is wanted now and not too long. */
+  async #takeAhead(node: NodeId, peer: NodeId, start: PageStart): Promise<readonly Uint8Array[] | null> {
+    const ahead = this.#ahead.get(node);
+    if (ahead === undefined) return null;
+    try {
+      return ahead.isOf(peer, start) ? await ahead.frames : null;
+    } finally {
+      await this.#dropAhead(node);
+    }
+  }
+
+  /** Asks for the page after one that is being checked, where the peer says that there is more. */
+  #askAhead(node: NodeId, peer: NodeId, start: PageStart | null): void {
+    const { lanes, lastToCome } = this.#options;
+    if (start === null || this.#ahead.size >= MOST_PAGES_AHEAD) return;
+    const last = Math.min(this.#leads.get(node)?.get(peer)?.batch ?? 0, lastToCome?.(node) ?? Number.POSITIVE_INFINITY);
+    if (start.batch > last || this.#closing.signal.aborted) return;
+    const ask = (signal: AbortSignal) => lanes.exclusive(peer, () => keptFrames(this.#ask(node, peer, start, signal)));
+    this.#ahead.set(node, new PageAhead(peer, start, ask, this.#closing.signal));
+  }
+
+  async #dropAhead(node: NodeId): Promise<void> {
+    const ahead = this.#ahead.get(node);
+    this.#ahead.delete(node);
+    await ahead?.[Symbol.asyncDispose]();
   }
 
   async #assemblerOf(node: NodeId): Promise<ChainAssembler> {

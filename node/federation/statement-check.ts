@@ -40,3 +40,28 @@ export function openStatement<Value>(
   }
   return value;
 }
+
+/**
+ * Checks the signature that `openStatement` is about to ask for in another thread, while the event loop goes on. Says nothing:
+ * what does not hold is refused there. Never throws on what it is given.
+ */
+export async function checkStatementApart<Value>(
+  { directory }: Pick<FederationKeys, 'directory'>,
+  kind: StatementKind<Value>,
+  signed: SignedStatement,
+  signatoryOf: (value: Value) => Pick<Signatory, 'node' | 'keyId'>,
+): Promise<void> {
+  const value = readOr(kind, signed.statement);
+  if (value === undefined) return;
+  const { node, keyId } = signatoryOf(value);
+  const key = directory.get(node, keyId);
+  if (key !== undefined) await checkedSuite.checkApart(key.publicKey, signed, kind.context);
+}
+
+function readOr<Value>(kind: StatementKind<Value>, text: string): Value | undefined {
+  try {
+    return kind.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,26 +1,35 @@
 import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
-import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
 import { linkProjection } from '../records/link-tables.ts';
-import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
-import { type Check, checkSigned, type TableCheck } from './check.ts';
-import { DERIVED_TABLES, DerivedWalk } from './derived-walk.ts';
-import { deriveGroup } from './group-records.ts';
+import type { Check } from './check.ts';
+import { DERIVED_TABLES, type DerivedRecord, DerivedWalk } from './derived-walk.ts';
+import { type CheckedGroup, type CheckedRecord, LEAF_BYTES } from './group-check.ts';
+import type { GroupChecks } from './group-checks.ts';
+import { GroupReader, type ReadRange } from './group-reader.ts';
+import { inOrder } from './in-order.ts';
 import { IndexWalk } from './index-walk.ts';
-import { PAYLOAD_TABLES, PayloadWalk } from './payload-walk.ts';
+import { checkPayloadKeys, PAYLOAD_TABLES } from './payload-walk.ts';
 import { ProjectionWalk } from './projection-walk.ts';
+import type { ProvenRanges } from './proven-ranges.ts';
 import { recordAt } from './record-at.ts';
+import type { PartReport } from './report.ts';
 import { RowCursor } from './row-cursor.ts';
-import { RowRuns } from './row-runs.ts';
 import { distinctParts } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
 import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
 import { USAGE_TABLES, UsageWalk } from './usage-walk.ts';
+
+/** How groups are judged: where, and which of them were before. */
+export interface Judging {
+  readonly groupChecks: GroupChecks;
+  /** Null: it is not remembered. */
+  readonly proven: ProvenRanges | null;
+}
 
 /** Rows that follow from records, compared with them along the chain. */
 interface RecordWalk {
@@ -28,47 +37,49 @@ interface RecordWalk {
   finish(): Promise<void>;
 }
 
+export const CHAIN_TABLES = [
+  groupTable,
+  bodyTable,
+  recordIndex,
+  linkProjection.table,
+  ...BATCH_TABLES,
+  ...SOURCE_TABLES,
+  ...DERIVED_TABLES,
+  ...PAYLOAD_TABLES,
+  ...OWN_PROJECTIONS.map(({ table }) => table),
+  ...USAGE_TABLES,
+  ...TALLY_TABLES,
+  ...AGENT_TALLY_TABLES,
+];
+
 /**
  * Every node's chain: groups without gap from record 1 on, signed; every record re-derived, its index row looked up;
- * batches over them. One walk in order of seq with all tables side by side, in the memory of one batch.
+ * batches over them. One walk in order of seq with all tables side by side, in the memory of one batch and of the ranges of
+ * groups that are checked ahead of it.
  */
-export const chainCheck: TableCheck = {
-  tables: [
-    groupTable,
-    bodyTable,
-    recordIndex,
-    linkProjection.table,
-    ...BATCH_TABLES,
-    ...SOURCE_TABLES,
-    ...DERIVED_TABLES,
-    ...PAYLOAD_TABLES,
-    ...OWN_PROJECTIONS.map(({ table }) => table),
-    ...USAGE_TABLES,
-    ...TALLY_TABLES,
-    ...AGENT_TALLY_TABLES,
-  ],
-  async run(check) {
-    const index = new IndexWalk(check, recordIndex);
-    const links = new ProjectionWalk(check, linkProjection);
-    const own: RecordWalk[] = [
-      ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
-      new UsageWalk(check),
-      new TallyWalk(check),
-      new AgentTallyWalk(check),
-    ];
-    for (const node of await nodesOf(check)) {
-      const walks = node === check.own ? [links, ...own] : [links];
-      await new ChainWalk(check, node, index, walks).run();
-    }
-    if (check.own === null) await findOwnerless(check);
-    for (const walk of [links, ...own]) await walk.finish();
-    await index.finish(async ({ parts, value }) => {
-      const id = parts.join('/');
-      if (!isRecordId(id) || value === undefined) return false;
-      return (await recordAt(check.store, nodeOfRecord(id), value))?.id === id;
-    });
-  },
-};
+export async function checkChains(check: Check, judging: Judging): Promise<void> {
+  const index = new IndexWalk(check, recordIndex);
+  const links = new ProjectionWalk(check, linkProjection);
+  const own: RecordWalk[] = [
+    ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
+    new UsageWalk(check),
+    new TallyWalk(check),
+    new AgentTallyWalk(check),
+  ];
+  const nodes = await nodesOf(check);
+  for (const node of nodes) check.report.expect(await recordsOf(check, node));
+  for (const node of nodes) {
+    const walks = node === check.own ? [links, ...own] : [links];
+    await new ChainWalk(check, judging, node, index, walks).run();
+  }
+  if (check.own === null) await findOwnerless(check);
+  for (const walk of [links, ...own]) await walk.finish();
+  await index.finish(async ({ parts, value }) => {
+    const id = parts.join('/');
+    if (!isRecordId(id) || value === undefined) return false;
+    return (await recordAt(check.store, nodeOfRecord(id), value))?.id === id;
+  });
+}
 
 /** The node itself, and those that any row of a chain names. */
 async function nodesOf({ store, report, own }: Check): Promise<readonly NodeId[]> {
@@ -82,89 +93,97 @@ async function nodesOf({ store, report, own }: Check): Promise<readonly NodeId[]
   return [...nodes].sort();
 }
 
+/** Records that a node's last group says there are. */
+async function recordsOf({ store }: Check, node: NodeId): Promise<number> {
+  try {
+    const [, signed] = (await groupTable.last(store, [node])) ?? [];
+    if (signed === undefined) return 0;
+    const { first, size } = groupStatement.parse(signed.statement);
+    return first + size - 1;
+  } catch {
+    return 0;
+  }
+}
+
 /** Rows that only a node's own records have, in a store that is no node's. */
 async function findOwnerless(check: Check): Promise<void> {
   for (const table of SOURCE_TABLES) await new RowCursor<unknown>(check, table).finish();
   for (const table of PAYLOAD_TABLES) await new RowCursor<unknown>(check, table).finish();
 }
 
+/** A record with what the walks along the chain compare. */
+function derivedOf({ record, at, key }: CheckedRecord, leaves: readonly Uint8Array[]): DerivedRecord | undefined {
+  const leaf = leaves[at];
+  return leaf && { record, leaf, key };
+}
+
 class ChainWalk {
   readonly #check: Check;
+  readonly #judging: Judging;
   readonly #node: NodeId;
   readonly #index: IndexWalk<number>;
-  readonly #groups: RowCursor<SignedStatement>;
   readonly #walks: readonly RecordWalk[];
-  readonly #bodies: RowRuns<string, WholeTexts>;
   readonly #sources: SourceWalk;
-  /** Null for a peer's chain. */
-  readonly #payloads: PayloadWalk | null;
-  #next = 1;
 
-  constructor(check: Check, node: NodeId, index: IndexWalk<number>, walks: readonly RecordWalk[]) {
+  constructor(
+    check: Check,
+    judging: Judging,
+    node: NodeId,
+    index: IndexWalk<number>,
+    walks: readonly RecordWalk[],
+  ) {
     this.#walks = walks;
     this.#check = check;
+    this.#judging = judging;
     this.#node = node;
     this.#index = index;
-    this.#groups = new RowCursor(check, groupTable, node);
-    this.#bodies = new RowRuns(check, bodyTable, [node], splitTexts);
     this.#sources = new SourceWalk(check, node);
-    this.#payloads = node === check.own ? new PayloadWalk(check, node) : null;
   }
 
   async run(): Promise<void> {
+    const { report, own } = this.#check;
     const batches = await BatchWalk.open(this.#check, this.#node);
     const derived = await DerivedWalk.open(this.#check, this.#node);
-    for (let row = await this.#groups.next(); row !== undefined; row = await this.#groups.next()) {
-      const group = row.value && this.#open(row.key, row.value);
-      if (group === undefined) continue;
-      this.#next = group.first + group.size;
-      await batches.add(group, await this.#derive(row.key, group, derived));
-      this.#check.report.progress();
+    const { groupChecks, proven } = this.#judging;
+    const reader = new GroupReader(this.#check, this.#node, (first, next) => proven?.has(this.#node, first, next) ?? false);
+    const check = async (read: ReadRange) => ({ read, checked: await groupChecks.check(read) });
+    for await (const { read, checked } of inOrder(reader.ranges(), check, groupChecks.ahead)) {
+      report.add(read.report);
+      report.add(checked.report);
+      if (isClean(read.report) && isClean(checked.report)) await proven?.add(this.#node, read.first, read.next);
+      for (const [i, { group }] of read.groups.entries()) {
+        const leaves = await this.#take(checked.groups[i], derived);
+        await batches.add(group, leaves);
+      }
+      report.progress();
     }
     await batches.finish();
-    await this.#bodies.finish();
     await derived.finish();
-    await this.#payloads?.finish();
-    if (this.#payloads !== null) await this.#sources.finish();
+    if (this.#node !== own) return;
+    await checkPayloadKeys(this.#check, this.#node);
+    await this.#sources.finish();
   }
 
-  /** The group of a row, if it is one and does not overlap the group before. */
-  #open(key: string, signed: SignedStatement): Group | undefined {
-    const { report } = this.#check;
-    const group = checkSigned(this.#check, groupTable, key, groupStatement, signed, (value) => value);
-    if (group === undefined) return undefined;
-    if (group.node !== this.#node || key !== groupTable.key(this.#node, group.first)) {
-      report.problem(groupTable.name, key, `holds the group of record ${group.node}/${group.first}`);
-      return undefined;
-    }
-    if (group.first > this.#next) {
-      report.problem(groupTable.name, key, `the group of record ${this.#next} should come before`);
-    } else if (group.first < this.#next) {
-      report.problem(groupTable.name, key, 'overlaps the group before');
-      return undefined;
-    }
-    return group;
-  }
-
-  /** Leaves of a group, in order; null where its records are not all here. */
-  async #derive(key: string, group: Group, derived: DerivedWalk): Promise<readonly Uint8Array[] | null> {
-    const { report } = this.#check;
-    const texts = await this.#bodies.take(group.first, group.size);
-    report.count('groups');
-    if (texts === undefined) {
-      await this.#payloads?.take(group, []);
-      return null;
-    }
-    const { leaves, records } = deriveGroup(this.#check, key, group, texts);
-    report.count('records', records.length);
+  /** Takes the records of a group. Resolves to their leaves; to null where they are not all here. */
+  async #take(checked: CheckedGroup | undefined, derived: DerivedWalk): Promise<readonly Uint8Array[] | null> {
+    if (checked === undefined || checked.leaves === null) return null;
+    const leaves = leavesOf(checked.leaves);
+    const records = checked.records.flatMap((record) => derivedOf(record, leaves) ?? []);
     derived.take(records);
     // Side by side: each mostly waits for LevelDB.
     await Promise.all([
       this.#index.expect(records.map(({ record }) => ({ key: recordIndex.key(record.id), value: record.seq }))),
       this.#sources.take(records),
       ...this.#walks.map((walk) => walk.take(records.map(({ record }) => record))),
-      this.#payloads?.take(group, records),
     ]);
     return leaves;
   }
+}
+
+function isClean({ found }: PartReport): boolean {
+  return found.problem + found.warning + found.note === 0;
+}
+
+function leavesOf(packed: Uint8Array): readonly Uint8Array[] {
+  return Array.from({ length: packed.length / LEAF_BYTES }, (_, i) => packed.subarray(i * LEAF_BYTES, (i + 1) * LEAF_BYTES));
 }

@@ -1,21 +1,31 @@
 import { parseArgs } from 'node:util';
-import type { Counts, Finding } from './report.ts';
-import { MAX_FINDINGS } from './report.ts';
 import { PassphraseError, readPassphrase } from '../keys/passphrase.ts';
+import { ProgressLine, type ProgressOutput } from '../progress-line.ts';
 import { fsck, FsckError, type FsckResult } from './fsck.ts';
+import { MOST_THREADS } from './group-checks.ts';
+import type { NoResumption } from './proven-ranges.ts';
+import { type Finding, MAX_FINDINGS } from './report.ts';
 
 /** 0 whole · 1 problems · 2 could not be checked. */
 export type FsckExit = 0 | 1 | 2;
 
-export interface Output {
-  write(text: string): unknown;
-  readonly isTTY?: boolean;
-}
+export type Output = ProgressOutput;
 
-const USAGE = 'usage: npm run fsck -- DIR [--json] [--passphrase-file FILE]   (DIR: the home of a stopped node)\n';
-/** Between two lines of progress, in milliseconds. */
-const PROGRESS_MS = 200;
-const CLEAR_LINE = '\r\u001b[2K';
+const USAGE = `usage: npm run fsck -- DIR [--resume] [--threads N] [--quiet] [--json] [--passphrase-file FILE]
+
+  DIR          the home of a stopped node
+  --resume     goes on where a check of the same store was interrupted
+  --threads N  threads beside the first; default: as many as there are processors, up to ${MOST_THREADS}
+  --quiet      shows no progress
+`;
+/** More would only take memory. */
+const MOST_GIVEN_THREADS = 64;
+
+const NOT_RESUMED: Readonly<Record<NoResumption, string>> = {
+  absent: 'no check of it was interrupted',
+  changed: 'the store has changed since',
+  damaged: 'what was kept of it is damaged, or not of this home',
+};
 
 /** The `fsck` command: findings and a summary on `out`, or one JSON object; progress and refusals on `err`. */
 export async function fsckCommand(
@@ -30,7 +40,7 @@ export async function fsckCommand(
     return 2;
   }
   const started = performance.now();
-  const progress = err.isTTY === true ? new Progress(err) : null;
+  const progress = parsed.quiet ? null : new ProgressLine(err, 'records');
   try {
     const passphrase = parsed.passphraseFile === null ? null : await readPassphrase(parsed.passphraseFile);
     const result = await fsck(parsed.home, {
@@ -39,7 +49,15 @@ export async function fsckCommand(
         progress?.clear();
         if (!parsed.json && finding.severity !== 'note') out.write(`${lineOf(finding)}\n`);
       },
-      onProgress: (counts) => progress?.show(counts),
+      onProgress: ({ records }, expected) => progress?.show(records, expected),
+      threads: parsed.threads,
+      remembering: {
+        resumes: parsed.resumes,
+        onResume: (refusal, records) => {
+          const told = refusal === null ? `goes on: ${records} records are judged already` : `begins anew: ${NOT_RESUMED[refusal]}`;
+          err.write(`fsck: ${told}\n`);
+        },
+      },
       ...(signal === undefined ? {} : { signal }),
     });
     progress?.clear();
@@ -50,7 +68,7 @@ export async function fsckCommand(
     progress?.clear();
     const isRefused = error instanceof FsckError || error instanceof PassphraseError;
     if (!isRefused && signal?.aborted !== true) throw error;
-    err.write(`fsck: ${isRefused ? error.message : 'stopped before the end'}\n`);
+    err.write(`fsck: ${isRefused ? error.message : 'stopped before the end; --resume goes on from there'}\n`);
     return 2;
   }
 }
@@ -58,6 +76,9 @@ export async function fsckCommand(
 interface Arguments {
   readonly home: string;
   readonly json: boolean;
+  readonly quiet: boolean;
+  readonly resumes: boolean;
+  readonly threads: number | undefined;
   readonly passphraseFile: string | null;
 }
 
@@ -65,35 +86,28 @@ function readArguments(args: readonly string[]): Arguments | null {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { json: { type: 'boolean', default: false }, 'passphrase-file': { type: 'string' } },
+      options: {
+        json: { type: 'boolean', default: false },
+        quiet: { type: 'boolean', default: false },
+        resume: { type: 'boolean', default: false },
+        threads: { type: 'string' },
+        'passphrase-file': { type: 'string' },
+      },
       allowPositionals: true,
     });
     const [home, ...rest] = positionals;
     if (home === undefined || home === '' || rest.length > 0) return null;
-    return { home, json: values.json, passphraseFile: values['passphrase-file'] ?? null };
+    const { json, quiet, resume: resumes } = values;
+    const threads = values.threads === undefined ? undefined : Number(values.threads);
+    if (threads !== undefined && !isCount(values.threads, threads)) return null;
+    return { home, json, quiet, resumes, threads, passphraseFile: values['passphrase-file'] ?? null };
   } catch {
     return null;
   }
 }
 
-class Progress {
-  readonly #err: Output;
-  #shownAt = 0;
-
-  constructor(err: Output) {
-    this.#err = err;
-  }
-
-  show({ records, batches }: Counts): void {
-    const now = performance.now();
-    if (now - this.#shownAt < PROGRESS_MS) return;
-    this.#shownAt = now;
-    this.#err.write(`${CLEAR_LINE}${records} records, ${batches} batches`);
-  }
-
-  clear(): void {
-    if (this.#shownAt > 0) this.#err.write(CLEAR_LINE);
-  }
+function isCount(text: string | undefined, count: number): boolean {
+  return /^\d+$/.test(text ?? '') && count <= MOST_GIVEN_THREADS;
 }
 
 function lineOf({ severity, table, key, detail }: Finding): string {

@@ -4,11 +4,11 @@ import { writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { decisionText } from '../../protocol/log/decision.ts';
 import { type BatchMessage, parseLedgerMessage } from '../../protocol/log/message.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Timestamp, timestampOfConsensus } from '../../protocol/time.ts';
 import { chainSourceTable, chainStateTable, ownVouchedTable, sealingKeyTable, sourcePart } from '../log/chain-tables.ts';
 import { decidedBatchTable, type LogEntry, logEntryTable } from '../log/log-tables.ts';
 import type { Check, TableCheck } from './check.ts';
-import type { DerivedRecord } from './group-records.ts';
 import { heldBatch } from './held-batch.ts';
 import { decodeRow, readRows } from './rows.ts';
 
@@ -16,6 +16,14 @@ export const DERIVED_TABLES = [chainStateTable, chainSourceTable];
 
 /** Sources of one chain that are compared; of the others it is said that they were not. */
 const MAX_SOURCES = 200_000;
+
+/** A record that was re-derived from its stored texts. */
+export interface DerivedRecord {
+  readonly record: AttestationRecord;
+  readonly leaf: Uint8Array;
+  /** Key of the row that holds its texts. */
+  readonly key: string;
+}
 
 /** Where a chain was derived to, beside its records: the state after a batch, and the last record of each source then. */
 export class DerivedWalk {

@@ -10,9 +10,12 @@ import { ownerOfKeys } from '../payload/payload-keys.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
 import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
 import { type Store, StoreError } from '../store/store.ts';
+import { checkChains } from './check-chains.ts';
 import { checkEditions } from './check-lists.ts';
 import { checkKeyFiles, ownerOf } from './key-files.ts';
 import { checkKeys } from './check-keys.ts';
+import { GroupChecks } from './group-checks.ts';
+import { ProvenRanges, type Remembering, storeIdentity } from './proven-ranges.ts';
 import { Report, type ReportListener } from './report.ts';
 import { reasonOf } from './rows.ts';
 import { StoreView } from './store-view.ts';
@@ -43,6 +46,10 @@ export interface FsckOptions extends ReportListener {
   readonly signal?: AbortSignal;
   /** Opens the key files. */
   readonly passphrase?: Passphrase | null;
+  /** Threads beside this one; 0: none. Default: as many as there are processors, up to three, where the store is large. */
+  readonly threads?: number | undefined;
+  /** Keeps in the home, until it has come to its end, what was found whole. Default: nothing is kept. */
+  readonly remembering?: Remembering;
 }
 
 /**
@@ -84,7 +91,7 @@ async function checkRows(
   home: string,
   store: Store,
   report: Report,
-  { signal, passphrase }: FsckOptions,
+  { signal, passphrase, threads, remembering }: FsckOptions,
 ): Promise<FsckResult> {
   const format = await requireFormat(store);
   const keys = await checkKeys({ store, report, signal });
@@ -100,10 +107,29 @@ async function checkRows(
   const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
   const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
   const held = payloadKey === null ? null : new HeldVault(payloadKey);
+  await using groupChecks = new GroupChecks({ payloadKey, threads, signal });
   const check = { store, report, keys, own, vault, agentKeys, held, signal };
-  for (const table of TABLE_CHECKS) await table.run(check);
-  await checkEditions(home, check);
+  const proven = remembering === undefined ? null : await openProven(home, own, payloadKey, remembering);
+  try {
+    await checkChains(check, { groupChecks, proven });
+    for (const table of TABLE_CHECKS) await table.run(check);
+    await checkEditions(home, check);
+  } catch (error) {
+    await proven?.save();
+    throw error;
+  }
+  await proven?.remove();
   return { node: own, federation: keys?.rosters.digest ?? null, report };
+}
+
+async function openProven(
+  home: string,
+  own: NodeId | null,
+  payloadKey: Uint8Array | null,
+  remembering: Remembering,
+): Promise<ProvenRanges> {
+  const store = await storeIdentity(join(home, 'store'), own);
+  return ProvenRanges.open({ home, store, payloadKey }, remembering);
 }
 
 /** What the file system and LevelDB refuse; any other error is a fault of the check itself. */

@@ -68,13 +68,27 @@ const NO_COUNTS = {
 export type CountName = keyof typeof NO_COUNTS;
 export type Counts = Readonly<Record<CountName, number>>;
 
+const COUNT_NAMES = Object.keys(NO_COUNTS).filter(isCountName);
+const NONE_FOUND: Readonly<Record<Severity, number>> = { problem: 0, warning: 0, note: 0 };
+const SEVERITIES = ['problem', 'warning', 'note'] as const;
+
 /** Findings kept and told: damage that repeats ten million times is counted, not listed. */
 export const MAX_FINDINGS = 1000;
 
 export interface ReportListener {
   readonly onFinding?: (finding: Finding) => void;
-  /** Called after every group. */
-  readonly onProgress?: (counts: Counts) => void;
+  /** Called after every range of groups. `expected`: records that there seem to be. */
+  readonly onProgress?: (counts: Counts, expected: number) => void;
+}
+
+/** What a part of a check found: plain data, for the report of the whole. */
+export interface PartReport {
+  readonly findings: readonly Finding[];
+  /** Findings of each severity, those past `MAX_FINDINGS` included. */
+  readonly found: Readonly<Record<Severity, number>>;
+  /** Without those that are 0. */
+  readonly counts: Partial<Counts>;
+  readonly notChecked: readonly string[];
 }
 
 /** What a check has seen so far. Memory is bounded however damaged the store is. */
@@ -83,8 +97,9 @@ export class Report {
   /** Parts that could not be checked, and why. */
   readonly notChecked: string[] = [];
   readonly #listener: ReportListener;
-  readonly #found: Record<Severity, number> = { problem: 0, warning: 0, note: 0 };
+  readonly #found: Record<Severity, number> = { ...NONE_FOUND };
   readonly #counts: Record<CountName, number> = { ...NO_COUNTS };
+  #expected = 0;
 
   constructor(listener: ReportListener = {}) {
     this.#listener = listener;
@@ -103,8 +118,37 @@ export class Report {
     this.#counts[name] += more;
   }
 
+  /** All that was told so far. It is forgotten here: what comes is another part. */
+  part(): PartReport {
+    const { findings, notChecked } = this;
+    const counts: Partial<Record<CountName, number>> = {};
+    for (const name of COUNT_NAMES) {
+      if (this.#counts[name] > 0) counts[name] = this.#counts[name];
+      this.#counts[name] = 0;
+    }
+    const part = { findings: findings.splice(0), found: { ...this.#found }, counts, notChecked: notChecked.splice(0) };
+    Object.assign(this.#found, NONE_FOUND);
+    return part;
+  }
+
+  /** Takes what a part of the check found. */
+  add({ findings, found, counts, notChecked }: PartReport): void {
+    for (const name of COUNT_NAMES) this.#counts[name] += counts[name] ?? 0;
+    this.notChecked.push(...notChecked);
+    for (const finding of findings) this.find(finding);
+    for (const severity of SEVERITIES) {
+      const listed = findings.filter((finding) => finding.severity === severity).length;
+      this.#found[severity] += found[severity] - listed;
+    }
+  }
+
+  /** So many records more will be checked. */
+  expect(records: number): void {
+    this.#expected += records;
+  }
+
   progress(): void {
-    this.#listener.onProgress?.(this.#counts);
+    this.#listener.onProgress?.(this.#counts, this.#expected);
   }
 
   problem(table: string, key: string | null, detail: string): void {
@@ -121,4 +165,8 @@ export class Report {
     this.findings.push(finding);
     this.#listener.onFinding?.(finding);
   }
+}
+
+function isCountName(name: string): name is CountName {
+  return Object.hasOwn(NO_COUNTS, name);
 }

@@ -1,5 +1,5 @@
-import type { KeyPart, Table } from '../store/table.ts';
-import { readRows, type Row, type RowSource } from './rows.ts';
+import type { KeyPart } from '../store/table.ts';
+import { readRows, type Row, type RowSource, type RowTable } from './rows.ts';
 
 /**
  * Walks the rows of a table beside something that says which rows there must be, in key order: a row that is not asked
@@ -7,11 +7,11 @@ import { readRows, type Row, type RowSource } from './rows.ts';
  */
 export class RowCursor<Value> {
   readonly #source: RowSource;
-  readonly #table: Table<Value>;
+  readonly #table: RowTable<Value>;
   readonly #rows: AsyncGenerator<Row<Value>>;
   #held: Row<Value> | undefined;
 
-  constructor(source: RowSource, table: Table<Value>, ...prefix: readonly KeyPart[]) {
+  constructor(source: RowSource, table: RowTable<Value>, ...prefix: readonly KeyPart[]) {
     this.#source = source;
     this.#table = table;
     this.#rows = readRows(source, table, ...prefix);

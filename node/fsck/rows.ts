@@ -9,6 +9,9 @@ export interface RowSource {
   readonly signal: AbortSignal | undefined;
 }
 
+/** What rows are read by. */
+export type RowTable<Value> = Pick<Table<Value>, 'decode' | 'key' | 'name'>;
+
 export interface Row<Value> {
   readonly key: string;
   /** Parts of the key after those that were asked for. */
@@ -25,7 +28,7 @@ const ROWS_BETWEEN_LOOKS = 10_000;
 /** Rows below a prefix of key parts, in key order. A row that does not read is reported and yielded without value. */
 export async function* readRows<Value>(
   { store, report, signal }: RowSource,
-  table: Table<Value>,
+  table: RowTable<Value>,
   ...prefix: readonly KeyPart[]
 ): AsyncGenerator<Row<Value>> {
   const under = table.key(...prefix);
@@ -39,7 +42,7 @@ export async function* readRows<Value>(
 /** Reads a row's bytes; reports them where they are not of the table's form. */
 export function decodeRow<Value>(
   report: Report,
-  table: Table<Value>,
+  table: RowTable<Value>,
   key: string,
   bytes: Uint8Array,
 ): Value | undefined {

@@ -6,7 +6,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { bodyTable } from '../records/record-tables.ts';
 import { seqAt, sourceIndex } from '../sources/source-index.ts';
 import type { Check } from './check.ts';
-import type { DerivedRecord } from './group-records.ts';
+import type { DerivedRecord } from './derived-walk.ts';
 import { textsAt } from './record-at.ts';
 import { type IndexState, SourceIndexWalk } from './source-index-walk.ts';
 

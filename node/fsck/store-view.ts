@@ -5,6 +5,8 @@ import { Store } from '../store/store.ts';
 /** Folder beside the store in which a check works. */
 const WORK_PREFIX = 'fsck-';
 const LOCK = 'LOCK';
+/** Rows are read once, in order or by keys that ascend with them: more would only stand in memory. In bytes. */
+const BUFFER_BYTES = 16 << 20;
 /** Text for people: LevelDB would start it anew in the view. */
 const NOT_LINKED = new Set([LOCK, 'LOG', 'LOG.old']);
 
@@ -47,7 +49,7 @@ export class StoreView implements AsyncDisposable {
     for (const name of await readdir(this.#directory)) {
       if (!NOT_LINKED.has(name)) await link(join(this.#directory, name), join(view, name));
     }
-    return this.#resources.use(await Store.open(view, { createIfMissing: false }));
+    return this.#resources.use(await Store.open(view, { createIfMissing: false, bufferBytes: BUFFER_BYTES }));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

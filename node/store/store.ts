@@ -34,6 +34,8 @@ export interface StoreOptions {
   readonly createIfMissing?: boolean;
   /** What every write passes. Default: nothing is in its way. */
   readonly gate?: CommitGate | undefined;
+  /** For each of LevelDB's two: rows that it keeps at hand, and rows that its log is folded by. In bytes. */
+  readonly bufferBytes?: number | undefined;
 }
 
 /** LevelDB's own 4 MiB default stalls writers for most of a second; see the bench. In bytes. */
@@ -101,8 +103,8 @@ export class Store implements AsyncDisposable {
       const level = new Level<string, Uint8Array>(directory, {
         keyEncoding: 'utf8',
         valueEncoding: 'view',
-        writeBufferSize: WRITE_BUFFER_BYTES,
-        cacheSize: CACHE_BYTES,
+        writeBufferSize: options.bufferBytes ?? WRITE_BUFFER_BYTES,
+        cacheSize: options.bufferBytes ?? CACHE_BYTES,
         maxOpenFiles: MAX_OPEN_FILES,
         createIfMissing: options.createIfMissing ?? true,
       });

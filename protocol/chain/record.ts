@@ -82,6 +82,11 @@ export function openRecord(suite: Hashing, { head: text, body }: WholeTexts): At
   return { ...head, ...readBody(suite, head, body) };
 }
 
+/** The record of two texts that `openRecord` took before. Throws `StatementError` where one is of another shape. */
+export function rereadRecord({ head, body }: WholeTexts): AttestationRecord {
+  return { ...headText.reread(head), ...bodyText.reread(body) };
+}
+
 /** The head of a record. Throws `StatementError` where it is not canonical, of another shape, or its id of another node. */
 export function readHead(text: string): RecordHead {
   const head = headText.parse(text);

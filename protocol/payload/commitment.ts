@@ -1,6 +1,8 @@
 import { concatBytes, utf8, wellFormed } from '../bytes.ts';
 import { hashParts, type Sha256Hash } from '../hash.ts';
 import { canonicalize, joinMembers } from '../json/canonical.ts';
+import { memberTexts } from '../json/member-texts.ts';
+import { parseCanonical } from '../json/parse.ts';
 import type { JsonObject, JsonValue } from '../json/value.ts';
 import { isJsonObject } from '../json/value.ts';
 import type { Claims } from '../chain/claims.ts';
@@ -55,12 +57,7 @@ export interface DecisionTexts {
 export function decisionTexts(data: JsonObject): DecisionTexts {
   const members = new Map<string, string>();
   for (const [name, member] of Object.entries(data)) members.set(name, canonicalize(member));
-  const whole = joinMembers(members);
-  return {
-    data: whole,
-    input: members.get('input') ?? whole,
-    output: members.get('output') ?? members.get('decision'),
-  };
+  return partsOf(joinMembers(members), members);
 }
 
 export function commitDecision(
@@ -87,13 +84,48 @@ export function payloadMatches(
   payload: JsonValue,
 ): boolean {
   if (commit(suite, 'meridian/payload/1', salt, payload) !== committed.payloadHash) return false;
-  const { dataHash, inputHash, outputHash } = committed.claims;
+  return claimsMatch(suite, committed.claims, salt, payload, decisionTexts);
+}
+
+/**
+ * The same of a payload's canonical text, which is not made canonical again: each part of it is a slice. A text that is not
+ * canonical is nobody's commitment. Throws `JsonError` where it is none that was committed to.
+ */
+export function payloadTextMatches(
+  suite: Pick<Suite, 'sha256Hex'>,
+  committed: { readonly payloadHash: Sha256Hash; readonly claims: DecisionHashes },
+  salt: Uint8Array,
+  text: string,
+): boolean {
+  if (commitText(suite, 'meridian/payload/1', salt, text) !== committed.payloadHash) return false;
+  return claimsMatch(suite, committed.claims, salt, parseCanonical(text), () => {
+    const data = memberTexts(text).get('data') ?? '';
+    return partsOf(data, memberTexts(data));
+  });
+}
+
+/** Whether a payload's parts are those that are claimed. `textsOf`: of its decision. */
+function claimsMatch(
+  suite: Pick<Suite, 'sha256Hex'>,
+  { dataHash, inputHash, outputHash }: DecisionHashes,
+  salt: Uint8Array,
+  payload: JsonValue,
+  textsOf: (data: JsonObject) => DecisionTexts,
+): boolean {
   if (dataHash === undefined && inputHash === undefined && outputHash === undefined) return true;
   const { data, queryHash } = isJsonObject(payload) ? payload : {};
   if (data === undefined && dataHash === undefined && outputHash === undefined) return inputHash === queryHash;
   if (!isJsonObject(data)) return false;
-  const expected = commitDecision(suite, salt, decisionTexts(data));
+  const expected = commitDecision(suite, salt, textsOf(data));
   return expected.dataHash === dataHash && expected.inputHash === inputHash && expected.outputHash === outputHash;
+}
+
+function partsOf(data: string, members: ReadonlyMap<string, string>): DecisionTexts {
+  return {
+    data,
+    input: members.get('input') ?? data,
+    output: members.get('output') ?? members.get('decision'),
+  };
 }
 
 function prefix(word: CommitmentWord): Uint8Array {

@@ -3,6 +3,7 @@ import { Compile } from '../shape-check.ts';
 import { decodeBase64url, encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalize } from '../json/canonical.ts';
 import { parseCanonical } from '../json/parse.ts';
+import { parseText } from '../json/text.ts';
 import type { JsonValue } from '../json/value.ts';
 import { shapeFault } from '../shape-fault.ts';
 import { type Base64url, Base64urlShape, Closed } from '../shapes.ts';
@@ -31,25 +32,28 @@ export function statementKind<Shape extends TObject>(
   context: SigningContext,
   shape: Shape,
 ): StatementKind<Static<Shape>> {
-  const text = canonicalText(name, shape);
-  return { name, context, ...text };
+  const { parse, write } = canonicalText(name, shape);
+  return { name, context, parse, write };
 }
 
 /** Reader and writer of a closed, canonical JSON text: what every signed, hashed or anchored text is. */
 export function canonicalText<Shape extends TObject>(name: string, shape: Shape) {
   const compiled = Compile(shape);
+  const read = (text: string, parse: (text: string) => JsonValue): Static<Shape> => {
+    let value: JsonValue;
+    try {
+      value = parse(text);
+    } catch (error) {
+      throw new StatementError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
+    }
+    if (compiled.Check(value)) return value;
+    const { pointer, message } = shapeFault(compiled, value);
+    throw new StatementError(`${name}: ${pointer} ${message}`);
+  };
   return {
-    parse(text: string): Static<Shape> {
-      let value: JsonValue;
-      try {
-        value = parseCanonical(text);
-      } catch (error) {
-        throw new StatementError(`${name}: ${error instanceof Error ? error.message : 'unreadable'}`);
-      }
-      if (compiled.Check(value)) return value;
-      const { pointer, message } = shapeFault(compiled, value);
-      throw new StatementError(`${name}: ${pointer} ${message}`);
-    },
+    parse: (text: string): Static<Shape> => read(text, parseCanonical),
+    /** The same of a text that was found canonical before: that is not looked at again. */
+    reread: (text: string): Static<Shape> => read(text, parseText),
     write(value: Static<Shape>): string {
       // A static type of a JSON schema is JSON; the compiler cannot see through the branded members.
       return canonicalize(value as JsonValue);

@@ -2,10 +2,12 @@ import { dirname, resolve } from 'node:path';
 import { BackupError } from '../../node/backup/backup-error.ts';
 import { leftovers } from '../../node/backup/folder.ts';
 import type { Manifest } from '../../node/backup/manifest.ts';
+import type { BackupProgress } from '../../node/backup/copy-progress.ts';
 import { takeBackup } from '../../node/backup/take-backup.ts';
 import { PassphraseError, readPassphrase } from '../../node/keys/passphrase.ts';
 import { CopyStoreAnswerShape } from '../../node/operator/backup-forms.ts';
 import { OperatorError } from '../../node/operator/operator-client.ts';
+import { ProgressLine, type ProgressOutput } from '../../node/progress-line.ts';
 import { StoreError } from '../../node/store/store.ts';
 import { ask } from '../key/ask.ts';
 import { findTargets, type Target } from '../key/targets.ts';
@@ -19,14 +21,17 @@ export type BackupExit = 0 | 1 | 2;
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
+  /** Where it is shown how far the backup is. Default: nowhere. */
+  readonly progress?: ProgressOutput;
 }
 
-const USAGE = `npm run backup -- (--node ID | --home DIR) --to DIR [--with-keys [--passphrase-file FILE]] [--json]
+const USAGE = `npm run backup -- (--node ID | --home DIR) --to DIR [--with-keys [--passphrase-file FILE]] [--quiet] [--json]
 
   --node ID      a node of the local cluster
   --home DIR     instead: the home of a node on this machine (NODE_HOME), running or stopped
   --to DIR       folder that the backup becomes; there is none yet. The node writes there too
   --with-keys    the key files go along, encrypted: plain ones are put under --passphrase-file
+  --quiet        shows no progress
   --json         one JSON object instead of words
 
 A running node goes on taking records: the copy is what its store is at one moment. It is proved by fsck, and the folder
@@ -35,12 +40,14 @@ Exit: 0 done · 1 refused, not whole, or the node does not answer · 2 wrong usa
 
 /** Longest silence of a node that copies its store. In milliseconds. */
 const COPY_MS = 6 * 3_600_000;
+const MEBIBYTE = 1 << 20;
 const OPTIONS = {
   node: { type: 'string' },
   home: { type: 'string' },
   to: { type: 'string' },
   'with-keys': { type: 'boolean' },
   'passphrase-file': { type: 'string' },
+  quiet: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -60,7 +67,7 @@ export async function backupCommand(
     if (positionals.length > 0) throw new UsageError(`what is ${positionals.join(' ')}?`);
     const { target, to, keys } = await wishOf(flags);
     for (const path of await leftovers(to)) terminal.err(`backup: ${path} was left by an attempt cut short`);
-    const manifest = await backUp(target, to, keys, signal);
+    const manifest = await backUp(target, to, keys, signal, flags.quiet === true ? undefined : terminal.progress);
     terminal.out(
       flags.json === true ? JSON.stringify({ to, ...manifest, files: manifest.files.length }) : words(to, manifest),
     );
@@ -93,11 +100,21 @@ async function wishOf(flags: Flags) {
 
 type Wish = Awaited<ReturnType<typeof wishOf>>;
 
-async function backUp(target: Target, to: string, keys: Wish['keys'], signal: AbortSignal): Promise<Manifest> {
+async function backUp(
+  target: Target,
+  to: string,
+  keys: Wish['keys'],
+  signal: AbortSignal,
+  output: ProgressOutput | undefined,
+): Promise<Manifest> {
   const home = dirname(target.socket);
-  const options = { home, to, keys, signal };
+  using progress = output && new ShownProgress(output);
   return takeBackup({
-    ...options,
+    home,
+    to,
+    keys,
+    signal,
+    ...(progress === undefined ? {} : { progress }),
     async copyStore(directory) {
       const question = { method: 'POST', path: '/store-copies', answer: CopyStoreAnswerShape } as const;
       try {
@@ -109,6 +126,33 @@ async function backUp(target: Target, to: string, keys: Wish['keys'], signal: Ab
       }
     },
   });
+}
+
+/** Two bars one after the other: the copy, and its proof. */
+class ShownProgress implements BackupProgress, Disposable {
+  readonly #output: ProgressOutput;
+  readonly #copied: ProgressLine;
+  #proved: ProgressLine | undefined;
+
+  constructor(output: ProgressOutput) {
+    this.#output = output;
+    this.#copied = new ProgressLine(output, 'MiB copied');
+  }
+
+  readonly onCopied = (bytes: number, all: number): void => {
+    this.#copied.show(Math.floor(bytes / MEBIBYTE), Math.ceil(all / MEBIBYTE));
+  };
+
+  readonly onProved = (records: number, all: number): void => {
+    this.#copied.clear();
+    this.#proved ??= new ProgressLine(this.#output, 'records proved');
+    this.#proved.show(records, all);
+  };
+
+  [Symbol.dispose](): void {
+    this.#copied.clear();
+    this.#proved?.clear();
+  }
 }
 
 function isAbsent(error: unknown): boolean {

@@ -21,6 +21,7 @@ import { peers } from './peers/peers.ts';
 import { rest } from './rest/rest.ts';
 import { screening } from './screening/screening.ts';
 import { sealing } from './sealing/sealing.ts';
+import { fsck } from './size/fsck.ts';
 import { size } from './size/size.ts';
 import { tableText } from './table.ts';
 
@@ -31,6 +32,7 @@ const PARTS: readonly Part[] = [
   limits,
   sealing,
   catchUp,
+  fsck,
   verification,
   linked,
   latency,

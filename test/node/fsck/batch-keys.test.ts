@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { chainCheck } from '../../../node/fsck/check-chains.ts';
+import { checkChains } from '../../../node/fsck/check-chains.ts';
+import { GroupChecks } from '../../../node/fsck/group-checks.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { ownVouchedTable } from '../../../node/log/chain-tables.ts';
@@ -23,7 +24,9 @@ test('a batch of two keys is damage, but for an undecided own one by a revoked k
   await keys.learnCertificate(signed);
   const found = async (own: typeof node | null) => {
     const report = new Report({});
-    await chainCheck.run({ store, report, signal: undefined, keys, own, vault: null, agentKeys: null, held: null });
+    const check = { store, report, signal: undefined, keys, own, vault: null, agentKeys: null, held: null };
+    const groupChecks = new GroupChecks({ payloadKey: null, threads: 0, signal: undefined });
+    await checkChains(check, { groupChecks, proven: null });
     return report.findings.flatMap(({ key, detail }) => (detail === 'is by another key than its batch' ? key : []));
   };
   assert.equal(await found(node), []);

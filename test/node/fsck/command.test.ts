@@ -85,6 +85,18 @@ test('progress goes to a terminal alone', async () => {
   assert.match(err.text, /\d+ records/);
 });
 
+test('a quiet check shows no progress', async () => {
+  const err = new Screen(true);
+  assert.is(await fsckCommand([home, '--quiet'], new Screen(), err), 0);
+  assert.is(err.text, '');
+});
+
+test('with nothing to go on from it begins anew, and says so', async () => {
+  const { exit, err } = await run(home, '--resume');
+  assert.is(exit, 0);
+  assert.is(err, 'fsck: begins anew: no check of it was interrupted\n');
+});
+
 test('problems are printed with table and key, exit 1', async () => {
   const copy = copyOf('problem');
   {
@@ -149,6 +161,7 @@ test('what cannot be checked is exit 2: no home, no store, bad arguments', async
   assert.is((await run()).exit, 2);
   assert.is((await run(home, home)).exit, 2);
   assert.is((await run(home, '--repair')).exit, 2);
+  for (const threads of ['-1', 'two', '', '1000']) assert.is((await run(home, `--threads=${threads}`)).exit, 2);
 });
 
 test('a store that another process has open is exit 2, and is left alone', async () => {

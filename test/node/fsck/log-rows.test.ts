@@ -35,7 +35,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'an entry is not canonical',
-    mutate: edit('log-entry/', 1, (text) => text.replace('{', '{ ')),
+    mutate: edit('log-entry/', 1, (text) => text.replace('{"', '{ "')),
     found: ['log-entry', /canonical/],
   },
   {

@@ -2,13 +2,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concatBytes, utf8 } from '../../../protocol/bytes.ts';
 import { writeSha256 } from '../../../protocol/hash.ts';
-import type { JsonObject, JsonValue } from '../../../protocol/json/value.ts';
+import { canonicalize } from '../../../protocol/json/canonical.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import {
   commit,
   commitDecision,
+  commitText,
   type DecisionHashes,
   decisionTexts,
   payloadMatches,
+  payloadTextMatches,
 } from '../../../protocol/payload/commitment.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -59,8 +62,11 @@ test('input and output are what the decision calls so, or all of it and its deci
 test('a disclosed payload matches its record, and each claimed part is checked', () => {
   const payloadHash = commit(nobleSuite, 'meridian/payload/1', salt, payload);
   const claims = commitDecision(nobleSuite, salt, decisionTexts(data));
-  const matches = (committed: Parameters<typeof payloadMatches>[1], value: JsonValue = payload, key = salt) =>
-    payloadMatches(nobleSuite, committed, key, value);
+  const matches = (committed: Parameters<typeof payloadMatches>[1], value: JsonValue = payload, key = salt) => {
+    const asText = payloadTextMatches(nobleSuite, committed, key, canonicalize(value));
+    assert.is(payloadMatches(nobleSuite, committed, key, value), asText);
+    return asText;
+  };
   assert.ok(matches({ payloadHash, claims }));
   assert.ok(matches({ payloadHash, claims: {} }));
   assert.not(matches({ payloadHash, claims }, { ...payload, data: { ...data, extra: 2 } }));
@@ -79,7 +85,9 @@ test('the answer to a query that it does not hold is bound to the hash of it', (
   const answer = { queryHash, result: 'no-match' };
   const matches = (claims: DecisionHashes, value: JsonObject = answer): boolean => {
     const payloadHash = commit(nobleSuite, 'meridian/payload/1', salt, value);
-    return payloadMatches(nobleSuite, { payloadHash, claims }, salt, value);
+    const asText = payloadTextMatches(nobleSuite, { payloadHash, claims }, salt, canonicalize(value));
+    assert.is(payloadMatches(nobleSuite, { payloadHash, claims }, salt, value), asText);
+    return asText;
   };
   assert.ok(matches({ inputHash: queryHash }));
   assert.not(matches({ inputHash: commit(nobleSuite, 'meridian/input/1', salt, 'another name') }));
@@ -89,6 +97,31 @@ test('the answer to a query that it does not hold is bound to the hash of it', (
     matches({ inputHash: queryHash }, { ...answer, data: { input: 'a name' } }),
     'a decision has its own rule',
   );
+});
+
+test('a payload and its canonical text match the same, whatever the payload', () => {
+  const member = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom('input', 'output', 'decision', '"', 'x'), fc.jsonValue()));
+  const anyPayload = fc.dictionary(fc.constantFrom('data', 'queryHash', 'sourceId', '10', '9'), member);
+  fc.assert(
+    fc.property(anyPayload, fc.subarray(['dataHash', 'inputHash', 'outputHash']), (made, claimed) => {
+      const value = JSON.parse(JSON.stringify(made)) as JsonObject;
+      const payloadHash = commit(nobleSuite, 'meridian/payload/1', salt, value);
+      const own = value['data'];
+      const all = commitDecision(nobleSuite, salt, decisionTexts(isJsonObject(own) ? own : {}));
+      const claims = Object.fromEntries(Object.entries(all).filter(([name]) => claimed.includes(name)));
+      const committed = { payloadHash, claims };
+      assert.is(
+        payloadTextMatches(nobleSuite, committed, salt, canonicalize(value)),
+        payloadMatches(nobleSuite, committed, salt, value),
+      );
+    }),
+  );
+});
+
+test('a text that is not canonical matches nothing, though it was hashed', () => {
+  const text = '{"b":1,"a":2}';
+  const payloadHash = commitText(nobleSuite, 'meridian/payload/1', salt, text);
+  assert.throws(() => payloadTextMatches(nobleSuite, { payloadHash, claims: {} }, salt, text), /canonical/);
 });
 
 test('the text of all of a decision is its canonical text, whatever its members are called', () => {

@@ -1,0 +1,102 @@
+import type { NodeId } from '../../protocol/ids.ts';
+import { envelopeStatement } from '../../protocol/chain/envelope.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
+import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { decodeItem, PAGE_BYTES } from './page-forms.ts';
+
+/** Where a page of a chain begins. */
+export interface PageStart {
+  readonly batch: number;
+  readonly seq: number;
+}
+
+/** A page that takes more than this while it waits is given up, and asked for again when its turn comes. In bytes. */
+const MOST_WAITING_BYTES = 8 * PAGE_BYTES;
+
+/**
+ * A page that arrives while the one before it is checked and written. It is read to its end whatever becomes of that one, so
+ * who waits for the peer never waits for this node's work; nothing in it is believed before its turn.
+ */
+export class PageAhead implements AsyncDisposable {
+  readonly #peer: NodeId;
+  readonly #start: PageStart;
+  readonly #given = new AbortController();
+  readonly #arrived: Promise<readonly Uint8Array[] | null>;
+
+  /** `ask`: reads a page to its end, or until it is told that it need not be read on. */
+  constructor(
+    peer: NodeId,
+    start: PageStart,
+    ask: (signal: AbortSignal) => Promise<readonly Uint8Array[] | null>,
+    closing: AbortSignal,
+  ) {
+    this.#peer = peer;
+    this.#start = start;
+    this.#arrived = ask(AbortSignal.any([closing, this.#given.signal]));
+    // What went wrong is told to who takes it.
+    this.#arrived.catch(() => {});
+  }
+
+  /** Its frames, once all of them are here; null where it is too long to wait. Rejects as the transport does. */
+  get frames(): Promise<readonly Uint8Array[] | null> {
+    return this.#arrived;
+  }
+
+  /** Whether it is what is asked for now. */
+  isOf(peer: NodeId, { batch, seq }: PageStart): boolean {
+    return this.#peer === peer && this.#start.batch === batch && this.#start.seq === seq;
+  }
+
+  /** Resolves once it is not read on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#given.abort();
+    await this.#arrived.catch(() => {});
+  }
+}
+
+/** All frames of a page; null where it is too long to be kept. */
+export async function keptFrames(page: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[] | null> {
+  const frames: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const frame of page) {
+    frames.push(frame);
+    bytes += frame.length;
+    if (bytes > MOST_WAITING_BYTES) return null;
+  }
+  return frames;
+}
+
+/** Where the page after these frames begins, if they hold; null where they do not tell. */
+export class PageEnd {
+  #end = 0;
+  #batch = 0;
+  #next = 0;
+
+  /** Looks at a frame for where it ends, and at nothing else. The group's statement, where it is one. */
+  take(frame: Uint8Array): SignedStatement | undefined {
+    if (frame[0] !== ENVELOPE && frame[0] !== GROUP) return undefined;
+    try {
+      const item = decodeItem(frame);
+      if (item.kind === 'envelope') {
+        const { batch, first, size } = envelopeStatement.parse(item.signed.statement);
+        [this.#batch, this.#end] = [batch, first + size];
+      } else if (item.kind === 'group') {
+        const { first, size } = groupStatement.parse(item.signed.statement);
+        this.#next = first + size;
+        return item.signed;
+      }
+    } catch {
+      // Whoever checks the page says what is wrong with it.
+    }
+    return undefined;
+  }
+
+  get start(): PageStart | null {
+    if (this.#batch === 0 || this.#next === 0) return null;
+    return { batch: this.#batch + Number(this.#next >= this.#end), seq: this.#next };
+  }
+}
+
+/** First bytes of the frames that tell. */
+const ENVELOPE = 'E'.charCodeAt(0);
+const GROUP = 'G'.charCodeAt(0);
