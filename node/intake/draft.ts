@@ -5,6 +5,7 @@ import type { Claims, Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { Account } from '../accounts/account.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
 import { randomBytesPooled } from '../randomness.ts';
@@ -25,6 +26,8 @@ export interface Draft {
   readonly links: LinkFacts;
   /** Where something signed before already commits to the payload with it. Otherwise a fresh one is made. */
   readonly salt?: Uint8Array;
+  /** Set where the account has its payloads compressed before they are encrypted. */
+  readonly compressPayload?: boolean;
   /** Rows that hold exactly when the record does, and that do not follow from its text. */
   readonly besides?: (id: RecordId) => readonly Operation[];
   /** Set where a second identical request must be refused; unique for the account. */
@@ -51,6 +54,11 @@ export interface PreparedDraft {
   readonly inGroup?: (group: Group) => readonly Operation[];
 }
 
+/** The draft of a record whose payload is kept as the account has it. */
+export function keptFor<Kept extends PaidDraft>({ compressPayloads }: Pick<Account, 'compressPayloads'>, draft: Kept): Kept {
+  return compressPayloads === true ? { ...draft, compressPayload: true } : draft;
+}
+
 /** Names, salts, commits and encrypts. */
 export function prepareDraft(
   draft: Draft,
@@ -67,6 +75,6 @@ export function prepareDraft(
     payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, draft.payload),
     claims: claimsOf({ ...draft.claims, ...hashes }),
     links: linksOf(draft.links),
-    sealed: vault.seal(id, salt, draft.payload),
+    sealed: draft.compressPayload === true ? vault.sealPacked(id, salt, draft.payload) : vault.seal(id, salt, draft.payload),
   };
 }
