@@ -86,7 +86,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...governanceRoutes({ ...context.governance, recorder, now }),
     ...keyRoutes({ keys: context.accounts.keys, now }),
     ...paidRoutes(context),
-    signUpRoute({ signUp: context.signUp, addressOf: (call) => callerAddress(call, config.http.trustedProxies) }),
+    signUpRoute({ signUp: context.signUp, addressOf: ({ req }) => callerAddress(req, config.http.trustedProxies) }),
   ];
   return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
 }

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { apiRoutes } from './api-routes.ts';
 import { dailyHeadDraft } from './audit-log/daily-head-draft.ts';
 import { DailyHeads } from './audit-log/daily-heads.ts';
@@ -6,6 +7,7 @@ import { createApp } from './http/app.ts';
 import { discoveryExtensions } from './http/discovery/bazaar.ts';
 import { ApiGate, operatorGate } from './http/gate.ts';
 import { PaidGate } from './http/paid-gate.ts';
+import { RequestScheduler } from './http/request-scheduler.ts';
 import { listen, type Listener } from './http/server.ts';
 import { UncountedAnswers } from './http/uncounted-answers.ts';
 import { endReread } from './log/reread.ts';
@@ -89,7 +91,10 @@ function listenForAll(context: NodeContext, monitor: HealthMonitor, paid: () => 
     onPaced: (holder) => context.refusals.note({ class: 'none', holder, reason: 'uncounted' }),
   });
   const app = createApp({ ...options, routes: apiRoutes(context, monitor), gate, uncounted, ...paidGate });
-  return listen(app.callback(), config.http, options.baseUrl, {
+  const scheduler = new RequestScheduler({ accounts: context.accounts, trustedProxies: config.http.trustedProxies });
+  const answer = app.callback();
+  const handler: RequestListener = (request, response) => scheduler.schedule(request, () => void answer(request, response));
+  return listen(handler, config.http, options.baseUrl, {
     onStranger: tellOfFirst(context.log),
     onRefused: (id) => context.refusals.note({ class: 'connection', holder: { kind: 'address', id }, reason: 'connections' }),
   });

@@ -65,7 +65,7 @@ import { StartAnswers } from './start/start-answers.ts';
 import { StartMarks } from './start/start-marks.ts';
 import { startTable } from './start/start-tables.ts';
 import { DuePurges } from './store/due-purges.ts';
-import { openNodeStore } from './store/format.ts';
+import { openNodeStore } from './migration/open-node-store.ts';
 import type { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
@@ -124,7 +124,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const { now = Date.now, random = Math.random } = overrides;
   await using opening = new AsyncDisposableStack();
   const own = await openSecrets(config, log);
-  const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate }));
+  const store = opening.use(await openNodeStore(join(config.home, 'store'), { gate: overrides.gate, node: config.id, log }));
   await dropTree(store, config.id);
   const marks = opening.use(await StartMarks.open(store));
   const purges = opening.use(new DuePurges(store, log));

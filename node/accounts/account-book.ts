@@ -8,7 +8,7 @@ import { AccountError } from './account-error.ts';
 import type { AccountEvent } from './account-event.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
-import { type Authentication, KnownKeys } from './known-keys.ts';
+import { type AuthenticatedKey, type Authentication, KnownKeys } from './known-keys.ts';
 
 export interface AccountBookOptions {
   readonly store: Store;
@@ -71,6 +71,10 @@ export class AccountBook implements AsyncDisposable {
 
   authenticate(apiKey: string): Promise<Authentication> {
     return this.#known.authenticate(apiKey);
+  }
+
+  peek(apiKey: string): AuthenticatedKey | undefined {
+    return this.#known.peek(apiKey);
   }
 
   /** Works out a change alone, records and makes it, and lets nothing that was remembered outlive it. */

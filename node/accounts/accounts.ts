@@ -7,7 +7,7 @@ import { ADMIN_TERMS, freshKey, keyOperations } from './api-key.ts';
 import { ApiKeys, requireStrong } from './api-keys.ts';
 import { newKeyId } from './key-id.ts';
 import { keyDigest } from './key-text.ts';
-import type { Authentication } from './known-keys.ts';
+import type { AuthenticatedKey, Authentication } from './known-keys.ts';
 
 export { type Account, type Tier, TIERS } from './account.ts';
 export { AccountError } from './account-error.ts';
@@ -41,6 +41,11 @@ export class Accounts implements AsyncDisposable {
   /** Whose key this is. A few microseconds for a key seen before. */
   authenticate(apiKey: string): Promise<Authentication> {
     return this.book.authenticate(apiKey);
+  }
+
+  /** The same, of a key seen before; undefined where it was not. Reads nothing. */
+  peek(apiKey: string): AuthenticatedKey | undefined {
+    return this.book.peek(apiKey);
   }
 
   /** Makes an account, for an operator. The very same one is answered as it is. Throws `AccountError`. */

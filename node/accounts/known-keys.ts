@@ -56,6 +56,12 @@ export class KnownKeys {
     return known.found;
   }
 
+  /** What is remembered of a key, in force; undefined where nothing is. Reads nothing, and is no use of the key. */
+  peek(apiKey: string): AuthenticatedKey | undefined {
+    const known = this.#known.peek(keyDigest(apiKey));
+    return known === undefined || known === 'revoked' || this.#now() >= known.endsAt ? undefined : known.found;
+  }
+
   /** Whatever is asked from now on is read anew. */
   forget(): void {
     this.#changes++;

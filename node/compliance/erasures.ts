@@ -3,7 +3,7 @@ import type { NodeId, RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { readSeeds } from '../payload/payload-keys.ts';
 import { readOwnRecord, readRecord } from '../records/record-reader.ts';
 import type { DuePurges } from '../store/due-purges.ts';
 import type { Operation } from '../store/operation.ts';
@@ -127,10 +127,10 @@ export class Erasures {
   }
 
   async #split(records: readonly AttestationRecord[]): Promise<ErasureSplit> {
-    const keys = await this.#options.store.getMany(records.map(({ id }) => payloadKeyTable.key(id)));
+    const seeds = await readSeeds(this.#options.store, records);
     return {
-      present: records.filter((_, i) => keys[i] !== undefined),
-      gone: records.filter((_, i) => keys[i] === undefined),
+      present: records.filter((_, i) => seeds[i] !== undefined),
+      gone: records.filter((_, i) => seeds[i] === undefined),
     };
   }
 

@@ -4,7 +4,8 @@ import { isJsonObject } from '../../protocol/json/value.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { duplicateTable } from '../intake/once-guard.ts';
-import { payloadKeyTable, readPayload } from '../payload/payload-tables.ts';
+import { eraseKeys, type ErasedKey } from '../payload/payload-keys.ts';
+import { readPayload } from '../payload/payload-tables.ts';
 import { PayloadDamagedError, type PayloadVault } from '../payload/payload-vault.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { DuePurges } from '../store/due-purges.ts';
@@ -16,7 +17,7 @@ export interface PayloadTracesOptions {
   readonly store: Store;
   readonly vault: PayloadVault;
   readonly subjects: Pick<Subjects, 'removal'>;
-  readonly purges: Pick<DuePurges, 'end' | 'noteEnded'>;
+  readonly purges: Pick<DuePurges, 'due' | 'noteEnded'>;
 }
 
 /** All by which a payload could be read, found or guessed: its key, the row of its person, the hash that refuses a twin. */
@@ -29,7 +30,7 @@ export class PayloadTraces {
 
   /** What an erasure of these records deletes. It belongs into the write of the record of erasure. */
   async removals(records: readonly AttestationRecord[]): Promise<Operation[]> {
-    const operations = this.#options.purges.end(records.map(({ id }) => payloadKeyTable.key(id)));
+    const operations = await this.#keyRemovals(records);
     for (const record of records) operations.push(...(await this.#removalsByContent(record)));
     return operations;
   }
@@ -41,15 +42,17 @@ export class PayloadTraces {
   async removalsAgain(records: readonly AttestationRecord[]): Promise<Operation[]> {
     const erased = records.flatMap(({ links }) => links.erased ?? []);
     if (erased.length === 0) return [];
-    const operations = this.#options.purges.end(erased.map((id) => payloadKeyTable.key(id)));
-    for (const id of erased) operations.push(...(await this.#removalsOf(id)));
-    this.#options.purges.noteEnded();
+    const { store, purges } = this.#options;
+    const found = await Promise.all(erased.map((id) => readRecord(store, id)));
+    const operations = await this.#keyRemovals(erased.map((id, i) => ({ id, seq: found[i]?.record.seq ?? null })));
+    for (const written of found) if (written !== undefined) operations.push(...(await this.#removalsByContent(written.record)));
+    purges.noteEnded();
     return operations;
   }
 
-  async #removalsOf(id: RecordId): Promise<Operation[]> {
-    const found = await readRecord(this.#options.store, id);
-    return found === undefined ? [] : this.#removalsByContent(found.record);
+  async #keyRemovals(records: readonly ErasedKey[]): Promise<Operation[]> {
+    const { operations, rows } = await eraseKeys(this.#options.store, records);
+    return [...operations, ...this.#options.purges.due(rows)];
   }
 
   async #removalsByContent({ id, seq, account }: AttestationRecord): Promise<Operation[]> {

@@ -109,7 +109,7 @@ class ChainWalk {
     this.#groups = new RowCursor(check, groupTable, node);
     this.#bodies = new RowRuns(check, bodyTable, [node], splitTexts);
     this.#sources = new SourceWalk(check, node);
-    this.#payloads = node === check.own ? new PayloadWalk(check) : null;
+    this.#payloads = node === check.own ? new PayloadWalk(check, node) : null;
   }
 
   async run(): Promise<void> {

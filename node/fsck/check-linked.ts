@@ -1,8 +1,9 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import { sessionCountTable } from '../compliance/session-count.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { findKey, payloadKeyTable } from '../payload/payload-keys.ts';
 import { linkTable } from '../records/link-tables.ts';
 import type { Check, TableCheck } from './check.ts';
+import { recordOfId } from './record-at.ts';
 import { countRows, distinctParts, readRows } from './rows.ts';
 
 /**
@@ -33,10 +34,11 @@ async function checkTargets({ store, report, signal }: Check, own: NodeId): Prom
     if ((await isLinked(...decisionsOf(target, own))) && (await store.get(countKey)) === undefined) {
       report.problem(sessionCountTable.name, countKey, 'is missing');
     }
-    const seedKey = payloadKeyTable.key(target);
-    if ((await isLinked(target, 'erased', 'erasure', own)) && (await store.get(seedKey)) !== undefined) {
-      report.problem(payloadKeyTable.name, seedKey, 'is here, though its payload was erased');
-    }
+    if (!(await isLinked(target, 'erased', 'erasure', own))) continue;
+    const record = await recordOfId(store, target);
+    const key = record && (await findKey(store, record));
+    if (key === undefined || key.seed === null) continue;
+    report.problem(payloadKeyTable.name, key.row, `has the key of ${target}, whose payload was erased`);
   }
 }
 

@@ -3,7 +3,7 @@ import { isWalletAddress } from '../../protocol/payments/payment.ts';
 import { settlementLine } from '../../protocol/payments/settlement.ts';
 import { commitText } from '../../protocol/payload/commitment.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { preparedKeyTable } from '../payload/payload-keys.ts';
 import { answerDraft, completeAnswer } from '../payments/answer-draft.ts';
 import { HeldDamagedError, type HeldVault } from '../payments/held-vault.ts';
 import { keyParts, type PaymentKey, keyText, readKeyParts, readKeyText } from '../payments/payment-key.ts';
@@ -204,9 +204,9 @@ async function checkPrepared(check: Check): Promise<void> {
       if ((await store.get(recordIndex.key(prepared.id))) !== undefined) {
         report.problem(paymentDraftTable.name, key, 'is prepared, and made already');
       }
-      const seed = await store.get(payloadKeyTable.key(prepared.id));
+      const seed = await store.get(preparedKeyTable.key(prepared.id));
       if (seed === undefined) {
-        report.problem(payloadKeyTable.name, payloadKeyTable.key(prepared.id), 'is missing: its record is prepared');
+        report.problem(preparedKeyTable.name, preparedKeyTable.key(prepared.id), 'is missing: its record is prepared');
       } else checkPayload(check, prepared, seed);
     } catch (error) {
       report.problem(paymentDraftTable.name, key, reasonOf(error));

@@ -1,5 +1,6 @@
 import { subjectTable } from '../compliance/subjects.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { readSeed } from '../payload/payload-keys.ts';
 import type { Check, TableCheck } from './check.ts';
 import { recordOfId } from './record-at.ts';
 import { readRows } from './rows.ts';
@@ -14,17 +15,21 @@ export const subjectCheck: TableCheck = {
     for await (const { key, parts, value } of readRows(check, subjectTable)) {
       const [account = '', , id = ''] = parts;
       const { report, store } = check;
-      if (parts.length !== KEY_PARTS || value !== id) report.problem(subjectTable.name, key, 'is no row of this table');
-      else if (!(await isOwnRecord(check, id, account))) {
+      if (parts.length !== KEY_PARTS || value !== id) {
+        report.problem(subjectTable.name, key, 'is no row of this table');
+        continue;
+      }
+      const record = await ownRecord(check, id, account);
+      if (record === undefined) {
         report.problem(subjectTable.name, key, `leads to ${id}, which is no record of this account here`);
-      } else if ((await store.get(payloadKeyTable.key(id))) === undefined) {
+      } else if ((await readSeed(store, record)) === undefined) {
         report.warning(subjectTable.name, key, `leads to ${id}, whose payload is gone`);
       }
     }
   },
 };
 
-async function isOwnRecord({ store, own }: Check, id: string, account: string): Promise<boolean> {
+async function ownRecord({ store, own }: Check, id: string, account: string): Promise<AttestationRecord | undefined> {
   const record = await recordOfId(store, id);
-  return record !== undefined && record.node === own && record.account === account;
+  return record !== undefined && record.node === own && record.account === account ? record : undefined;
 }

@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRecordId, type NodeId, nodeOfRecord } from '../../protocol/ids.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { AgentKeyVault } from '../agents/agent-key-vault.ts';
+import { migrateStore } from '../migration/migrate-store.ts';
 import { HeldVault } from '../payments/held-vault.ts';
 import type { Passphrase } from '../keys/passphrase.ts';
 import { PayloadVault } from '../payload/payload-vault.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { ownerOfKeys } from '../payload/payload-keys.ts';
 import { checkLevelDbFiles } from '../store/leveldb/check-files.ts';
-import { requireFormat } from '../store/format.ts';
+import { FORMAT_KEY, formatTable, MIGRATED_FORMAT, requireFormat } from '../store/format.ts';
 import { type Store, StoreError } from '../store/store.ts';
 import { checkEditions } from './check-lists.ts';
 import { checkKeyFiles, ownerOf } from './key-files.ts';
@@ -47,7 +48,8 @@ export interface FsckOptions extends ReportListener {
 /**
  * Proves a stopped node's home whole: files first, then every row, each re-derived from what is signed. Changes nothing
  * in the store and keeps nodes out of it meanwhile. Where files are damaged the rows are not looked at. Throws
- * `FsckError` where it cannot be checked, and the signal's reason.
+ * `FsckError` where it cannot be checked, and the signal's reason. A store of the format before is migrated in the view
+ * that is checked, and stays as it is.
  */
 export async function fsck(home: string, options: FsckOptions = {}): Promise<FsckResult> {
   const { signal } = options;
@@ -84,11 +86,16 @@ async function checkRows(
   report: Report,
   { signal, passphrase }: FsckOptions,
 ): Promise<FsckResult> {
-  await requireFormat(store);
-  await findUnknownTables(store, report);
+  const format = await requireFormat(store);
   const keys = await checkKeys({ store, report, signal });
   const files = await checkKeyFiles(home, report, passphrase);
-  const own = ownerOf(files, keys, report) ?? (await ownerByRows(store));
+  const own = ownerOf(files, keys, report) ?? (await ownerOfKeys(store));
+  if (format === 'earlier') {
+    const what = `the store is of format ${MIGRATED_FORMAT}: it was checked as the node migrates it when it starts`;
+    report.warning(formatTable.name, FORMAT_KEY, what);
+    await migrateStore(store, { node: own, log: null });
+  }
+  await findUnknownTables(store, report);
   const { payloadKey } = files;
   const vault = payloadKey === null ? null : new PayloadVault(payloadKey);
   const agentKeys = payloadKey === null ? null : new AgentKeyVault(payloadKey);
@@ -97,14 +104,6 @@ async function checkRows(
   for (const table of TABLE_CHECKS) await table.run(check);
   await checkEditions(home, check);
   return { node: own, federation: keys?.rosters.digest ?? null, report };
-}
-
-/** Without an identity key: the node whose records have payload keys here; null where there are none. */
-export async function ownerByRows(store: Store): Promise<NodeId | null> {
-  const prefix = payloadKeyTable.key('');
-  const row = await store.first({ gte: prefix });
-  const id = row?.[0].startsWith(prefix) === true ? row[0].slice(prefix.length) : '';
-  return isRecordId(id) ? nodeOfRecord(id) : null;
 }
 
 /** What the file system and LevelDB refuse; any other error is a fault of the check itself. */

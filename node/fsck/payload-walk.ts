@@ -1,19 +1,19 @@
-import { isRecordId, nodeOfRecord } from '../../protocol/ids.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { parseText } from '../../protocol/json/text.ts';
 import { payloadMatches } from '../../protocol/payload/commitment.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { payloadKeyTable, payloadTable } from '../payload/payload-tables.ts';
+import { payloadKeyTable, preparedKeyTable, splitKeyRow } from '../payload/payload-keys.ts';
+import { payloadTable } from '../payload/payload-tables.ts';
 import { paymentDraftTable } from '../payments/payment-tables.ts';
 import { preparedRow } from '../payments/prepared-rows.ts';
-import { recordIndex } from '../records/record-tables.ts';
 import { splitFrames } from '../store/frames.ts';
 import type { Check } from './check.ts';
 import type { DerivedRecord } from './group-records.ts';
 import { RowRuns } from './row-runs.ts';
-import { countRows, readRows, reasonOf } from './rows.ts';
+import { countRows, distinctParts, readRows, reasonOf } from './rows.ts';
 
-export const PAYLOAD_TABLES = [payloadTable, payloadKeyTable];
+export const PAYLOAD_TABLES = [payloadTable, payloadKeyTable, preparedKeyTable];
 
 /**
  * The payloads of the node's own records: a ciphertext for each, and where its key is still there, one that opens to
@@ -23,38 +23,50 @@ export const PAYLOAD_TABLES = [payloadTable, payloadKeyTable];
 export class PayloadWalk {
   readonly #check: Check;
   readonly #ciphertexts: RowRuns<Uint8Array, Uint8Array>;
-  #seeds = 0;
+  readonly #own: NodeId;
+  readonly #seeds: RowRuns<Uint8Array, Uint8Array | null>;
 
-  constructor(check: Check) {
+  constructor(check: Check, own: NodeId) {
     this.#check = check;
+    this.#own = own;
     this.#ciphertexts = new RowRuns(check, payloadTable, [], splitFrames);
+    this.#seeds = new RowRuns(check, payloadKeyTable, [own], splitKeyRow);
   }
 
   async take({ first, size }: Group, records: readonly DerivedRecord[]): Promise<void> {
-    const { store, report } = this.#check;
-    const seeds = await store.getMany(records.map(({ record }) => payloadKeyTable.key(record.id)));
-    if (!(await this.#ciphertexts.hasRowAt(first)) && seeds.every((seed) => seed === undefined)) {
+    const { report } = this.#check;
+    const [hasCiphertexts, hasSeeds] = [await this.#ciphertexts.hasRowAt(first), await this.#seeds.hasRowAt(first)];
+    if (!hasCiphertexts && !hasSeeds) {
       report.count('payloadsAbsent', size);
       return;
     }
     const ciphertexts = await this.#ciphertexts.take(first, size);
-    records.forEach((derived, i) => {
-      const seed = seeds[i];
-      if (seed === undefined) return report.count('payloadsErased');
-      this.#seeds++;
+    const seeds = await this.#seeds.take(first, size);
+    for (const derived of records) {
+      const seed = seeds?.[derived.record.seq - first]?.item;
+      if (seed === null) report.count('payloadsErased');
       const found = ciphertexts?.[derived.record.seq - first];
-      if (found !== undefined) this.#open(derived, found.key, { seed, ciphertext: found.item });
-    });
+      if (found !== undefined && seed instanceof Uint8Array) this.#open(derived, found.key, { seed, ciphertext: found.item });
+    }
   }
 
   async finish(): Promise<void> {
     await this.#ciphertexts.finish();
-    if ((await countRows(this.#check, payloadKeyTable)) === this.#seeds) return;
+    await this.#seeds.finish();
+    await this.#findForeign();
+    if ((await countRows(this.#check, preparedKeyTable)) === 0) return;
     const prepared = await this.#preparedIds();
-    for await (const { key, parts } of readRows(this.#check, payloadKeyTable)) {
-      const id = parts.join('/');
-      if (prepared.has(id) || (await this.#isOwnRecord(id))) continue;
-      this.#check.report.problem(payloadKeyTable.name, key, 'belongs to no record of this node');
+    for await (const { key, parts } of readRows(this.#check, preparedKeyTable)) {
+      if (prepared.has(parts.join('/'))) continue;
+      this.#check.report.problem(preparedKeyTable.name, key, 'belongs to no record that is prepared');
+    }
+  }
+
+  /** Only this node's records have keys here. */
+  async #findForeign(): Promise<void> {
+    const { store, report } = this.#check;
+    for await (const node of distinctParts(store, payloadKeyTable.name)) {
+      if (node !== this.#own) report.problem(payloadKeyTable.name, `${payloadKeyTable.name}/${node}`, 'is of another node');
     }
   }
 
@@ -80,12 +92,6 @@ export class PayloadWalk {
       if (value !== undefined) ids.add(idOf(value));
     }
     return ids;
-  }
-
-  async #isOwnRecord(id: string): Promise<boolean> {
-    const { store, own } = this.#check;
-    if (!isRecordId(id) || nodeOfRecord(id) !== own) return false;
-    return (await store.get(recordIndex.key(id))) !== undefined;
   }
 }
 

@@ -11,7 +11,7 @@ export interface ListeningPlace extends Pick<ListenOptions, 'host' | 'backlog'> 
  * Sockets that listen on one port. Of each one connection is accepted in a turn of the event loop (libuv), so that with one
  * alone a hundred new callers wait for a hundred turns; the system spreads connections over them.
  */
-const QUEUES = 8;
+const QUEUES = 32;
 
 /**
  * Listens on a port with several sockets where the system can (Linux), with one elsewhere and on a port that the system is

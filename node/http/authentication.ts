@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
 import { isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
@@ -25,10 +26,10 @@ export function isTakenFrom({ addresses }: AuthenticatedKey, address: string): b
 }
 
 /** The internet address that a request came from; `X-Forwarded-For` is believed of the operator's proxies alone. */
-export function callerAddress({ req }: Context, proxies: Addresses): string {
-  const forwarded = req.headers['x-forwarded-for'];
+export function callerAddress({ headers, socket }: IncomingMessage, proxies: Addresses): string {
+  const forwarded = headers['x-forwarded-for'];
   const forwardedFor = typeof forwarded === 'string' ? forwarded : forwarded?.join(',');
-  return clientAddress({ remoteAddress: req.socket.remoteAddress, forwardedFor }, proxies);
+  return clientAddress({ remoteAddress: socket.remoteAddress, forwardedFor }, proxies);
 }
 
 function unknownDetail(apiKey: string): string {

@@ -122,7 +122,7 @@ export class ApiGate implements Gate {
   }
 
   #addressOf(context: Context): string {
-    return callerAddress(context, this.#options.trustedProxies);
+    return callerAddress(context.req, this.#options.trustedProxies);
   }
 }
 

@@ -107,7 +107,7 @@ export class PaidGate {
 
   async #visit(call: Call, route: PaidRoute): Promise<Visit> {
     const { context } = call;
-    const address = callerAddress(context, this.#options.trustedProxies);
+    const address = callerAddress(context.req, this.#options.trustedProxies);
     noteAsker(context.req, strangerAt(address));
     return {
       call,

@@ -33,7 +33,7 @@ export class UncountedAnswers {
   async pace(context: Context, refused: Holder = askerOf(context.req)): Promise<void> {
     if (askedWork(context.req).isCounted) return;
     const { trustedProxies, onPaced } = this.#options;
-    const stranger = strangerAt(callerAddress(context, trustedProxies));
+    const stranger = strangerAt(callerAddress(context.req, trustedProxies));
     const ofAddress = this.#wait(stranger);
     const ofHolder = KNOWN_HOLDERS.has(refused.kind) ? this.#wait(refused) : 0;
     const wait = Math.max(ofAddress, ofHolder);

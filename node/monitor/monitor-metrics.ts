@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Gauge, Histogram, Registry } from 'prom-client';
+import { startListening } from '../http/accept-queues.ts';
 import { CONDITIONS } from './alerts.ts';
 import type { Monitor } from './monitor.ts';
 
@@ -51,9 +52,7 @@ export class MonitorMetrics implements AsyncDisposable {
 
   /** Listens on loopback alone; 0 takes a free port. Resolves with the port. */
   async listen(port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject).listen(port, HOST, () => resolve());
-    });
+    await startListening(this.#server, { port, host: HOST });
     const address = this.#server.address();
     return address !== null && typeof address === 'object' ? address.port : port;
   }

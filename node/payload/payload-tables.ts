@@ -2,30 +2,28 @@ import type { RecordId } from '../../protocol/ids.ts';
 import { CoveringRows } from '../store/covering-rows.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads, Store } from '../store/store.ts';
 import { bytesCodec, Table } from '../store/table.ts';
+import { KEY_ROW_RECORDS, keyOperations, readSeed } from './payload-keys.ts';
 import { type OpenedPayload, PayloadDamagedError, type PayloadVault, type SealedPayload } from './payload-vault.ts';
 
-const ROW_RECORDS = 64;
 /** Bytes of ciphertext after which a row is full, so that reading one payload never reads many large ones. */
 const ROW_BYTES = 256 << 10;
 
 /** (first seq) → ciphertexts of this node's own records, in order of seq. */
 export const payloadTable = new Table('payload', bytesCodec);
-/** (record id) → seed of the data key. Deleting the row erases the payload. */
-export const payloadKeyTable = new Table('payload-key', bytesCodec);
 
-/** Rows of the payloads of neighbouring records, the first of them with seq `first`. */
+/** Rows of the payloads of a group's records, the first of them with seq `first`, and of their keys. */
 export function payloadOperations(
   first: number,
   payloads: readonly { readonly id: RecordId; readonly sealed: SealedPayload }[],
 ): Operation[] {
-  const operations: Operation[] = payloads.map(({ id, sealed }) => payloadKeyTable.put([id], sealed.seed));
+  const operations = keyOperations(first, payloads);
   let row: Uint8Array[] = [];
   let rowFirst = first;
   let rowBytes = 0;
   payloads.forEach(({ sealed }, i) => {
-    if (row.length >= ROW_RECORDS || rowBytes >= ROW_BYTES) {
+    if (row.length >= KEY_ROW_RECORDS || rowBytes >= ROW_BYTES) {
       operations.push(payloadTable.put([rowFirst], joinFrames(row)));
       row = [];
       rowFirst = first + i;
@@ -45,11 +43,16 @@ export async function readPayload(
   id: RecordId,
   seq: number,
 ): Promise<OpenedPayload | 'erased'> {
-  const seed = await payloadKeyTable.get(store, id);
+  const seed = await readSeed(store, { id, seq });
   if (seed === undefined) return 'erased';
   const ciphertext = await ciphertexts.find(store, [], seq);
   if (ciphertext === undefined) throw new PayloadDamagedError(`the payload of ${id} is missing`);
   return vault.open(id, { seed, ciphertext });
+}
+
+/** Whether there is the ciphertext of the own record `seq`, erased or not. */
+export async function hasPayload(store: Reads, seq: number): Promise<boolean> {
+  return (await ciphertexts.find(store, [], seq)) !== undefined;
 }
 
 const ciphertexts = new CoveringRows<readonly [], Uint8Array, Uint8Array>({

@@ -14,22 +14,27 @@ const NONCE = Buffer.alloc(12);
 
 /** First byte of the seeds of payloads that are sealed with ChaCha20-Poly1305 (RFC 8439). */
 const CHACHA20 = 1;
-/** The same cipher over a text that is compressed and padded (`packText`). 2 is left to what earlier versions sealed. */
+/** The same cipher over a text that is compressed and padded (`packText`). 2 is what rows of keys say of earlier seeds. */
 const CHACHA20_PACKED = 3;
-const SEED_BYTES = 1 + KEY_BYTES;
+export const SEED_BYTES = 1 + KEY_BYTES;
 const KEY_WORD = utf8('meridian/data-key/2\0');
 
 /** Payloads of earlier versions: AES-256-GCM, by seeds without a first byte that says so. */
 const GCM_CIPHER = 'aes-256-gcm';
-const GCM_SEED_BYTES = KEY_BYTES;
+export const GCM_SEED_BYTES = KEY_BYTES;
 const GCM_KEY_WORD = utf8('meridian/data-key/1\0');
+
+/** Whether the first byte of a seed of `SEED_BYTES` names a cipher. */
+export function namesCipher(first: number | undefined): boolean {
+  return first === CHACHA20 || first === CHACHA20_PACKED;
+}
 
 export class PayloadDamagedError extends Error {
   override readonly name = 'PayloadDamagedError';
 }
 
 export interface SealedPayload {
-  /** Kept in a row of its own: without it the data key cannot be derived again, and the payload is gone for good. */
+  /** Kept apart from the payload: without it the data key cannot be derived again, and the payload is gone for good. */
   readonly seed: Uint8Array;
   readonly ciphertext: Uint8Array;
 }
@@ -95,7 +100,7 @@ export class PayloadVault {
 
   #plainOf(id: RecordId, seed: Uint8Array, ciphertext: Uint8Array): Uint8Array | undefined {
     if (seed.length === GCM_SEED_BYTES) return openGcm(this.#dataKey(GCM_KEY_WORD, id, seed), ciphertext);
-    if (seed.length !== SEED_BYTES || (seed[0] !== CHACHA20 && seed[0] !== CHACHA20_PACKED)) return undefined;
+    if (seed.length !== SEED_BYTES || !namesCipher(seed[0])) return undefined;
     const plain = Buffer.allocUnsafeSlow(ciphertext.length - TAG_BYTES);
     try {
       sodium.crypto_aead_chacha20poly1305_ietf_decrypt(plain, null, ciphertext, null, NONCE, this.#dataKey(KEY_WORD, id, seed));

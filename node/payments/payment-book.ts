@@ -167,16 +167,16 @@ export class PaymentBook {
     return { ...row, state: 'published', ends: this.#now() + HELD_MS, publication };
   }
 
-  /** The rows by which a payment is published. They belong into the write of its records. */
-  publishOperations({ key, row }: BookedPayment, after: PaymentRow): Operation[] {
-    return [...moved(key, row, after), ...preparedRemovals(key, row.drafts)];
+  /** The rows by which a payment is published, with records of these ids. They belong into the write of the records. */
+  publishOperations({ key, row }: BookedPayment, after: PaymentRow, ids: readonly RecordId[]): Operation[] {
+    return [...moved(key, row, after), ...preparedRemovals(key, row.drafts), ...seedRemovals(ids)];
   }
 
   /** For records that were made before, and taken back from other members: they have no payload, so their keys go. */
   async publishedBefore(payment: BookedPayment, publication: Publication): Promise<PaymentRow> {
     const after = this.afterPublication(payment, publication);
-    const seeds = seedRemovals(await preparedIds(this.#options.store, payment.key));
-    await this.#options.store.write([...this.publishOperations(payment, after), ...seeds]);
+    const ids = await preparedIds(this.#options.store, payment.key);
+    await this.#options.store.write(this.publishOperations(payment, after, ids));
     return after;
   }
 

@@ -6,7 +6,7 @@ import type { RecordId } from '../../protocol/ids.ts';
 import { Closed, RecordIdShape, Sha256Shape } from '../../protocol/shapes.ts';
 import { RECORD_KINDS } from '../../protocol/statement/vocabulary.ts';
 import type { PreparedDraft } from '../intake/draft.ts';
-import { payloadKeyTable } from '../payload/payload-tables.ts';
+import { preparedKeyTable } from '../payload/payload-keys.ts';
 import type { SealedPayload } from '../payload/payload-vault.ts';
 import { joinFrames, splitFrames } from '../store/frames.ts';
 import type { Operation } from '../store/operation.ts';
@@ -36,8 +36,8 @@ const READ_TOGETHER = 256;
 const compiledPrepared = Compile(PreparedShape);
 
 /**
- * Rows of records that are prepared for a payment. The seed of a payload's key stands where it will stand for the record:
- * in one place, so that erasing it there erases the payload, whatever copies of the ciphertext there were.
+ * Rows of records that are prepared for a payment. The seed of a payload's key stands under the record's id until the
+ * record is made: the write that makes it moves the seed to the row of its group, and its erasure purges both places.
  */
 export async function preparedOperations(key: PaymentKey, prepared: readonly PreparedDraft[]): Promise<Operation[]> {
   const operations: Operation[] = [];
@@ -46,7 +46,7 @@ export async function preparedOperations(key: PaymentKey, prepared: readonly Pre
     const head = utf8(JSON.stringify({ id, kind, account, sourceId, payloadHash, claims, links }));
     operations.push(
       paymentDraftTable.put([...keyParts(key), place], joinFrames([head, sealed.ciphertext])),
-      payloadKeyTable.put([id], sealed.seed),
+      preparedKeyTable.put([id], sealed.seed),
     );
   });
   return operations;
@@ -57,9 +57,9 @@ export function preparedRemovals(key: PaymentKey, count: number): Operation[] {
   return Array.from({ length: count }, (_, place) => paymentDraftTable.del(...keyParts(key), place));
 }
 
-/** The end of what opens their payloads. */
+/** The end of what opens their payloads here: nothing does any more, or the seeds stand with the records. */
 export function seedRemovals(ids: readonly RecordId[]): Operation[] {
-  return ids.map((id) => payloadKeyTable.del(id));
+  return ids.map((id) => preparedKeyTable.del(id));
 }
 
 /** Ids of the records that are prepared for a payment, in order. Throws `HeldDamagedError` where a row does not read. */
@@ -73,7 +73,7 @@ export async function readPrepared(store: Store, key: PaymentKey): Promise<reado
   const seeds: (Uint8Array | undefined)[] = [];
   for (let at = 0; at < rows.length; at += READ_TOGETHER) {
     const some = rows.slice(at, at + READ_TOGETHER);
-    seeds.push(...(await store.getMany(some.map(({ id }) => payloadKeyTable.key(id)))));
+    seeds.push(...(await store.getMany(some.map(({ id }) => preparedKeyTable.key(id)))));
   }
   return rows.map(({ id, kind, account, sourceId, payloadHash, claims, links, ciphertext }, place) => {
     const seed = seeds[place];

@@ -39,12 +39,13 @@ export class Publisher {
     const { book, intake } = this.#options;
     let published: PaymentRow | undefined;
     const last = prepared.length - 1;
+    const ids = prepared.map(({ id }) => id);
     await intake.recordAll(
       prepared.map((draft, place) => {
         if (place !== last) return draft;
         const inGroup: PreparedDraft['inGroup'] = ({ signedAt, root }) => {
           published = book.afterPublication(payment, { submittedAt: signedAt, groupRoot: root });
-          return book.publishOperations(payment, published);
+          return book.publishOperations(payment, published, ids);
         };
         return { ...draft, inGroup };
       }),

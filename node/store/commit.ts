@@ -1,10 +1,10 @@
-import type { Operation } from './operation.ts';
+import type { RowChange } from './operation.ts';
 
 /** One atomic write of a store, at the moment when it goes to the disk. */
 export interface Commit {
   /** Folder of the store. */
   readonly directory: string;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly RowChange[];
   /** Puts it on the disk. Rejects where the database refuses it. */
   sync(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts';
 import type { Store } from './store.ts';
 import { Table, textCodec } from './table.ts';
 
-/** (hash of the key of a deleted row) → that key. What the row held may still be in a file. */
+/** (hash of the key of a row that was deleted or rewritten) → that key. What the row held before may still be in a file. */
 export const purgeDueTable = new Table('purge-due', textCodec);
 
 /** Pause between two purges: rows that end meanwhile share the next one. In milliseconds. */
@@ -16,9 +16,9 @@ const RETRY_MS = 30_000;
 const TOGETHER = 256;
 
 /**
- * Rows whose end must leave no trace on the disk: private and data keys. Deleting such a row and noting that it is to be
- * purged is one write, so whatever stops in between, what is due is known at the next start. A row that has ended is not
- * written again.
+ * What must leave no trace on the disk when it ends: private and data keys. Deleting such a row, or rewriting it without
+ * what ended, and noting that it is to be purged is one write, so whatever stops in between, what is due is known at the
+ * next start. A row that has ended is not written again.
  */
 export class DuePurges implements AsyncDisposable {
   readonly #store: Store;
@@ -36,7 +36,12 @@ export class DuePurges implements AsyncDisposable {
 
   /** The end of these rows, for the write that it belongs into. Call `noteEnded` once that is on the disk. */
   end(keys: readonly string[]): Operation[] {
-    return keys.flatMap((key) => [{ type: 'del', key }, purgeDueTable.put([partOf(key)], key)] as const);
+    return [...keys.map((key) => ({ type: 'del', key }) as const), ...this.due(keys)];
+  }
+
+  /** That what these rows held before is due, for the write that rewrites them. Call `noteEnded` like after `end`. */
+  due(keys: readonly string[]): Operation[] {
+    return keys.map((key) => purgeDueTable.put([partOf(key)], key));
   }
 
   /** Purges by itself from now on, at first what a run before this one left. */

@@ -1,41 +1,42 @@
-import { Store, StoreError, type StoreOptions } from './store.ts';
+import { type Reads, StoreError } from './store.ts';
 import { numberCodec, Table } from './table.ts';
 
 /**
  * What the rows of a store mean. Goes up with every change of it, and from the first release on each change migrates. 2: a
  * log entry begins with the running hash before its message, and false checkpoints stand under their size. 3: every group of a
- * batch is by the key of its envelope.
+ * batch is by the key of its envelope. 4: the payload keys of neighbouring records share a row.
  */
-export const STORE_FORMAT = 3;
+export const STORE_FORMAT = 4;
+/** The one earlier format that is migrated. */
+export const MIGRATED_FORMAT = 3;
 
-/** (`store`) → version of the store's format. The first row that is written. */
+/** (`store`) → version of the store's format, the first row that is written; (`migrating`) → version that is migrated from. */
 export const formatTable = new Table('format', numberCodec);
-/** The one key of the table. */
 export const FORMAT_KEY = formatTable.key('store');
+/** Its row is there while the store is migrated, so that no release takes a part of either format for the whole. */
+export const MIGRATING_KEY = formatTable.key('migrating');
+
+/** `earlier`: rows are still to be migrated, all of them or what a migration left that was stopped. */
+export type FormatState = 'current' | 'earlier';
 
 /**
- * Opens a node's store, and makes it one of this format where it is new. Throws `StoreError`: `format` where it is of
- * another one.
+ * Throws `StoreError` `format` where a store has rows of a format that this release does not read. Its message, one line,
+ * says what to do.
  */
-export async function openNodeStore(directory: string, options: StoreOptions = {}): Promise<Store> {
-  await using opening = new AsyncDisposableStack();
-  const store = opening.use(await Store.open(directory, options));
-  if ((await store.first({})) === undefined) await store.write([formatTable.put(['store'], STORE_FORMAT)]);
-  await requireFormat(store);
-  opening.move();
-  return store;
-}
-
-/** Throws `StoreError` `format` where a store has rows of another format. Its message, one line, says what to do. */
-export async function requireFormat(store: Store): Promise<void> {
-  if ((await store.first({})) === undefined) return;
+export async function requireFormat(store: Reads): Promise<FormatState> {
+  if ((await store.first({})) === undefined) return 'current';
   const row = await store.get(FORMAT_KEY);
   if (row === undefined) {
     const what = 'the store is of the 0.1 release, and this one does not read it';
     throw new StoreError('format', `${what}: start with an empty home, or use the 0.1 release`);
   }
   const version = versionOf(row);
-  if (version === STORE_FORMAT) return;
+  if (version === MIGRATED_FORMAT) return 'earlier';
+  if (version === STORE_FORMAT) {
+    const from = await store.get(MIGRATING_KEY);
+    if (from === undefined) return 'current';
+    if (versionOf(from) === MIGRATED_FORMAT) return 'earlier';
+  }
   const what = `the store is of format ${version ?? 'unknown'}, and this release reads format ${STORE_FORMAT}`;
   throw new StoreError('format', `${what}: start with an empty home, or use the release that wrote it`);
 }

@@ -34,13 +34,15 @@ export class PurgeError extends Error {
 }
 
 /**
- * Makes sure that no file of the database holds a value that these deleted keys once had.
+ * Makes sure that no file of the database holds a value that these keys once had and have no more: each was deleted or
+ * written anew.
  *
  * LevelDB drops an overwritten value only when a compaction meets it together with what overwrote it, and no reader's
- * snapshot lies between the two. So: wait for the readers from before the deletion; flush what is in memory, which ends
- * the log that has the value; delete once more, so that each key has an entry above every file it is in; and compact
- * that entry down through all levels. Files that a reader kept open are looked for in the end. An error in LevelDB's
- * background thread passes here in silence: it fails the next write, by which the caller notes that the purge is done.
+ * snapshot lies between the two. So: wait for the readers from before the change; flush what is in memory, which ends
+ * the log that has the value; write each row once more as it is, so that its key has an entry above every file it is in;
+ * and compact that entry down through all levels. Files that a reader kept open are looked for in the end. An error in
+ * LevelDB's background thread passes here in silence: it fails the next write, by which the caller notes that the purge is
+ * done.
  */
 export async function purge(
   { directory, level, reads, write }: PurgeTools,
@@ -50,11 +52,11 @@ export async function purge(
   const [first] = keys;
   if (first === undefined) return;
   const database = requireCompactable(level);
-  const deletions = keys.map((key) => ({ type: 'del', key }) as const);
-  await write(deletions);
+  const again = keys.map((key) => ({ type: 'rewrite', key, rewrite: asItIs }) as const);
+  await write(again);
   await drained(reads, signal);
   await database.compactRange(first, first);
-  await write(deletions);
+  await write(again);
   await compactKeys(database, keys.toSorted(), signal);
   let replaced = await replacedTables(directory, database);
   for (let look = 0; replaced.size > 0 && look < MAX_LOOKS; look++) {
@@ -65,6 +67,10 @@ export async function purge(
     replaced = replaced.intersection(await replacedTables(directory, database));
   }
   if (replaced.size > 0) throw new PurgeError('a replaced file is still being read');
+}
+
+function asItIs(value: Uint8Array): Uint8Array {
+  return value;
 }
 
 /** Compacts what lies around these sorted keys: all between neighbours, or each half apart where that is much. */

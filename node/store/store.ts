@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { type CommitGate, openGate } from './commit.ts';
-import type { Operation } from './operation.ts';
+import { changesOf, type Operation, type RowChange } from './operation.ts';
 import { type Hold, holdHere } from './opened-here.ts';
 import { purge } from './purge.ts';
 import { Slices } from '../turns.ts';
@@ -79,7 +79,7 @@ export class Store implements AsyncDisposable {
   /** Keys of the write that failed, until the store is whole again. */
   #failed: readonly string[] | undefined;
   /** The rows under those keys as they were: read before the database is opened anew and might show the failed write. */
-  #undo: readonly Operation[] | undefined;
+  #undo: readonly RowChange[] | undefined;
   /** Set while the database is closed for that. */
   #renewing: Promise<void> | undefined;
 
@@ -178,8 +178,9 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * Deletes rows so that what they held is in no file of the store any more, its log included. Rewrites the files that
-   * the keys fall into: for few keys, and rarely. Throws where it could not be completed; then it may be tried again.
+   * Makes sure that what rows held before they were deleted or rewritten is in no file of the store any more, its log
+   * included. The rows stay as they are. Rewrites the files that the keys fall into: for few keys, and rarely. Throws where it
+   * could not be completed; then it may be tried again.
    */
   async purge(keys: readonly string[], signal = new AbortController().signal): Promise<void> {
     await this.#renewing;
@@ -208,21 +209,31 @@ export class Store implements AsyncDisposable {
   async #apply(operations: readonly Operation[]): Promise<void> {
     if (this.#failed !== undefined) await this.#recover(this.#failed);
     if (operations.length === 0) return;
+    const changes = this.#changesOf(operations);
     try {
       const sync =
-        operations.length > SLICED_OPERATIONS
-          ? () => this.#applyInSlices(operations)
-          : () => this.#level.batch([...operations], { sync: true });
-      await this.#gate({ directory: this.directory, operations, sync });
+        changes.length > SLICED_OPERATIONS
+          ? () => this.#applyInSlices(changes)
+          : () => this.#level.batch([...changes], { sync: true });
+      await this.#gate({ directory: this.directory, operations: changes, sync });
     } catch (error) {
-      this.#failed = [...new Set(operations.map(({ key }) => key))];
+      this.#failed = [...new Set(changes.map(({ key }) => key))];
       throw new StoreError('write-failed', `the store refused a write: ${String(error)}`, error);
     }
     this.#writes++;
   }
 
+  /** The lane's writes are one at a time: nothing changes between reading a row and writing it anew. */
+  #changesOf(operations: readonly Operation[]): readonly RowChange[] {
+    try {
+      return changesOf(operations, (key) => this.#level.getSync(key));
+    } catch (error) {
+      throw unreadable(error);
+    }
+  }
+
   /** As atomic as any: nothing is written before all of it was handed over. */
-  async #applyInSlices(operations: readonly Operation[]): Promise<void> {
+  async #applyInSlices(operations: readonly RowChange[]): Promise<void> {
     const batch = this.#level.batch();
     try {
       await new Slices().each(operations, (operation) => {
@@ -252,7 +263,7 @@ export class Store implements AsyncDisposable {
   }
 
   /** Opening replays the log into a table and starts a new log; reads wait, so that none sees the failed write. */
-  async #renew(undo: readonly Operation[]): Promise<void> {
+  async #renew(undo: readonly RowChange[]): Promise<void> {
     await this.#level.close();
     await this.#level.open();
     await this.#level.batch([...undo], { sync: true });
@@ -269,7 +280,7 @@ export class Store implements AsyncDisposable {
   }
 
   /** What makes these rows what they are now. A failed write is not among what is read. */
-  async #rowsNow(keys: readonly string[]): Promise<Operation[]> {
+  async #rowsNow(keys: readonly string[]): Promise<RowChange[]> {
     const values = await this.#level.getMany([...keys]);
     return keys.map((key, i) => {
       const value = values[i];

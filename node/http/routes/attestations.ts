@@ -12,7 +12,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { proofWindowOpensAt } from '../../attestation/proof-window.ts';
 import { sourceKey } from '../../intake/sources.ts';
-import { payloadKeyTable } from '../../payload/payload-tables.ts';
+import { readSeeds } from '../../payload/payload-keys.ts';
 import { BatchStatuses, type BatchStatusSources } from '../../sources/batch-statuses.ts';
 import type { Place, RecordLists } from '../../sources/record-page.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
@@ -101,7 +101,7 @@ async function itemsOf(
   records: readonly AttestationRecord[],
 ): Promise<AttestationsAnswer['items']> {
   const statuses = new BatchStatuses(rooms);
-  const keys = await rooms.store.getMany(records.map(({ id }) => payloadKeyTable.key(id)));
+  const seeds = await readSeeds(rooms.store, records);
   const items: AttestationsAnswer['items'] = [];
   for (const [index, record] of records.entries()) {
     items.push({
@@ -112,7 +112,7 @@ async function itemsOf(
       submittedAt: record.submittedAt,
       status: await statuses.of(record),
       eventType: record.claims.eventType ?? null,
-      payloadState: keys[index] === undefined ? 'erased' : 'available',
+      payloadState: seeds[index] === undefined ? 'erased' : 'available',
     });
   }
   return items;

@@ -42,7 +42,7 @@ export class FacilitatorProcessor implements PaymentProcessor {
   /** Of an ordinary wallet the signature tells by itself; of a contract only the contract does, on the chain. */
   async checkSignature(payment: SignedAuthorization, terms: PaymentRequirements): Promise<Verification> {
     if (isPlainSignature(payment)) {
-      if (await isSignedByPayer(payment)) return { kind: 'valid' };
+      if (isSignedByPayer(payment)) return { kind: 'valid' };
       const isContract = await this.#parts.chain.isContract(payment.authorization.from).catch(() => null);
       if (isContract === null) return { kind: 'unavailable' };
       if (!isContract) return { kind: 'invalid', reason: BAD_SIGNATURE };

@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClusterClient } from '../federation/cluster-client.ts';
 import { Forked } from '../forked.ts';
-import { measureRound, pidOf, portOf, ROUTE, runLoad, sampleAnswer, type Target } from '../http/round.ts';
+import { BATCH_ROUTE, measureRound, pidOf, portOf, ROUTE, runLoad, sampleAnswer, type Target } from '../http/round.ts';
 import { LocalCluster } from '../local-cluster.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import type { AppendQuestion } from './append-forms.ts';
-import { bulkRouteOf, NO_BULK_ROUTE } from './bulk-route.ts';
+import { requireRecorded } from './bulk-route.ts';
 import { count } from '../table.ts';
 import { buildTessera, TesseraLog } from './tessera.ts';
 import { compare, type Comparison, HEAD, type Way } from './ways.ts';
@@ -39,7 +39,7 @@ export const peers: Part = {
   name: 'peers',
   title: 'Beside others: one node process, a bare Koa answer, Hypercore 11 and Tessera POSIX',
   async run(options): Promise<Result> {
-    const { home, quick, say } = options;
+    const { home, quick } = options;
     await using running = new AsyncDisposableStack();
     const cluster = running.use(await LocalCluster.start(join(home, 'cluster'), 1));
     const { apiKey } = cluster;
@@ -61,7 +61,7 @@ export const peers: Part = {
     for (const { target } of all) await runLoad(load, target, WARM_UP_CONNECTIONS, warmUp);
     const comparisons = [
       ...CONNECTIONS.map((connections) => overHttp(load, all, connections)),
-      await inBulk(load, node, baseUrl, hypercore, say),
+      await inBulk(load, node, baseUrl, hypercore),
     ];
     const rows: string[][] = [];
     let failed = 0;
@@ -114,17 +114,11 @@ function overHttp(load: Forked, all: readonly Peer[], connections: number): Comp
   return { load: connections === 1 ? '1 connection' : `${connections} connections`, ways };
 }
 
-/** Our batches over HTTP, where the node has a route for them, beside a log in process. */
-async function inBulk(
-  load: Forked,
-  node: Target,
-  baseUrl: string,
-  hypercore: Forked,
-  say: BenchOptions['say'],
-): Promise<Comparison> {
+/** Our batches over HTTP beside a log in process. */
+async function inBulk(load: Forked, node: Target, baseUrl: string, hypercore: Forked): Promise<Comparison> {
   using client = new ClusterClient(node.apiKey);
-  const route = await bulkRouteOf(client, baseUrl, BULK_RECORDS);
-  const target = { ...node, url: baseUrl + (route ?? ''), batch: BULK_RECORDS };
+  await requireRecorded(client, baseUrl, BULK_RECORDS);
+  const target = { ...node, url: baseUrl + BATCH_ROUTE, batch: BULK_RECORDS };
   const ours: Way = {
     server: NODE,
     pid: node.pid,
@@ -141,9 +135,7 @@ async function inBulk(
       return measureRound(pid, () => hypercore.ask(question));
     },
   };
-  if (route !== null) return { load: 'bulk', ways: [ours, theirs] };
-  say(`SKIPPED: ${NODE}, bulk: ${NO_BULK_ROUTE}`);
-  return { load: 'bulk', ways: [theirs], skipped: { server: NODE, reason: NO_BULK_ROUTE } };
+  return { load: 'bulk', ways: [ours, theirs] };
 }
 
 function notesOf(answerBytes: number, failed: number, { skipped }: Tessera): string[] {

@@ -20,8 +20,6 @@ export interface Comparison {
   /** The form of load, as the table names it. */
   readonly load: string;
   readonly ways: readonly Way[];
-  /** The server that the others would be held against, where it cannot be measured, and why, in a word. */
-  readonly skipped?: { readonly server: string; readonly reason: string };
 }
 
 /** A round, and the memory of the process after it. */
@@ -52,7 +50,7 @@ export const HEAD: readonly string[] = [
 
 /** Rows of the table, and the number of requests that failed. */
 export async function compare(
-  { load, ways, skipped }: Comparison,
+  { load, ways }: Comparison,
   { rounds, seconds }: Rounds,
   { say, signal }: Pick<BenchOptions, 'say' | 'signal'>,
 ): Promise<{ readonly rows: readonly string[][]; readonly failed: number }> {
@@ -68,10 +66,7 @@ export async function compare(
   }
   const [first = []] = measured;
   return {
-    rows: [
-      ...(skipped === undefined ? [] : [[skipped.server, load, skipped.reason]]),
-      ...ways.map((way, i) => rowOf(way, load, measured[i] ?? [], i === 0 ? [] : first)),
-    ],
+    rows: ways.map((way, i) => rowOf(way, load, measured[i] ?? [], i === 0 ? [] : first)),
     failed: measured.flat().reduce((sum, { failed }) => sum + failed, 0),
   };
 }

@@ -5,6 +5,10 @@ import { type Damage, del, put, fsckAfter, testDamages } from './damaged-home.ts
 import { scratchDirectory, writeHome } from './home.ts';
 import { FIRST, copyTo, drop, edit, editBody, flip, move, resign, swap } from './mutations.ts';
 
+/** Bytes of a place in a row of keys. */
+const PLACE = 33;
+const NOTHING = new Uint8Array(0);
+
 const DAMAGES: readonly Damage[] = [
   { what: 'a record index row is dropped', mutate: drop('record/att_us', 7), found: ['record', /is missing/] },
   {
@@ -167,11 +171,45 @@ const DAMAGES: readonly Damage[] = [
     mutate: copyTo('payload/', 0, 'payload/0000000000009999'),
     found: ['payload', /belongs to nothing/],
   },
-  { what: 'the seed of a payload is changed', mutate: flip('payload-key/', 3, 5), found: ['payload', /does not open/] },
-  { what: 'two seeds are swapped', mutate: swap('payload-key/', 4, 5), found: ['payload', /does not open/] },
+  { what: 'the seed of a payload is changed', mutate: flip('payload-keys/', 3, 5), found: ['payload', /does not open/] },
+  { what: 'the cipher of a seed is none', mutate: flip('payload-keys/', 3, 0), found: ['payload-keys', /holds no seed/] },
   {
-    what: 'a payload key of no record is added',
-    mutate: copyTo('payload-key/', 0, 'payload-key/att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ'),
+    what: 'two seeds are swapped',
+    mutate: async (rows) => {
+      const [key, value] = (await rows.under('payload-keys/')).findLast(([, { length }]) => length >= 2 * PLACE) ?? ['', NOTHING];
+      return [put(key, Buffer.concat([value.subarray(PLACE, 2 * PLACE), value.subarray(0, PLACE), value.subarray(2 * PLACE)]))];
+    },
+    found: ['payload', /does not open/],
+  },
+  { what: 'a row of keys is dropped', mutate: drop('payload-keys/', 1), found: ['payload-keys', /is missing/] },
+  {
+    what: 'a row of keys is cut within a seed',
+    mutate: edit('payload-keys/', 0, (row) => row.slice(0, -1)),
+    found: ['payload-keys', /does not read: a row of keys has another length/],
+  },
+  {
+    what: 'a row of keys is cut between two seeds',
+    mutate: edit('payload-keys/', 0, (row) => row.slice(0, -PLACE)),
+    found: ['payload-keys', /is missing|does not read/],
+  },
+  {
+    what: 'a row of keys has more than its group',
+    mutate: edit('payload-keys/', -1, (row) => row + '\0'.repeat(PLACE)),
+    found: ['payload-keys', /reaches past its group/],
+  },
+  {
+    what: 'a row of keys is stray',
+    mutate: copyTo('payload-keys/', 0, 'payload-keys/eu/0000000000009999'),
+    found: ['payload-keys', /belongs to nothing/],
+  },
+  {
+    what: 'a row of keys is of another node',
+    mutate: copyTo('payload-keys/', 0, `payload-keys/us/${FIRST}`),
+    found: ['payload-keys', /is of another node/],
+  },
+  {
+    what: 'the key of a prepared record that is none is added',
+    mutate: async () => [put('payload-key/att_eu_01JZZZZZZZZZZZZZZZZZZZZZZZ', new Uint8Array(33).fill(1))],
     found: ['payload-key', /belongs to no record/],
   },
   {
@@ -225,7 +263,7 @@ testDamages(home, DAMAGES);
 
 test('harmless: an erased payload, and a group taken back from peers without its payloads', async () => {
   const result = await fsckAfter(home, async (rows) => {
-    const keys = await rows.under('payload-key/');
+    const keys = await rows.under('payload-keys/');
     const single = (await rows.under('payload/')).at(-1);
     const last = keys.at(-1);
     return single === undefined || last === undefined ? [] : [del(single[0]), del(last[0])];

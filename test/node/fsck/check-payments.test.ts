@@ -7,7 +7,7 @@ import { paymentCheck } from '../../../node/fsck/check-payments.ts';
 import { settlementCheck } from '../../../node/fsck/check-settlements.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { HeldVault } from '../../../node/payments/held-vault.ts';
-import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
+import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store } from '../../../node/store/store.ts';
@@ -92,7 +92,7 @@ const LINE = 'settlement/';
 const PUBLICATION = `{"submittedAt":"2026-11-21T12:00:00.000Z","groupRoot":"sha256:${'0'.repeat(64)}"}`;
 const dropSeed: Mutation = async (rows) => {
   const [, bytes] = await rows.at('payment-draft/', 0);
-  return [del(payloadKeyTable.key(preparedRow(bytes).id))];
+  return [del(preparedKeyTable.key(preparedRow(bytes).id))];
 };
 /** As if a crash had come between the records and what says that they are made. */
 const makeRecord: Mutation = async (rows) => {

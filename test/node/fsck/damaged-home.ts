@@ -13,15 +13,15 @@ export type Mutation = (rows: StoredRows) => Promise<readonly Operation[]>;
 
 /** A store's rows, for a test that is about to change some of them. */
 export class StoredRows {
-  readonly #store: Store;
+  readonly store: Store;
 
   constructor(store: Store) {
-    this.#store = store;
+    this.store = store;
   }
 
   /** Rows below a prefix, in key order. */
   async under(prefix: string): Promise<readonly Row[]> {
-    return Array.fromAsync(this.#store.range({ gte: prefix, lt: `${prefix}\u{10ffff}` }));
+    return Array.fromAsync(this.store.range({ gte: prefix, lt: `${prefix}\u{10ffff}` }));
   }
 
   /** The row at an index; negative counts from the end. Throws where there is none. */

@@ -6,8 +6,9 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { Store } from '../../../node/store/store.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
+import { keyErasureOf, seedOperation } from '../../fixtures/payload-keys.ts';
 import { until } from '../../fixtures/until.ts';
-import { type Damage, del, fsckAfter, put, StoredRows, testDamages } from './damaged-home.ts';
+import { type Damage, fsckAfter, put, StoredRows, testDamages } from './damaged-home.ts';
 import { drop, edit, move } from './mutations.ts';
 
 const network = await TestNetwork.start({ nodes: ['eu', 'us'], ledger: 'local' });
@@ -92,11 +93,8 @@ const DAMAGES: readonly Damage[] = [
   { what: 'a notification is dropped', mutate: drop('notification/', 0), found: ['notification', /is missing/] },
   {
     what: 'a key that was erased is back',
-    mutate: async (rows) => {
-      const [, seed] = await rows.at('payload-key/', 0);
-      return [put(`payload-key/${String(attestationId)}`, seed)];
-    },
-    found: ['payload-key', /was erased/],
+    mutate: async (rows) => [await seedOperation(rows.store, String(attestationId), new Uint8Array(32).fill(7))],
+    found: ['payload-keys', /has the key of att_\w+, whose payload was erased/],
   },
   {
     what: 'a person leads to a record of another account',
@@ -133,7 +131,7 @@ testDamages(node.config.home, DAMAGES);
 test('a person whose record lost its payload is pointed out', async () => {
   const { report } = await fsckAfter(node.config.home, async (rows) => {
     const [, id] = await rows.at('subject/', 0);
-    return [del(`payload-key/${Buffer.from(id).toString()}`)];
+    return keyErasureOf(rows.store, Buffer.from(id).toString());
   });
   assert.equal(
     report.findings.map(({ severity, table }) => [severity, table]),

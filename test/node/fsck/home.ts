@@ -19,15 +19,14 @@ import { DailyUsage } from '../../../node/limits/daily-usage.ts';
 import { createKeyFile, KEY_FILE_PURPOSES } from '../../../node/keys/key-file.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { certifySigningKey, type NodeKeys, readNodeKeys } from '../../../node/keys/node-keys.ts';
-import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
-import { openNodeStore } from '../../../node/store/format.ts';
+import { openNodeStore } from '../../../node/migration/open-node-store.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
-import { isRecordId, nodeId, type NodeId } from '../../../protocol/ids.ts';
+import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { revocationStatement } from '../../../protocol/log/revocation.ts';
 import type { SignedRoster } from '../../../protocol/keys/signed-roster.ts';
@@ -41,6 +40,7 @@ import { NOTHING_DECIDED } from '../../fixtures/nothing-decided.ts';
 import { accountOf, seedOf } from '../../fixtures/federation-member.ts';
 import { anchorAll, messageOf } from './home-anchors.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
+import { eraseKey } from '../../fixtures/payload-keys.ts';
 import { addLog } from './home-log.ts';
 import { addRosters } from './home-rosters.ts';
 
@@ -258,7 +258,7 @@ async function addRestoration(store: Store): Promise<void> {
 
 async function eraseOne(store: Store): Promise<void> {
   for await (const [[id = '']] of recordIndex.under(store, [], { from: `att_${EU}_` })) {
-    if (isRecordId(id)) await store.write([payloadKeyTable.del(id)]);
+    await eraseKey(store, id);
     return;
   }
 }

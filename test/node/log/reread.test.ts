@@ -6,7 +6,7 @@ import { beginReread, dropTree } from '../../../node/log/reread.ts';
 import { FederationLog } from '../../../node/log/federation-log.ts';
 import type { TopicMessage } from '../../../protocol/log/decide.ts';
 import { decisionText } from '../../../protocol/log/decision.ts';
-import { openNodeStore } from '../../../node/store/format.ts';
+import { openNodeStore } from '../../../node/migration/open-node-store.ts';
 import { StoreError } from '../../../node/store/store.ts';
 import { rereadLedger } from '../../../node/reread-ledger.ts';
 import { parseRosterFile } from '../../../protocol/keys/roster-file.ts';

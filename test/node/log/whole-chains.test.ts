@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourceHeadTable, sourceKey } from '../../../node/intake/sources.ts';
 import { envelopeTable, readBatch, readBatchOf } from '../../../node/sealing/batch-tables.ts';
-import { openNodeStore } from '../../../node/store/format.ts';
+import { openNodeStore } from '../../../node/migration/open-node-store.ts';
 import { ownVouchedTable } from '../../../node/log/chain-tables.ts';
 import { recordIndex } from '../../../node/records/record-tables.ts';
 import { nodeId } from '../../../protocol/ids.ts';

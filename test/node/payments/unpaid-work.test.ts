@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { payloadKeyTable } from '../../../node/payload/payload-tables.ts';
+import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
 import { paymentDraftTable, paymentTable } from '../../../node/payments/payment-tables.ts';
 import { preparedRow } from '../../../node/payments/prepared-rows.ts';
 import { walletAddress } from '../../../protocol/payments/payment.ts';
@@ -191,13 +191,13 @@ test('records that other members gave back after a restored copy are not made tw
   const ids = prepared.map(([, bytes]) => preparedRow(bytes).id);
   await room.giveBack(prepared.map(([, bytes]) => preparedRow(bytes)));
   // One of them was erased since, which is known by the record of its erasure.
-  await store.write(ids.slice(0, 1).map((id) => payloadKeyTable.del(id)));
+  await store.write(ids.slice(0, 1).map((id) => preparedKeyTable.del(id)));
   room.isIntakeStopped = false;
   room.clock += MINUTE;
   const { made } = Object(bodyOf(await room.answer(callOf())));
   assert.is(made.at, timestampOf(START));
   assert.is((await recordsOf(store)).length, 2);
-  for (const id of ids) assert.is(await payloadKeyTable.get(store, id), undefined);
+  for (const id of ids) assert.is(await preparedKeyTable.get(store, id), undefined);
 });
 
 test('a prepared payload is not readable on the disk, and its key stands in one place alone', async () => {
@@ -216,6 +216,19 @@ test('a prepared payload is not readable on the disk, and its key stands in one 
   const [, seed = ''] = texts.find(([key]) => key.startsWith('payload-key/')) ?? [];
   assert.ok(seed.length > 0);
   assert.is(texts.filter(([, text]) => text.includes(seed)).length, 1);
+});
+
+test('the write that makes a record takes its key away from under its id', async () => {
+  await using room = await PaymentRoom.open();
+  const { store } = room.opened;
+  const keys = async () => (await Array.fromAsync(preparedKeyTable.under(store, []))).length;
+  room.isIntakeStopped = true;
+  await room.answer(callOf());
+  assert.equal([await keys(), (await recordsOf(store)).length], [2, 0]);
+  room.isIntakeStopped = false;
+  room.clock += MINUTE;
+  await room.answer(callOf());
+  assert.equal([await keys(), (await recordsOf(store)).length], [0, 2]);
 });
 
 test('an answer shown again is that of the first call, whatever the work would say now', async () => {

@@ -58,6 +58,27 @@ test('values deep in the tables of a grown store are in no file any more', async
   assert.is(rows, 6 * 2_000, 'every other row is still there');
 });
 
+test('what a row held before it was rewritten is in no file any more, and the row is as it was', async () => {
+  const directory = join(scratch, 'rewritten');
+  const [kept, gone] = [secret(), secret()];
+  const key = 'row/00001000/key';
+  for (let round = 0; round < 4; round++) {
+    await using store = await Store.open(directory);
+    await store.write(filler(round));
+    if (round === 0) await store.write([put(key, Buffer.concat([kept, gone]))]);
+    // Each round leaves a whole copy of the row in another table.
+    else await store.write([{ type: 'rewrite', key, rewrite: (row) => row }]);
+  }
+  await using store = await Store.open(directory);
+  assert.ok((await filesHolding(directory, gone)).length > 1);
+  const rewrite = (row: Uint8Array) => Uint8Array.from(row).fill(0, kept.length);
+  await store.write([{ type: 'rewrite', key, rewrite }]);
+  await store.purge([key]);
+  await requireGone(store, [gone], 'purged');
+  assert.equal(Buffer.from((await store.get(key)) ?? []), Buffer.concat([kept, Buffer.alloc(gone.length)]));
+  assert.ok((await filesHolding(directory, kept)).length > 0);
+});
+
 test('purging while others write, and purging again, leaves nothing either', async () => {
   await using store = await Store.open(join(scratch, 'busy'));
   const secrets = Array.from({ length: 10 }, secret);

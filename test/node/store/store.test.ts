@@ -48,6 +48,23 @@ test('what was written is there after the store is opened again', async () => {
   assert.is(store.writes, 0);
 });
 
+test('a row is rewritten as it is when the write is applied, whatever is written with it', async () => {
+  await using store = await Store.open(join(scratch, 'rewritten'));
+  const append = (key: string, more: string) =>
+    ({ type: 'rewrite', key, rewrite: (row: Uint8Array) => Buffer.concat([row, Buffer.from(more)]) }) as const;
+  await store.write([put('a', '0'), put('b', '0')]);
+  await Promise.all([
+    ...Array.from({ length: 9 }, (_, i) => store.write([append('a', String(i + 1))])),
+    store.write([append('b', '1'), put('b', '2'), append('b', '3'), append('none', 'x')]),
+    store.write([{ type: 'del', key: 'c' }, append('c', '1'), put('c', '2'), append('c', '3')]),
+  ]);
+  const rows = await store.getMany(['a', 'b', 'c', 'none']);
+  assert.equal(
+    rows.map((row) => row && Buffer.from(row).toString()),
+    ['0123456789', '23', '23', undefined],
+  );
+});
+
 test('a write that resolved survives the death of its process', async () => {
   const directory = join(scratch, 'killed');
   const child = otherProcess(directory, `await store.write([{ type: 'put', key: 'k', value: Buffer.from('kept') }]);`);

@@ -8,11 +8,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterClient } from '../../../scripts/bench/federation/cluster-client.ts';
 import type { Round } from '../../../scripts/bench/http/round.ts';
-import { bulkRouteOf } from '../../../scripts/bench/peers/bulk-route.ts';
+import { requireRecorded } from '../../../scripts/bench/peers/bulk-route.ts';
 import { buildTessera } from '../../../scripts/bench/peers/tessera.ts';
 import { compare, HEAD, type Way } from '../../../scripts/bench/peers/ways.ts';
 
-const BULK = '/v1/tiered-attest-batch';
 const TWO_ROUNDS = { rounds: 2, seconds: 1 };
 const { signal } = new AbortController();
 
@@ -29,14 +28,6 @@ test('servers are measured in turns, and ratios are of the rounds of one turn', 
   assert.equal(ours.slice(0, 4), ['ours', 'some', '200', '']);
   assert.equal(theirs.slice(0, 4), ['theirs', 'some', '200', '1.00×']);
   assert.is(ours.length, HEAD.length);
-});
-
-test('a server that cannot be measured has a row that says why, and nothing is held against it', async () => {
-  const skipped = { server: 'ours', reason: 'not yet' };
-  const ways = [way('theirs', [round({}), round({})])];
-  const { rows } = await compare({ load: 'bulk', ways, skipped }, TWO_ROUNDS, { signal, say: () => {} });
-  assert.equal(rows[0], ['ours', 'bulk', 'not yet']);
-  assert.equal(rows[1]?.slice(0, 4), ['theirs', 'bulk', '1', '']);
 });
 
 test('without Go, and without its modules, Tessera is skipped with a reason', async () => {
@@ -56,15 +47,9 @@ test('a build that is interrupted is no reason to skip', async () => {
   assert.instance(failure, Error);
 });
 
-test('a node that does not list the bulk route has none', async () => {
-  assert.is(await bulkRoute({ paths: {} }, 0), null);
-  assert.is(await bulkRoute({ paths: { [BULK]: { get: {} } } }, 0), null);
-});
-
-test('a bulk route must record every record that it is sent', async () => {
-  const listed = { paths: { [BULK]: { post: {} } } };
-  assert.is(await bulkRoute(listed, 3), BULK);
-  const failure: unknown = await bulkRoute(listed, 2).catch((error: unknown) => error);
+test('a batch must record every record that it is sent', async () => {
+  await requireBatch(3);
+  const failure: unknown = await requireBatch(2).catch((error: unknown) => error);
   assert.match(String(failure), /recorded 2 of 3 records/);
 });
 
@@ -84,11 +69,10 @@ function round(given: Partial<Round>): Round {
   return { records: 1, failed: 0, perSecond: 1, p50: 1, p99: 1, main: 1, all: 1, ...given };
 }
 
-/** What is found of a node that shows this document and records so many of three records. */
-async function bulkRoute(document: object, recorded: number): Promise<string | null> {
+/** Asks a node for three records, of which it records so many. */
+async function requireBatch(recorded: number): Promise<void> {
   const server = createServer((request, response) => {
     const answer = async (): Promise<object> => {
-      if (request.method !== 'POST') return document;
       const sent: unknown = await readJson(request);
       const length = Array.isArray(sent) ? sent.length : 0;
       return {
@@ -102,7 +86,7 @@ async function bulkRoute(document: object, recorded: number): Promise<string | n
   try {
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
-    return await bulkRouteOf(client, `http://127.0.0.1:${port}`, 3);
+    await requireRecorded(client, `http://127.0.0.1:${port}`, 3);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,11 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
 import { AgentAnswerShape, RegisterAgentAnswerShape } from '../../../../protocol/api/agents.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
+import { eraseKey } from '../../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import {
@@ -191,7 +191,7 @@ test('what is known of an agent, for its account alone', async () => {
 test('once the payload of a registration is erased, what it said is null and the agent stays', async () => {
   const agentId = newId();
   const { attestationId } = await registry.registered({ agentId });
-  await node.context.store.write([payloadKeyTable.del(recordId(String(attestationId)))]);
+  await eraseKey(node.context.store, String(attestationId));
   const { body } = await registry.agent(agentId);
   requireAgent(body);
   assert.equal([body.displayName, body.jurisdiction, body.permittedUses, body.metadata], [null, null, null, null]);

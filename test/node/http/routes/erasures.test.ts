@@ -3,12 +3,13 @@ import * as assert from 'uvu/assert';
 import { subjectTable } from '../../../../node/compliance/subjects.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { duplicateTable } from '../../../../node/intake/once-guard.ts';
-import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
+import { findKey } from '../../../../node/payload/payload-keys.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
+import { putSeed, seedOf as storedSeed } from '../../../fixtures/payload-keys.ts';
 import { filesHolding } from '../../../fixtures/store-files.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask, type HttpAnswer } from '../../../fixtures/test-node.ts';
@@ -52,7 +53,7 @@ async function recordOf(id: unknown): Promise<AttestationRecord> {
 
 /** The 33 bytes without which a payload is gone. */
 async function seedOf(id: string): Promise<Uint8Array> {
-  const seed = await payloadKeyTable.get(node.context.store, id);
+  const seed = await storedSeed(node.context.store, id);
   assert.is(seed?.length, 33);
   return seed ?? new Uint8Array(0);
 }
@@ -263,12 +264,26 @@ test('keys that were erased before the node was killed are out of its files afte
   assert.is(await payloadState(id), 'erased');
 });
 
+test('erasures of records that were made together, asked for together, destroy their keys and no other', async () => {
+  const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => attest({ sourceId: `together-${i}` })));
+  const records = await Promise.all(ids.map(recordOf));
+  const rows = new Set(await Promise.all(records.map(async (record) => (await findKey(node.context.store, record))?.row)));
+  assert.ok(rows.size < ids.length, 'some share a row');
+  const seeds = await Promise.all(ids.map(seedOf));
+  const answers = await Promise.all(ids.slice(2).map((id) => erase({ attestationIds: [id] })));
+  for (const answer of answers) assert.is(accepted(answer).erasedCount, 1);
+  const states = await Promise.all(ids.map(payloadState));
+  assert.equal(states, [...Array<string>(2).fill('available'), ...Array<string>(10).fill('erased')]);
+  const { directory } = node.context.store;
+  for (const seed of seeds.slice(2)) assert.equal(await filesHolding(directory, seed), []);
+});
+
 test('an erasure holds for a store that was restored from a copy, too', async () => {
   const id = recordId(await attest({ subjectRef: 'restored' }));
   const seed = await seedOf(id);
   const { attestationId } = accepted(await erase({ attestationIds: [id] }));
   const { store, governance } = node.context;
-  await store.write([payloadKeyTable.put([id], seed)]);
+  await putSeed(store, id, seed);
   assert.is(await payloadState(id), 'available');
   await store.write(await governance.again([await recordOf(attestationId)]));
   assert.is(await payloadState(id), 'erased');

@@ -2,13 +2,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PROOF_WINDOW_MS } from '../../../../node/attestation/proof-window.ts';
 import { sourceKey } from '../../../../node/intake/sources.ts';
-import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
 import { bodyTable } from '../../../../node/records/record-tables.ts';
 import { AttestationsAnswerShape, type AttestationsAnswer } from '../../../../protocol/api/attestations.ts';
 import { type ContinuityAnswer, ContinuityAnswerShape } from '../../../../protocol/api/continuity.ts';
 import { nodeId, recordId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { Compile } from 'typebox/compile';
+import { eraseKey } from '../../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type Ask } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
@@ -79,7 +79,7 @@ test('a source is listed in its own order, page by page, with what each record i
     ['decision', sourceId, 1, 'pending', 'DECISION'],
   );
   assert.equal([last?.status, last?.eventType, last?.payloadState], ['buffered', 'PERFORMANCE_TEST', 'available']);
-  await node.context.store.write([payloadKeyTable.del(recordId(ids[0] ?? ''))]);
+  await eraseKey(node.context.store, ids[0] ?? '');
   assert.is((await list({ sourceId })).items[0]?.payloadState, 'erased');
 });
 

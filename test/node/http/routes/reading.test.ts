@@ -1,12 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { payloadKeyTable } from '../../../../node/payload/payload-tables.ts';
 import { bodyTable, groupTable } from '../../../../node/records/record-tables.ts';
 import { StatusAnswerShape } from '../../../../protocol/api/status.ts';
 import { VerifyAnswerShape } from '../../../../protocol/api/verify.ts';
 import { nodeId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { isTimestamp } from '../../../../protocol/time.ts';
+import { eraseKey, putSeed, seedOf } from '../../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
@@ -137,7 +137,7 @@ test('the public verdict shows no payload, source or account', async () => {
 
 test('an erased payload leaves the proof', async () => {
   const id = await sealedRecord();
-  await node.context.store.write([payloadKeyTable.del(id)]);
+  await eraseKey(node.context.store, id);
   const verdict = await verdictOf(id);
   assert.equal([verdict.verified, verdict.payloadState, verdict.verifiedScope], [true, 'erased', 'record-only']);
   assert.equal(verdict.cryptoVerification, { verified: true, checks: { ...checks(true), payloadHashMatch: false } });
@@ -176,11 +176,11 @@ test('a changed receipt or payload is a verdict of false', async () => {
   await store.write([groupTable.put([NODE, seq], { ...receipt, statement })]);
   assert.is((await verdictOf(id)).verified, false);
   await store.write([groupTable.put([NODE, seq], receipt)]);
-  const seed = await payloadKeyTable.get(store, id);
-  await store.write([payloadKeyTable.put([id], new Uint8Array(32))]);
+  const seed = await seedOf(store, id);
+  await putSeed(store, id, new Uint8Array(32));
   const verdict = await verdictOf(id);
   assert.equal([verdict.verified, verdict.payloadState, verdict.sigValid], [false, 'available', true]);
-  await store.write([payloadKeyTable.put([id], seed ?? new Uint8Array())]);
+  await putSeed(store, id, seed ?? new Uint8Array());
   assert.is((await verdictOf(id)).verified, true);
 });
 

@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import type { Accounts } from '../accounts/accounts.ts';
+import { MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
+import { type Addresses, addressKey } from '../limits/client-address.ts';
+import { FairQueue } from '../limits/fair-queue.ts';
+import { callerAddress, isTakenFrom } from './authentication.ts';
+
+export interface RequestSchedulerOptions {
+  /** Whose key it is, as far as that is known without reading anything. */
+  readonly accounts: Pick<Accounts, 'peek'>;
+  /** The operator's proxies, whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: Addresses;
+  /** A steady clock in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** How long requests are begun in one turn of the event loop before what was begun may go on. In milliseconds. */
+const BEGIN_MS = 4;
+/** Requests that are begun in one turn at most. */
+const MOST_BEGUN = 256;
+/** Requests of a class that are begun in a round, where others wait too: what asks after the health costs next to nothing. */
+const WEIGHTS = { health: 2, account: 4, stranger: 1 } as const;
+const HEALTH = /^(?:\/verify)?\/v1\/health(?:\?|$)/;
+
+type RequestClass = keyof typeof WEIGHTS;
+
+/**
+ * Begins requests as they come, while the event loop keeps up. Where it does not, those that came are begun in a fair order
+ * (`FairQueue`), a few milliseconds' worth in a turn: however many requests some caller has open, another's next one is
+ * begun within a turn or two. It is bounded by the bound on connections.
+ */
+export class RequestScheduler {
+  readonly #options: RequestSchedulerOptions;
+  readonly #now: () => number;
+  readonly #queue = new FairQueue<RequestClass, () => void>(WEIGHTS);
+  /** When enough has been begun in this turn; infinite before anything was. */
+  #end = Number.POSITIVE_INFINITY;
+  #isArmed = false;
+
+  constructor(options: RequestSchedulerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Requests that are not begun yet. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Begins a request, now or when it is its turn. One whose caller has gone meanwhile is never begun. */
+  schedule(request: IncomingMessage, begin: () => void): void {
+    if (this.#queue.size === 0 && !this.#isSpent()) return begin();
+    const { of, holder } = this.#classify(request);
+    this.#queue.push(of, holder, () => {
+      if (!request.socket.destroyed) begin();
+    });
+    this.#arm();
+  }
+
+  #isSpent(): boolean {
+    if (this.#end !== Number.POSITIVE_INFINITY) return this.#now() >= this.#end;
+    this.#end = this.#now() + BEGIN_MS;
+    this.#arm();
+    return false;
+  }
+
+  /** At the end of the turn: another one begins. */
+  #arm(): void {
+    if (this.#isArmed) return;
+    this.#isArmed = true;
+    setImmediate(() => this.#turn());
+  }
+
+  /** Each in a callback of its own, so that what follows from it at once counts as its time. */
+  #turn(): void {
+    this.#isArmed = false;
+    this.#end = Number.POSITIVE_INFINITY;
+    // One holder alone waits for itself.
+    const isFair = this.#queue.holders > 1;
+    const count = Math.min(this.#queue.size, MOST_BEGUN);
+    for (let n = 0; n < count; n++) setImmediate(() => this.#beginNext(isFair));
+    if (count > 0) this.#arm();
+  }
+
+  #beginNext(isFair: boolean): void {
+    if (this.#isSpent() && isFair) return;
+    this.#queue.shift()?.();
+  }
+
+  #classify(request: IncomingMessage): { readonly of: RequestClass; readonly holder: string } {
+    const { accounts, trustedProxies } = this.#options;
+    const address = callerAddress(request, trustedProxies);
+    if (HEALTH.test(request.url ?? '')) return { of: 'health', holder: addressKey(address) };
+    const apiKey = request.headers['x-api-key'];
+    const isKey = typeof apiKey === 'string' && apiKey !== '' && apiKey.length <= MAX_API_KEY_CHARACTERS;
+    const found = isKey ? accounts.peek(apiKey) : undefined;
+    if (found === undefined || !isTakenFrom(found, address)) return { of: 'stranger', holder: addressKey(address) };
+    return { of: 'account', holder: found.caller.account.id };
+  }
+}
