@@ -77,7 +77,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...logRoutes(context),
     frameworksRoute(),
     frameworkRoute(),
-    gapReportRoute({ store: context.store, now }),
+    gapReportRoute({ ...context.governance, store: context.store, now }),
     auditLogRoute(context.store),
     auditExportRoute(context.store),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),

@@ -27,6 +27,7 @@ import { createTransport } from './federation/transport/transport.ts';
 import { type GovernanceRooms, openGovernanceRooms } from './governance-rooms.ts';
 import { Idempotency } from './intake/idempotency.ts';
 import { Intake } from './intake/intake.ts';
+import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { noteDecided } from './decided.ts';
@@ -51,7 +52,6 @@ import { Refusals } from './limits/refusals.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { PublicNode } from './monitor/public-node.ts';
-import type { RecordCounter } from './records/record-counter.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
 import type { Overrides } from './overrides.ts';
@@ -67,7 +67,6 @@ import { startTable } from './start/start-tables.ts';
 import { DuePurges } from './store/due-purges.ts';
 import { openNodeStore } from './migration/open-node-store.ts';
 import type { Store } from './store/store.ts';
-import { EvidenceTally } from './tally/evidence-tally.ts';
 import { openVerificationRooms, type VerificationRooms } from './verification-rooms.ts';
 
 /** A node's rooms, wired: the only place that knows them all. Disposing it ends them in the reverse order. */
@@ -144,7 +143,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
   const people = opening.use(await openAccountRooms({ ...overrides, store, node: self, now, log, config, nodeUrl }));
-  const governance = openGovernanceRooms({
+  const governance = await openGovernanceRooms({
+    ...people,
     store,
     node: self,
     payloadKey: own.payloadKey,
@@ -153,7 +153,6 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     log,
     askRecord: async (id) => (await verification.evidence(id))?.record,
   });
-  const counters: readonly RecordCounter[] = [people.usage, ...governance.counters, await EvidenceTally.open(store, self)];
   const ledgerless = { store, keys, chains, now, log };
 
   const anchoring = opening.use(
@@ -211,7 +210,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
       onHeld: (node) => vouching.poke(node),
       besidesOwn: {
-        group: (records) => rowsOfOwn(records, counters, governance),
+        group: (records) => rowsOfOwn(records, governance),
         batch: (batch) => [
           anchoring.outboxEntry(batch, timestampOf(now())),
           startTable.put(['taken-back'], batch.envelope.batch),
@@ -342,12 +341,13 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   };
   const intake = opening.use(
     await Intake.open({
+      threads: opening.use(openPreparingThreads(config.intakeThreads, own.payloadKey)),
       ...rooms,
       node: self,
       ...signing.terms(now),
       vault,
       projections: OWN_PROJECTIONS,
-      counters,
+      counters: governance.counters,
       timeOf: (first, last) => recordTime({ now: recordClock, isClockOff, sealer }, first, last),
       onCommitted: (group) => {
         metrics.countGroup();

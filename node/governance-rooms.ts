@@ -8,6 +8,7 @@ import { Erasures } from './compliance/erasures.ts';
 import { Holds } from './compliance/holds.ts';
 import { Incidents } from './compliance/incidents.ts';
 import { Lanes } from './lanes.ts';
+import type { DailyUsage } from './limits/daily-usage.ts';
 import { holdCountTable, holdMoves } from './compliance/lock-tables.ts';
 import { Locks } from './compliance/locks.ts';
 import { PayloadTraces } from './compliance/payload-traces.ts';
@@ -18,11 +19,12 @@ import { sessionCountTable, sessionMoves } from './compliance/session-count.ts';
 import { Sessions } from './compliance/sessions.ts';
 import { Subjects } from './compliance/subjects.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
-import type { RecordCounter } from './records/record-counter.ts';
+import { RecordCounters } from './records/record-counters.ts';
 import { readRecord } from './records/record-reader.ts';
 import type { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import type { Store } from './store/store.ts';
+import { EvidenceTally } from './tally/evidence-tally.ts';
 
 /** What governs an account's records: sessions, reviews, incidents, locks, corrective actions and erasures. */
 export interface GovernanceRooms {
@@ -37,7 +39,7 @@ export interface GovernanceRooms {
   readonly correctiveActions: CorrectiveActions;
   readonly erasures: Erasures;
   /** Counts that the own records move. */
-  readonly counters: readonly RecordCounter[];
+  readonly counters: RecordCounters;
   /** What own records that are taken back from peers do beside their rows: an erasure holds for a restored store too. */
   readonly again: (records: readonly AttestationRecord[]) => Promise<readonly Operation[]>;
 }
@@ -50,12 +52,13 @@ interface GovernanceRoomsOptions {
   readonly vault: PayloadVault;
   readonly purges: DuePurges;
   readonly log: Logger;
+  readonly usage: DailyUsage;
   /** A record that this store has not got, from the node that made it. */
   readonly askRecord: (id: RecordId) => Promise<AttestationRecord | undefined>;
 }
 
-export function openGovernanceRooms(options: GovernanceRoomsOptions): GovernanceRooms {
-  const { store, node, payloadKey, vault, purges, log, askRecord } = options;
+export async function openGovernanceRooms(options: GovernanceRoomsOptions): Promise<GovernanceRooms> {
+  const { store, node, payloadKey, vault, purges, log, usage, askRecord } = options;
   const lanes = new Lanes();
   const pseudonyms = new Pseudonyms(payloadKey);
   const subjects = new Subjects(store, pseudonyms);
@@ -72,11 +75,13 @@ export function openGovernanceRooms(options: GovernanceRoomsOptions): Governance
     holds: new Holds(store, pseudonyms, node),
     correctiveActions: new CorrectiveActions(store, lanes, node),
     erasures: new Erasures({ store, self: node, locks, subjects, traces, purges, log }),
-    counters: [
+    counters: new RecordCounters(store, [
+      usage,
       new RowCounter(store, sessionCountTable, sessionMoves),
       new RowCounter(store, holdCountTable, holdMoves),
       new AgentTally(store, node),
-    ],
+      await EvidenceTally.open(store, node),
+    ]),
     again: (records) => traces.removalsAgain(records),
   };
 }

@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
+import { type Transferable, Worker } from 'node:worker_threads';
 import { Semaphore } from './semaphore.ts';
 
-export interface WorkerPoolOptions {
+export interface WorkerPoolOptions<Order = unknown> {
   /** What a thread runs: it is told each order as a message, and says one word to each. What it throws ends it. */
   readonly script: URL;
   /** Threads at the same time. */
@@ -14,6 +14,10 @@ export interface WorkerPoolOptions {
   readonly orderMs: number;
   /** Whether a thread ends with its order, and leaves no garbage behind. Default: it serves the next one too. */
   readonly endsWithOrder?: boolean;
+  /** What each thread is told when it starts: a copy of it. */
+  readonly data?: unknown;
+  /** What of an order is given away and not copied. Default: nothing. */
+  readonly given?: (order: Order) => Transferable[];
 }
 
 /** `too-late` and `too-large`: the order's own doing. `ended`: the thread ended by itself. `stopping`: the pool is disposed. */
@@ -39,13 +43,13 @@ const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';
  * order that ended it, which fails alone. Threads keep no process alive that nobody waits in.
  */
 export class WorkerPool<Order, Word> implements AsyncDisposable {
-  readonly #options: WorkerPoolOptions;
+  readonly #options: WorkerPoolOptions<Order>;
   readonly #places: Semaphore;
   readonly #closing = new AbortController();
   readonly #idle: Worker[] = [];
   readonly #all = new Set<Worker>();
 
-  constructor(options: WorkerPoolOptions) {
+  constructor(options: WorkerPoolOptions<Order>) {
     const { threads: places, waiting } = options;
     this.#options = options;
     this.#places = new Semaphore({ places, ...(waiting === undefined ? {} : { waiting }) });
@@ -77,7 +81,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   }
 
   async #ask(worker: Worker, order: Order, signal: AbortSignal): Promise<Word> {
-    const { orderMs } = this.#options;
+    const { orderMs, given } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Word>();
     const fail = (error: Error) => reject(reasonOf(error));
     const exit = () => reject(new WorkerError('ended', 'the thread ended'));
@@ -88,7 +92,7 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
     worker.ref();
     try {
       signal.throwIfAborted();
-      worker.postMessage(order, []);
+      worker.postMessage(order, given?.(order) ?? []);
       return await promise;
     } finally {
       clearTimeout(timer);
@@ -99,9 +103,9 @@ export class WorkerPool<Order, Word> implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const { script, heapMiB } = this.#options;
+    const { script, heapMiB, data } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB };
-    const worker = new Worker(script, { env: {}, resourceLimits });
+    const worker = new Worker(script, { env: {}, resourceLimits, workerData: data });
     this.#all.add(worker);
     // One that ends with nothing to do is started anew for the next order.
     worker.on('error', () => {});

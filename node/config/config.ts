@@ -21,6 +21,7 @@ import {
   port,
   positive,
   required,
+  upTo,
 } from './read-variable.ts';
 
 /** Everything an operator decides. Times in milliseconds. */
@@ -39,6 +40,8 @@ export interface NodeConfig {
   readonly peerListen: readonly string[];
   /** The operator's word that this store is no copy, and the only one: a start waits for no other member. */
   readonly startsAlone: boolean;
+  /** Threads that prepare groups of records; 0: none, they are prepared where requests are answered. */
+  readonly intakeThreads: number;
   readonly batchIntervalMs: number;
   readonly batchMaxRecords: number;
   /** `federation`: peers may ask for a payload to check it, in memory; `region`: payloads never leave this node. */
@@ -76,6 +79,10 @@ const DEFAULT_HTTP_HOST = '127.0.0.1';
 const DEFAULT_HTTP_PORT = 4100;
 const DEFAULT_METRICS_LISTEN: ListenAddress = { host: '127.0.0.1', port: 4400 };
 const DEFAULT_PEER_LISTEN = '/ip4/127.0.0.1/tcp/4200';
+/** Off: a loss where all cores are busy. */
+const DEFAULT_INTAKE_THREADS = 0;
+/** One thread's order of records, signatures and writes is busy long before. */
+const MAX_INTAKE_THREADS = 16;
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
@@ -95,6 +102,7 @@ export function configOf(environment: Environment): NodeConfig {
     metrics: listenAddress(environment, 'METRICS_LISTEN', DEFAULT_METRICS_LISTEN),
     peerListen: list(environment.PEER_LISTEN ?? DEFAULT_PEER_LISTEN),
     startsAlone: oneOf(environment, 'START_ALONE', ['0', '1'] as const, '0') === '1',
+    intakeThreads: upTo(environment, 'INTAKE_THREADS', MAX_INTAKE_THREADS, DEFAULT_INTAKE_THREADS),
     batchIntervalMs: positive(environment, 'BATCH_INTERVAL', DEFAULT_BATCH_INTERVAL_SECONDS) * 1000,
     batchMaxRecords: positive(environment, 'BATCH_MAX_RECORDS', DEFAULT_BATCH_MAX_RECORDS),
     payloadResidency: oneOf(environment, 'PAYLOAD_RESIDENCY', ['region', 'federation'] as const, 'region'),

@@ -40,6 +40,13 @@ export function positive(environment: Environment, name: Variable, otherwise: nu
   return value;
 }
 
+/** A whole number from 0 on. */
+export function upTo(environment: Environment, name: Variable, most: number, otherwise: number): number {
+  const value = Number(environment[name] ?? otherwise);
+  if (!Number.isInteger(value) || value < 0 || value > most) throw new ConfigError(`${name} is no whole number up to ${most}`);
+  return value;
+}
+
 export function port(environment: Environment, name: Variable, otherwise: number): number {
   const value = Number(environment[name] ?? otherwise);
   if (!Number.isInteger(value) || value < 0 || value > MAX_PORT) throw new ConfigError(`${name} is not a port`);

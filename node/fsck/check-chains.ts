@@ -3,7 +3,6 @@ import { type Group, groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
-import { usageTable } from '../limits/usage-table.ts';
 import { linkProjection } from '../records/link-tables.ts';
 import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
@@ -21,7 +20,7 @@ import { RowRuns } from './row-runs.ts';
 import { distinctParts } from './rows.ts';
 import { SOURCE_TABLES, SourceWalk } from './source-walk.ts';
 import { TALLY_TABLES, TallyWalk } from './tally-walk.ts';
-import { UsageWalk } from './usage-walk.ts';
+import { USAGE_TABLES, UsageWalk } from './usage-walk.ts';
 
 /** Rows that follow from records, compared with them along the chain. */
 interface RecordWalk {
@@ -44,7 +43,7 @@ export const chainCheck: TableCheck = {
     ...DERIVED_TABLES,
     ...PAYLOAD_TABLES,
     ...OWN_PROJECTIONS.map(({ table }) => table),
-    usageTable,
+    ...USAGE_TABLES,
     ...TALLY_TABLES,
     ...AGENT_TALLY_TABLES,
   ],

@@ -6,8 +6,9 @@ import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../intake/sources.ts';
 import type { Operation } from '../store/operation.ts';
 import { DayTally } from '../tally/day-tally.ts';
-import { ALL_SOURCES, TALLY_VERSION, tallyEndTable, tallyTable } from '../tally/tally-table.ts';
+import { ALL_SOURCES, TALLIED, tallyEndTable, tallyTable } from '../tally/tally-table.ts';
 import type { Check } from './check.ts';
+import { CountEndWalk, notCounted } from './count-end-walk.ts';
 import { recordOfId } from './record-at.ts';
 import { countRows, decodeRow, readRows } from './rows.ts';
 
@@ -17,14 +18,14 @@ export const TALLY_TABLES = [tallyTable, tallyEndTable];
 const MAX_COUNTED = 200_000;
 
 /**
- * The counts behind gap reports, recounted along the own chain. Records stand in order of time, so memory holds one day
- * of them. Counts by other rules, or none, prove nothing: the node counts anew when it starts.
+ * The counts behind gap reports, recounted along the own chain up to their mark. Records stand in order of time, so memory
+ * holds one day of them. Counts by other rules, or none, prove nothing: the node counts anew when it starts.
  */
 export class TallyWalk {
   readonly #check: Check;
   readonly #maxCounted: number;
+  readonly #end: CountEndWalk;
   #isCounted: boolean | undefined;
-  #next = 1;
   #day: string | undefined;
   /** Of the day: by account, and by account and source id. */
   #tallies = new Map<string, DayTally>();
@@ -37,16 +38,16 @@ export class TallyWalk {
   constructor(check: Check, maxCounted = MAX_COUNTED) {
     this.#check = check;
     this.#maxCounted = maxCounted;
+    this.#end = new CountEndWalk(check, TALLIED);
   }
 
   async take(records: readonly AttestationRecord[]): Promise<void> {
     this.#isCounted ??= await this.#looksCounted();
     if (!this.#isCounted) return;
-    for (const record of records) {
+    for (const record of this.#end.counted(records)) {
       const day = dayOf(record.submittedAt);
       if (day !== this.#day) await this.#endDay();
       this.#day = day;
-      this.#next = record.seq + 1;
       if (!this.#isPassedOver) this.#count(record, day);
     }
   }
@@ -56,7 +57,7 @@ export class TallyWalk {
     this.#isCounted ??= await this.#looksCounted();
     if (!this.#isCounted) return;
     await this.#endDay();
-    await this.#checkEnds();
+    await this.#end.finish();
     if (this.#passedOver > 0) {
       this.#check.report.notChecked.push(`counts of ${this.#passedOver} days with more sources than memory holds`);
     } else if ((await countRows(this.#check, tallyTable)) !== this.#right) {
@@ -65,13 +66,10 @@ export class TallyWalk {
   }
 
   async #looksCounted(): Promise<boolean> {
-    const { own, store, report } = this.#check;
-    if (own === null) return false;
-    const end = await tallyEndTable.get(store, own).catch(() => undefined);
-    if (end?.version === TALLY_VERSION) return true;
-    const detail = 'is not counted by the rules of this version: the node counts its records anew at its next start';
-    report.find({ severity: 'note', table: tallyEndTable.name, key: tallyEndTable.key(own), detail });
-    return false;
+    const { own, report } = this.#check;
+    const standing = await this.#end.read();
+    if (standing === 'unmarked' && own !== null) report.find(notCounted(tallyEndTable, own));
+    return standing === 'marked';
   }
 
   #count(record: AttestationRecord, day: string): void {
@@ -118,16 +116,6 @@ export class TallyWalk {
     }
   }
 
-  async #checkEnds(): Promise<void> {
-    const { own, report } = this.#check;
-    for await (const { key, parts, value } of readRows(this.#check, tallyEndTable)) {
-      if (own === null || parts.join('/') !== own) report.problem(tallyEndTable.name, key, 'belongs to no own records');
-      else if (value !== undefined && value.next !== this.#next) {
-        report.problem(tallyEndTable.name, key, `counts up to record ${value.next - 1}, not ${this.#next - 1}`);
-      }
-    }
-  }
-
   /** Rows that are not among those compared: each is asked for the record that it names last. */
   async #nameStray(): Promise<void> {
     for await (const { key, value } of readRows(this.#check, tallyTable)) {
@@ -139,7 +127,7 @@ export class TallyWalk {
   async #counts(key: string, id: RecordId): Promise<boolean> {
     const { store, own } = this.#check;
     const record = await recordOfId(store, id);
-    if (record === undefined || record.node !== own) return false;
+    if (record === undefined || record.node !== own || !this.#end.isCounted(record)) return false;
     const { account, sourceId, submittedAt } = record;
     const facet = facetText(record);
     return [ALL_SOURCES, sourceKey(sourceId)].some((source) =>

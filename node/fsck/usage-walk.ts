@@ -1,26 +1,30 @@
 import { dayOf } from '../../protocol/audit/day.ts';
 import { equalBytes } from '../../protocol/bytes.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { hasUsage } from '../limits/usage-rebuild.ts';
-import { isUsageKey, type UtcDay, usageTable } from '../limits/usage-table.ts';
+import { COUNTED_USAGE, hasUsage, isUsageKey, type UtcDay, usageEndTable, usageTable } from '../limits/usage-table.ts';
 import { addToTally, type TalliedDay } from '../limits/usage-tally.ts';
 import { numberCodec } from '../store/table.ts';
+import { type CountStanding, CountEndWalk } from './count-end-walk.ts';
 import type { Check } from './check.ts';
 import { readRows } from './rows.ts';
+
+export const USAGE_TABLES = [usageTable, usageEndTable];
 
 /** Rows remembered by their keys, to name those of no record. Past it they are only counted. */
 const MAX_REMEMBERED_ROWS = 200_000;
 
 /**
- * The counts of records by account and day, recounted along the own chain. Records stand in order of time, so memory
- * holds one day of them. Without any row nothing is proven: the node counts all of its records when it starts.
+ * The counts of records by account and day, recounted along the own chain up to their mark; to its end where they have
+ * none. Records stand in order of time, so memory holds one day of them. Without mark and rows nothing is proven: the node
+ * counts all of its records when it starts.
  */
 export class UsageWalk {
   readonly #check: Check;
   readonly #rememberedRows: number;
   #day: UtcDay | undefined;
   #tally = new Map<string, TalliedDay>();
-  #isCounted: boolean | undefined;
+  readonly #end: CountEndWalk;
+  #standing: CountStanding | 'empty' | undefined;
   /** Rows that there must be and that are there. */
   #found = 0;
   readonly #keys = new Set<string>();
@@ -29,12 +33,13 @@ export class UsageWalk {
   constructor(check: Check, rememberedRows = MAX_REMEMBERED_ROWS) {
     this.#check = check;
     this.#rememberedRows = rememberedRows;
+    this.#end = new CountEndWalk(check, COUNTED_USAGE);
   }
 
   async take(records: readonly AttestationRecord[]): Promise<void> {
-    this.#isCounted ??= await this.#looksCounted();
-    if (!this.#isCounted) return;
-    for (const record of records) {
+    this.#standing ??= await this.#readStanding();
+    if (this.#standing === 'empty' || this.#standing === 'other') return;
+    for (const record of this.#end.counted(records)) {
       const day = dayOf(record.submittedAt);
       if (day !== this.#day) await this.#endDay();
       this.#day = day;
@@ -44,6 +49,9 @@ export class UsageWalk {
 
   /** After the last record. */
   async finish(): Promise<void> {
+    this.#standing ??= await this.#readStanding();
+    if (this.#standing === 'other') return;
+    await this.#end.finish();
     await this.#endDay();
     let rows = 0;
     for await (const { key, parts } of readRows(this.#check, usageTable)) {
@@ -54,16 +62,17 @@ export class UsageWalk {
     if (!this.#remembersAll && rows > this.#found) this.#stray(null, `${rows - this.#found} rows belong to no record`);
   }
 
-  async #looksCounted(): Promise<boolean> {
+  async #readStanding(): Promise<CountStanding | 'empty'> {
     const { store, report } = this.#check;
-    if (await hasUsage(store)) return true;
+    const standing = await this.#end.read();
+    if (standing !== 'unmarked' || (await hasUsage(store))) return standing;
     report.find({
       severity: 'note',
       table: usageTable.name,
       key: null,
       detail: 'has no row: the node counts its records at its next start',
     });
-    return false;
+    return 'empty';
   }
 
   async #endDay(): Promise<void> {

@@ -46,6 +46,8 @@ function intakeProblem(error: IntakeError): Problem {
       isDiskFull(error)
         ? new Problem('storage-full', 'The disk of the node is full.', { headers, cause: error })
         : new Problem('dependency-unavailable', 'The record could not be stored.', { headers, cause: error }),
+    'preparing-failed': () =>
+      new Problem('dependency-unavailable', 'The record could not be prepared.', { headers, cause: error }),
     'signing-failed': () =>
       new Problem('dependency-unavailable', 'The record could not be signed.', { headers, cause: error }),
     'clock-off': () =>

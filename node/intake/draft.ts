@@ -1,5 +1,11 @@
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import { commitDecision, commitText, type DecisionTexts, SALT_BYTES } from '../../protocol/payload/commitment.ts';
+import {
+  commitDecision,
+  commitText,
+  type DecisionHashes,
+  type DecisionTexts,
+  SALT_BYTES,
+} from '../../protocol/payload/commitment.ts';
 import { claimsOf, type Facts, type LinkFacts, linksOf } from '../../protocol/chain/facts.ts';
 import type { Claims, Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
@@ -67,14 +73,42 @@ export function prepareDraft(
   epochMilliseconds: number,
 ): PreparedDraft {
   const id = newRecordId(node, epochMilliseconds);
-  const salt = draft.salt ?? randomBytesPooled(SALT_BYTES);
-  const hashes = draft.decision === undefined ? {} : commitDecision(nativeSuite, salt, draft.decision);
+  return preparedOf(draft, id, sealDraft(textsOf(draft, id), vault));
+}
+
+/** Of a draft that is named: what is committed to and encrypted. */
+export interface DraftTexts extends Pick<Draft, 'decision' | 'payload' | 'salt' | 'compressPayload'> {
+  readonly id: RecordId;
+}
+
+/** All that `sealDraft` looks at, here or in another thread. */
+export function textsOf({ salt, payload, decision, compressPayload }: Draft, id: RecordId): DraftTexts {
+  return { id, payload, ...(salt && { salt }), ...(decision && { decision }), ...(compressPayload && { compressPayload }) };
+}
+
+/** What comes of a draft's texts, whichever thread does it. */
+export interface SealedDraft {
+  readonly payloadHash: Sha256Hash;
+  readonly hashes: DecisionHashes;
+  readonly sealed: SealedPayload;
+}
+
+export function sealDraft(texts: DraftTexts, vault: PayloadVault): SealedDraft {
+  const { id, salt = randomBytesPooled(SALT_BYTES), payload, decision, compressPayload = false } = texts;
+  return {
+    hashes: decision === undefined ? {} : commitDecision(nativeSuite, salt, decision),
+    payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, payload),
+    sealed: compressPayload ? vault.sealPacked(id, salt, payload) : vault.seal(id, salt, payload),
+  };
+}
+
+export function preparedOf(draft: Draft, id: RecordId, { payloadHash, hashes, sealed }: SealedDraft): PreparedDraft {
   return {
     draft,
     id,
-    payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, draft.payload),
+    payloadHash,
     claims: claimsOf({ ...draft.claims, ...hashes }),
     links: linksOf(draft.links),
-    sealed: draft.compressPayload === true ? vault.sealPacked(id, salt, draft.payload) : vault.seal(id, salt, draft.payload),
+    sealed,
   };
 }

@@ -6,6 +6,7 @@ export type HaltCode = 'closed' | 'halted';
 export type IntakeErrorCode =
   | 'queue-full'
   | 'store-failed'
+  | 'preparing-failed'
   | 'signing-failed'
   | 'clock-off'
   | 'stopped'

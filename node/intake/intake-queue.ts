@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PreparedDraft } from './draft.ts';
+import type { Draft, PreparedDraft } from './draft.ts';
 import type { BuiltRecord } from './group-builder.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
 
@@ -15,6 +15,8 @@ export interface WaitingDrafts {
   readonly count: number;
   /** Of their payloads. */
   readonly bytes: number;
+  /** As they came; null where they are prepared. */
+  readonly drafts: readonly Draft[] | null;
   /** Asked when their group is cut: preparing many in one loop costs half of preparing each as it comes. May throw. */
   readonly prepare: () => readonly PreparedDraft[];
 }
@@ -36,6 +38,11 @@ export class IntakeQueue {
   #halted: HaltCode | null = null;
   #arrived: (() => void) | undefined;
 
+  /** Why nothing more may be signed; null while it may. */
+  get haltError(): IntakeError | null {
+    return this.#halted === null ? null : haltedError(this.#halted);
+  }
+
   get records(): number {
     return this.#records + this.#reserved;
   }
@@ -56,12 +63,12 @@ export class IntakeQueue {
     return { [Symbol.dispose]: () => void (this.#reserved -= count) };
   }
 
-  push({ count, bytes, prepare }: WaitingDrafts): Promise<readonly BuiltRecord[]> {
-    this.requireRoom(count);
+  push(waiting: WaitingDrafts): Promise<readonly BuiltRecord[]> {
+    this.requireRoom(waiting.count);
     const { promise, resolve, reject } = Promise.withResolvers<readonly BuiltRecord[]>();
-    this.#waiting.push({ count, bytes, prepare, resolve, reject });
-    this.#records += count;
-    this.#bytes += bytes;
+    this.#waiting.push({ ...waiting, resolve, reject });
+    this.#records += waiting.count;
+    this.#bytes += waiting.bytes;
     this.#arrived?.();
     return promise;
   }

@@ -4,10 +4,9 @@ import { type Timestamp, timestampOf } from '../../protocol/time.ts';
 import { payloadOperations } from '../payload/payload-tables.ts';
 import type { PayloadVault } from '../payload/payload-vault.ts';
 import type { Projection } from '../records/projection.ts';
-import type { RecordCounter } from '../records/record-counter.ts';
+import type { RecordCounters } from '../records/record-counters.ts';
 import { groupOperationParts, groupTable } from '../records/record-tables.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
-import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { Slices } from '../turns.ts';
@@ -15,8 +14,15 @@ import { type Draft, type PreparedDraft, prepareDraft } from './draft.ts';
 import { type BuiltGroup, buildGroup, type BuiltRecord } from './group-builder.ts';
 import { idempotencyOperation } from './idempotency.ts';
 import { type HaltCode, IntakeError } from './intake-error.ts';
+import {
+  type GroupPreparation,
+  PreparationInPlace,
+  PreparationInThreads,
+  prepareInThreads,
+} from './group-preparation.ts';
 import { IntakeQueue, MAX_GROUP_RECORDS, type Submission, type WaitingDrafts } from './intake-queue.ts';
 import { OnceGuard } from './once-guard.ts';
+import type { PreparingThreads } from './preparing-threads.ts';
 import { SourceHeads, sourceRecordOperations, TentativeHeads } from './sources.ts';
 
 export interface IntakeOptions {
@@ -26,6 +32,8 @@ export interface IntakeOptions {
   readonly signer: () => Signer;
   readonly vault: PayloadVault;
   readonly now: () => number;
+  /** Where groups are prepared; absent: in place. */
+  readonly threads?: PreparingThreads | undefined;
   /**
    * Submission time of records from `first` on, given that of the records before, in epoch milliseconds. Throws
    * `IntakeError` where there is none now. Absent: the clock, never before the records before.
@@ -33,7 +41,7 @@ export interface IntakeOptions {
   readonly timeOf?: (first: number, last: number) => number;
   /** What is derived from each of this node's records; its rows land in their write. */
   readonly projections: readonly Projection[];
-  readonly counters: readonly RecordCounter[];
+  readonly counters: RecordCounters;
   /** Told of every group once it is on the disk, in order of seq, before its callers are answered. */
   readonly onCommitted: (group: BuiltGroup) => void;
 }
@@ -56,6 +64,7 @@ interface End {
 export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
   readonly #queue = new IntakeQueue();
+  readonly #preparation: GroupPreparation;
   readonly #heads: SourceHeads;
   readonly #once: OnceGuard;
   #next: number;
@@ -67,6 +76,9 @@ export class Intake implements AsyncDisposable {
     this.#options = options;
     this.#heads = new SourceHeads(options.store);
     this.#once = new OnceGuard(options.store);
+    const { threads } = options;
+    this.#preparation =
+      threads === undefined ? new PreparationInPlace(this.#queue) : new PreparationInThreads(this.#queue, threads, options);
     this.#next = next;
     this.#lastAt = lastAt;
   }
@@ -82,7 +94,7 @@ export class Intake implements AsyncDisposable {
     this.#next = next;
     this.#lastAt = lastAt;
     // Their rows were moved by whoever took the records back.
-    for (const counter of this.#options.counters) counter.forget();
+    await this.#options.counters.reload();
   }
 
   start(): void {
@@ -156,6 +168,8 @@ export class Intake implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue.close();
     await this.#loop;
+    // What a disk refuses now is counted anew at the next start.
+    await this.#options.counters.flush().catch(() => {});
   }
 
   #prepare(draft: Draft): PreparedDraft {
@@ -167,21 +181,22 @@ export class Intake implements AsyncDisposable {
   #waitingOf(drafts: readonly Draft[]): WaitingDrafts {
     const bytes = drafts.reduce((sum, { payload }) => sum + Buffer.byteLength(payload), 0);
     let prepared: readonly PreparedDraft[] | undefined;
-    return { count: drafts.length, bytes, prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))) };
+    return { count: drafts.length, bytes, drafts, prepare: () => (prepared ??= drafts.map((draft) => this.#prepare(draft))) };
   }
 
   async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
     using _room = this.#queue.reserve(drafts.length);
-    return this.prepareAll(drafts);
+    const { threads } = this.#options;
+    return threads === undefined ? this.prepareAll(drafts) : prepareInThreads(drafts, threads, this.#options);
   }
 
   async #run(): Promise<void> {
     let writing: Promise<BuiltGroup | undefined> = Promise.resolve(undefined);
     let pending: BuiltGroup | undefined;
     for (;;) {
-      const taken = await this.#queue.take();
-      if (taken === undefined) break;
-      const { submissions, drafts } = await prepareTaken(taken);
+      const prepared = await this.#preparation.next();
+      if (prepared === undefined) break;
+      const { submissions, drafts } = prepared;
       let group = await this.#attempt(submissions, drafts, pending);
       const written = await writing;
       // The group before was refused by the disk: this one was built on it and must take its places again.
@@ -233,12 +248,10 @@ export class Intake implements AsyncDisposable {
     const { store, counters } = this.#options;
     const records = group.records.map(({ record }) => record);
     try {
-      await this.#loadCounters(records);
-      await store.write(await this.#rowsOf(group, drafts, records));
+      await counters.write(records, async (counted) => store.write(await this.#rowsOf(group, drafts, counted)));
     } catch (error) {
       return refuse(submissions, new IntakeError('store-failed', 'the record could not be stored', error));
     }
-    for (const counter of counters) counter.committed();
     this.#next = group.group.first + group.group.size;
     this.#heads.commit(group.heads);
     group.heads.forgetBefore();
@@ -252,32 +265,19 @@ export class Intake implements AsyncDisposable {
     return group;
   }
 
-  /** One after the other where there are many records: each looks at all of them. */
-  async #loadCounters(records: readonly AttestationRecord[]): Promise<void> {
-    const { counters } = this.#options;
-    if (records.length <= MAX_GROUP_RECORDS) {
-      await Promise.all(counters.map((counter) => counter.load(records)));
-      return;
-    }
-    for (const counter of counters) {
-      await counter.load(records);
-      await new Slices().rest();
-    }
-  }
-
-  /** In slices where there are many. Counters are moved by one write at a time: the loop waits for each. */
+  /** In slices where there are many. */
   async #rowsOf(
     group: BuiltGroup,
     drafts: readonly PreparedDraft[],
-    records: readonly AttestationRecord[],
+    counted: Iterable<readonly Operation[]>,
   ): Promise<Operation[]> {
-    const { projections, counters } = this.#options;
+    const { projections } = this.#options;
     const slices = new Slices();
     const rows: Operation[] = [];
     const parts = function* (own: Iterable<readonly Operation[]>): Generator<readonly Operation[]> {
       yield* groupRowParts(group, drafts, projections);
       yield* own;
-      for (const counter of counters) yield* counter.operations(records);
+      yield* counted;
     };
     for (const part of parts([this.#once.operations(drafts), this.#idempotencyRows(drafts)])) {
       for (const row of part) rows.push(row);
@@ -311,24 +311,7 @@ async function readEnd({ store, node }: IntakeOptions): Promise<End> {
 /** What was prepared before. */
 function waitingOf(prepared: readonly PreparedDraft[]): WaitingDrafts {
   const bytes = prepared.reduce((sum, { sealed }) => sum + sealed.ciphertext.length, 0);
-  return { count: prepared.length, bytes, prepare: () => prepared };
-}
-
-/** Prepares what goes into a group. Whoever submitted what cannot be prepared is told, and keeps nobody else from it. */
-async function prepareTaken(
-  taken: readonly Submission[],
-): Promise<{ readonly submissions: readonly Submission[]; readonly drafts: readonly PreparedDraft[] }> {
-  const submissions: Submission[] = [];
-  const drafts: PreparedDraft[] = [];
-  await new Slices().each(taken, (submission) => {
-    try {
-      drafts.push(...submission.prepare());
-      submissions.push(submission);
-    } catch (error) {
-      submission.reject(error);
-    }
-  });
-  return { submissions, drafts };
+  return { count: prepared.length, bytes, drafts: null, prepare: () => prepared };
 }
 
 /** Tells every caller; nothing of theirs is recorded. */

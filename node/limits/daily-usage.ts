@@ -1,15 +1,19 @@
-import { dayEnd } from '../../protocol/audit/day.ts';
+import { dayEnd, dayOf } from '../../protocol/audit/day.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import { groupStatement } from '../../protocol/statement/group.ts';
+import { countEndOperation } from '../records/count-end.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
+import { groupTable } from '../records/record-tables.ts';
+import { markAllCounted, recount } from '../records/recount.ts';
+import { RowPace } from '../records/row-pace.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { LimitedAccount } from './rate-limits.ts';
-import { dayAt, recordsOfMonth, type UtcDay, usageTable } from './usage-table.ts';
-import { tallyUsage } from './usage-tally.ts';
+import { COUNTED_USAGE, dayAt, hasUsage, recordsOfMonth, type UtcDay, usageEndTable, usageTable } from './usage-table.ts';
+import { type TalliedDay, tallyUsage } from './usage-tally.ts';
 import { TIER_LIMITS } from './allowances.ts';
 import { UsageCounts } from './usage-counts.ts';
-import { lastRecordedDay, rebuildUsage } from './usage-rebuild.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -49,41 +53,62 @@ export interface DailyUsageOptions {
   readonly now: () => number;
   /** Rows kept in memory. */
   readonly maxCachedRows?: number;
+  readonly pace?: RowPace;
+}
+
+/** The write under way. */
+interface Staged {
+  readonly counts: ReadonlyMap<string, TalliedDay>;
+  readonly records: number;
+  /** Whether it holds the rows of all counts that memory has, and the mark. */
+  readonly withRows: boolean;
+  /** The first record that is not counted. */
+  readonly next: number;
 }
 
 /**
- * Records a day of each account, and the cap of its tier. Rows land in the records' own write; a call that is under way
- * holds room in memory, so that calls side by side never pass the cap together. What it held becomes part of the row when
- * its records do, and is let go of by the call: in between both count, which errs on the safe side.
+ * Records a day of each account, and the cap of its tier. What is on the disk counts from memory, whose rows are put off as
+ * `RowPace` says and counted anew from the records after a crash. A call that is under way holds room in memory, so that
+ * calls side by side never pass the cap together. What it held becomes part of the count when its records are on the disk,
+ * and is let go of by the call: in between both count, which errs on the safe side.
  *
  * Ownership: `load`, `operations` and `committed` are called for one write after another.
  */
 export class DailyUsage implements RecordCounter {
   readonly #store: Store;
   readonly #now: () => number;
+  readonly #node: NodeId;
+  readonly #pace: RowPace;
   readonly #counts: UsageCounts;
   readonly #reserved = new Map<string, number>();
-  /** Rows under way: what the disk has of them, then what it will have. */
+  /** Of the write under way: counts before it, by the keys of their rows. */
   #loaded = new Map<string, number>();
-  readonly #moved = new Map<string, number>();
+  #staged: Staged | undefined;
+  /** The first record that is not counted; 0 where nothing was counted yet. */
+  #next = 0;
   /** Records stand in order of time: no later one falls on a day before that of the last. */
   #lastDay: UtcDay | undefined;
   #clockDay = Number.NaN;
   #today: UtcDay;
 
-  private constructor({ store, now, maxCachedRows }: DailyUsageOptions, lastDay: UtcDay | undefined) {
+  private constructor({ store, node, now, maxCachedRows, pace = new RowPace() }: DailyUsageOptions, lastDay: UtcDay | undefined) {
     this.#store = store;
+    this.#node = node;
     this.#now = now;
+    this.#pace = pace;
     this.#counts = new UsageCounts(store, maxCachedRows);
     this.#lastDay = lastDay;
     this.#today = dayAt(now());
   }
 
-  /** Counts the node's records where the store has no count at all. */
+  /** Counts what the store has uncounted: all of it, where it was written before there were counts. */
   static async open(options: DailyUsageOptions): Promise<DailyUsage> {
     const { store, node } = options;
-    await rebuildUsage(store, node);
-    return new DailyUsage(options, await lastRecordedDay(store, node));
+    const usage = new DailyUsage(options, await lastRecordedDay(store, node));
+    const isUnmarked = (await store.get(usageEndTable.key(node))) === undefined;
+    if (isUnmarked && (await hasUsage(store))) await markAllCounted(store, node, COUNTED_USAGE);
+    else await recount(store, node, COUNTED_USAGE, usage);
+    return usage;
   }
 
   /** Asks for room for the records of one call. Throws `StoreError` where the count cannot be read. */
@@ -109,16 +134,18 @@ export class DailyUsage implements RecordCounter {
   async figures(account: LimitedAccount): Promise<UsageFigures> {
     const { day, recordsToday } = await this.#withToday(account.id, (used, at) => ({ day: at, recordsToday: used }));
     const standing = await this.standing(account);
+    const unwritten = this.#counts.unwritten.values().filter((counted) => counted.account === account.id);
+    const days = new Map(unwritten.map((counted) => [counted.day, counted.records]));
     return {
       day,
       recordsToday,
-      recordsThisMonth: await recordsOfMonth(this.#store, account.id, day),
+      recordsThisMonth: await recordsOfMonth(this.#store, account.id, day, days),
       limit: standing?.limit ?? null,
       remaining: standing?.remaining ?? null,
     };
   }
 
-  /** Rows that memory has not got are read past it: until `committed`, nobody knows what the disk has of them. */
+  /** Counts that memory has not got are read past it: until `committed`, nobody knows what the disk has of them. */
   async load(records: readonly AttestationRecord[]): Promise<void> {
     const loaded = new Map<string, number>();
     for (const [key, { account, day }] of tallyUsage(records)) {
@@ -128,28 +155,40 @@ export class DailyUsage implements RecordCounter {
     this.#loaded = loaded;
   }
 
-  operations(records: readonly AttestationRecord[]): [Operation[]] {
-    this.#moved.clear();
-    const rows: Operation[] = [];
-    for (const [key, { account, day, records: more }] of tallyUsage(records)) {
+  operations(records: readonly AttestationRecord[], writesAll = false): [Operation[]] {
+    const counts = tallyUsage(records);
+    for (const [key, counted] of counts) {
       const before = this.#loaded.get(key);
       if (before === undefined) throw new RangeError('records that were not loaded');
-      this.#moved.set(key, before + more);
-      rows.push(usageTable.put([account, day], before + more));
-      if (this.#lastDay === undefined || day > this.#lastDay) this.#lastDay = day;
+      counted.records += before;
+      if (this.#lastDay === undefined || counted.day > this.#lastDay) this.#lastDay = counted.day;
     }
-    return [rows];
+    const withRows = writesAll || this.#pace.isDue(records.length);
+    const last = records.at(-1);
+    const next = last === undefined ? this.#next : last.seq + 1;
+    this.#staged = { counts, records: records.length, withRows, next };
+    if (!withRows) return [[]];
+    const all = [...new Map([...this.#counts.unwritten, ...counts]).values()];
+    if (records.length === 0 && all.length === 0) return [[]];
+    const rows = all.map(({ account, day, records: count }) => usageTable.put([account, day], count));
+    return [[...rows, countEndOperation(COUNTED_USAGE, this.#node, next)]];
   }
 
   committed(): void {
-    for (const [key, count] of this.#moved) this.#counts.set(key, count);
-    this.#moved.clear();
+    if (this.#staged === undefined) return;
+    const { counts, records, withRows, next } = this.#staged;
+    const moved = withRows ? new Map([...this.#counts.unwritten, ...counts]) : counts;
+    for (const [key, counted] of moved) this.#counts.set(key, counted, withRows);
+    if (withRows) this.#pace.written();
+    else this.#pace.putOff(records);
+    this.#next = next;
+    this.#staged = undefined;
   }
 
   forget(): void {
     this.#counts.forget();
     this.#loaded = new Map();
-    this.#moved.clear();
+    this.#staged = undefined;
   }
 
   /** Decides in one turn with today's count: no other request comes between the count and what follows from it. */
@@ -194,4 +233,10 @@ export class DailyUsage implements RecordCounter {
     }
     return this.#lastDay !== undefined && this.#lastDay > this.#today ? this.#lastDay : this.#today;
   }
+}
+
+/** Day of the last group that the node signed. */
+async function lastRecordedDay(store: Store, node: NodeId): Promise<UtcDay | undefined> {
+  const last = await groupTable.last(store, [node]);
+  return last === undefined ? undefined : dayOf(groupStatement.parse(last[1].statement).signedAt);
 }

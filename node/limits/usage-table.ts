@@ -1,6 +1,7 @@
 import { type AuditDay as UtcDay, dayOf, isAuditDay } from '../../protocol/audit/day.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { timestampOf } from '../../protocol/time.ts';
+import { countEndCodec, type CountedRows } from '../records/count-end.ts';
 import type { Store } from '../store/store.ts';
 import { numberCodec, Table } from '../store/table.ts';
 
@@ -15,6 +16,13 @@ const MAX_DAYS_OF_MONTH = 31;
  * a day without records has no row.
  */
 export const usageTable = new Table('usage', numberCodec);
+/** (node) → how far its records are counted. No row beside counts: all of them, by a release that wrote each at once. */
+export const usageEndTable = new Table('usage-end', countEndCodec);
+
+/** Goes up where other records count than before: then all are counted anew when the node starts. */
+const USAGE_VERSION = 1;
+
+export const COUNTED_USAGE: CountedRows = { rows: usageTable, ends: usageEndTable, version: USAGE_VERSION };
 
 /** Whether key parts are those of a row. */
 export function isUsageKey(parts: readonly string[]): boolean {
@@ -43,13 +51,28 @@ export function countsAsUse({ claims: { keyEvent } }: Pick<AttestationRecord, 'c
   return keyEvent !== 'audit-head' && keyEvent !== 'settlement-head' && keyEvent !== 'list-edition';
 }
 
-/** Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. */
-export async function recordsOfMonth(store: Store, account: string, day: UtcDay): Promise<number> {
-  let records = 0;
-  const rows = usageTable.under(store, [account], { from: monthOf(day), limit: MAX_DAYS_OF_MONTH });
-  for await (const [[at = ''], count] of rows) {
+/**
+ * Records of an account on the days of a month up to and with `day`. Reads 31 rows at most. `unwritten`: counts that were put
+ * off when it was asked; of a day's two, the larger one is the later.
+ */
+export async function recordsOfMonth(
+  store: Store,
+  account: string,
+  day: UtcDay,
+  unwritten: ReadonlyMap<UtcDay, number> = new Map(),
+): Promise<number> {
+  const month = monthOf(day);
+  const days = new Map<string, number>([...unwritten].filter(([at]) => monthOf(at) === month && at <= day));
+  for await (const [[at = ''], count] of usageTable.under(store, [account], { from: month, limit: MAX_DAYS_OF_MONTH })) {
     if (at > day) break;
-    records += count;
+    days.set(at, Math.max(count, days.get(at) ?? 0));
   }
-  return records;
+  return days.values().reduce((sum, records) => sum + records, 0);
+}
+
+/** Whether there is any count. */
+export async function hasUsage(store: Store): Promise<boolean> {
+  const prefix = usageTable.key('');
+  const row = await store.first({ gte: prefix });
+  return row?.[0].startsWith(prefix) === true;
 }

@@ -8,6 +8,7 @@ import { fieldError, Problem } from '../http/problem.ts';
 import type { OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
 import { Lanes } from '../lanes.ts';
+import type { RecordCounters } from '../records/record-counters.ts';
 import { startWaitAnswer } from '../start/start-view.ts';
 import type { NodeStart } from '../start/node-start.ts';
 import type { Store } from '../store/store.ts';
@@ -17,6 +18,7 @@ import { callerGone } from './operator-route.ts';
 export interface BackupRooms {
   readonly self: NodeId;
   readonly store: Store;
+  readonly counters: Pick<RecordCounters, 'flush'>;
   readonly start: Pick<NodeStart, 'pending' | 'waits'>;
   readonly now: () => number;
 }
@@ -31,7 +33,7 @@ const validateCopy = validator(CopyStoreShape);
 /** Copies of the store, as the operator of a running node takes them. One at a time: each reads all of it. */
 export function backupRoutes(rooms: BackupRooms): readonly OperatorRoute[] {
   const lanes = new Lanes<typeof LANE>();
-  const { self, store, now } = rooms;
+  const { self, store, counters, now } = rooms;
   return [
     restorationRoute(rooms),
     {
@@ -42,7 +44,11 @@ export function backupRoutes(rooms: BackupRooms): readonly OperatorRoute[] {
         const { directory } = validateCopy((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
         if (!isAbsolute(directory)) throw refused('is not an absolute path');
         const signal = callerGone(context);
-        const copy = await refusable(() => lanes.exclusive(LANE, () => copyStore(store, directory, self, now, signal)));
+        const takeCopy = async () => {
+          await counters.flush();
+          return copyStore(store, directory, self, now, signal);
+        };
+        const copy = await refusable(() => lanes.exclusive(LANE, takeCopy));
         return { body: { success: true, node: self, copy } };
       },
     },

@@ -13,7 +13,7 @@ export function operatorRoutes(context: NodeContext): readonly OperatorRoute[] {
   const { accounts, config, keys, rosterVotes } = context;
   return [
     ...accountRoutes(accounts),
-    ...backupRoutes({ ...context, self: config.id }),
+    ...backupRoutes({ ...context, ...context.governance, self: config.id }),
     ...listRoutes(context),
     ...regwatchRoutes(context),
     ...rosterRoutes({ ...context, self: config.id, book: keys.book, votes: rosterVotes }),

@@ -10,11 +10,14 @@ import { ALL_SOURCES, FIRST_IDS, type FacetCount, tallyTable } from './tally-tab
 export const MAX_FACETS_OF_SOURCE = 200;
 export const MAX_FACETS_OF_ACCOUNT = 1000;
 
-/** Counts of one UTC day of a source, or of all sources of an account: durable ones, and those of a write under way. */
+/** Counts of one UTC day of a source, or of all sources of an account: of records on the disk, and of a write under way. */
 export class DayTally {
   readonly #parts: readonly [account: string, source: string, day: string];
   readonly #maxFacets: number;
+  /** Of the records that are on the disk. */
   readonly #durable: Map<string, FacetCount>;
+  /** Facets whose rows on the disk count fewer of them. */
+  readonly #unwritten = new Set<string>();
   readonly #staged = new Map<string, FacetCount>();
   #facets: number;
 
@@ -31,6 +34,11 @@ export class DayTally {
     return this.#durable.size;
   }
 
+  /** Whether rows on the disk count fewer records than are there. */
+  get hasUnwritten(): boolean {
+    return this.#unwritten.size > 0;
+  }
+
   /** Counts one more record; nothing durable moves. */
   add(facet: string, id: RecordId): void {
     const text = this.#facets < this.#maxFacets || this.#has(facet) ? facet : coarseFacetText(facet);
@@ -39,14 +47,24 @@ export class DayTally {
     this.#staged.set(text, counted(before, id));
   }
 
-  /** The rows that the records added so far move. */
+  /** The rows that the records added so far move, and those that were put off. */
   operations(): Operation[] {
-    return [...this.#staged].map(([facet, count]) => tallyTable.put([...this.#parts, facet], count));
+    const rows: Operation[] = [];
+    for (const [facet, count] of this.#staged) rows.push(tallyTable.put([...this.#parts, facet], count));
+    for (const facet of this.#unwritten) {
+      const count = this.#staged.has(facet) ? undefined : this.#durable.get(facet);
+      if (count !== undefined) rows.push(tallyTable.put([...this.#parts, facet], count));
+    }
+    return rows;
   }
 
-  /** What was added is on the disk. */
-  commit(): void {
-    for (const [facet, count] of this.#staged) this.#durable.set(facet, count);
+  /** The records that were added are on the disk, and with them all rows, or no row. */
+  commit(withRows: boolean): void {
+    for (const [facet, count] of this.#staged) {
+      this.#durable.set(facet, count);
+      if (!withRows) this.#unwritten.add(facet);
+    }
+    if (withRows) this.#unwritten.clear();
     this.#staged.clear();
   }
 

@@ -3,12 +3,14 @@ import { facetText } from '../../protocol/frameworks/facet.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { sourceKey } from '../intake/sources.ts';
+import { countEndOperation } from '../records/count-end.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
+import { recount } from '../records/recount.ts';
+import { RowPace } from '../records/row-pace.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { DayTally } from './day-tally.ts';
-import { recount } from './recount.ts';
-import { ALL_SOURCES, type FacetCount, TALLY_VERSION, tallyEndTable, tallyTable } from './tally-table.ts';
+import { ALL_SOURCES, type FacetCount, TALLIED, tallyTable } from './tally-table.ts';
 
 /** Counts kept in memory, of all days together; days read longest ago make room. */
 const MAX_CACHED_FACETS = 50_000;
@@ -21,9 +23,25 @@ interface Scopes {
   readonly account: DayTally;
 }
 
+/** The write under way. */
+interface Staged {
+  readonly days: ReadonlySet<DayTally>;
+  readonly records: number;
+  /** Whether it holds the rows of all days, and the mark. */
+  readonly withRows: boolean;
+  /** The first record that is not counted. */
+  readonly next: number;
+}
+
+export interface EvidenceTallyOptions {
+  /** Counts kept in memory. Those that were put off are kept beyond it. */
+  readonly maxCached?: number;
+  readonly pace?: RowPace;
+}
+
 /**
- * Counts this node's records by source, day and facet, so that a report reads days and never records. The rows land in
- * the records' own write. Owned by whoever makes those writes, one after the other.
+ * Counts this node's records by source, day and facet, so that a report reads days and never records. Its rows are put off
+ * as `RowPace` says: whoever reads them has them written first. Owned by whoever writes records, one write after the other.
  */
 export class EvidenceTally implements RecordCounter {
   readonly #store: Store;
@@ -32,17 +50,24 @@ export class EvidenceTally implements RecordCounter {
   readonly #days = new Map<string, DayTally>();
   /** Facets of all days in memory. */
   #cached = 0;
-  #staged: ReadonlySet<DayTally> = new Set();
+  readonly #node: NodeId;
+  readonly #pace: RowPace;
+  readonly #unwritten = new Set<DayTally>();
+  /** The first record that is not counted; 0 where nothing was counted yet. */
+  #next = 0;
+  #staged: Staged | undefined;
 
-  private constructor(store: Store, maxCached: number) {
+  private constructor(store: Store, node: NodeId, { maxCached = MAX_CACHED_FACETS, pace = new RowPace() }: EvidenceTallyOptions) {
     this.#store = store;
+    this.#node = node;
     this.#maxCached = maxCached;
+    this.#pace = pace;
   }
 
   /** Counts what the store has uncounted: all of it, where it was written before there were counts, or by other rules. */
-  static async open(store: Store, node: NodeId, maxCached = MAX_CACHED_FACETS): Promise<EvidenceTally> {
-    const tally = new EvidenceTally(store, maxCached);
-    await recount(store, node, tally);
+  static async open(store: Store, node: NodeId, options: EvidenceTallyOptions = {}): Promise<EvidenceTally> {
+    const tally = new EvidenceTally(store, node, options);
+    await recount(store, node, TALLIED, tally);
     return tally;
   }
 
@@ -62,10 +87,13 @@ export class EvidenceTally implements RecordCounter {
     await Promise.all(missing.map(async ([name, read]) => this.#keep(name, await read())));
   }
 
-  *operations(records: readonly AttestationRecord[]): Generator<readonly Operation[]> {
-    for (const day of this.#staged) day.discard();
+  *operations(records: readonly AttestationRecord[], writesAll = false): Generator<readonly Operation[]> {
+    for (const day of this.#staged?.days ?? []) day.discard();
     const staged = new Set<DayTally>();
-    this.#staged = staged;
+    const withRows = writesAll || this.#pace.isDue(records.length);
+    const last = records.at(-1);
+    const next = last === undefined ? this.#next : last.seq + 1;
+    this.#staged = { days: staged, records: records.length, withRows, next };
     const scopes = new Map<string, Scopes>();
     for (const [i, record] of records.entries()) {
       if (i % PART_RECORDS === 0) yield [];
@@ -80,24 +108,35 @@ export class EvidenceTally implements RecordCounter {
       found.source.add(facet, record.id);
       found.account.add(facet, record.id);
     }
-    const last = records.at(-1);
-    const end = last && tallyEndTable.put([last.node], { version: TALLY_VERSION, next: last.seq + 1 });
-    yield [...[...staged].flatMap((day) => day.operations()), ...(end === undefined ? [] : [end])];
+    const moved = withRows ? staged.union(this.#unwritten) : [];
+    for (const day of moved) yield day.operations();
+    if (withRows && (records.length > 0 || this.#unwritten.size > 0)) yield [countEndOperation(TALLIED, this.#node, next)];
   }
 
   committed(): void {
-    for (const day of this.#staged) {
+    if (this.#staged === undefined) return;
+    const { days, records, withRows, next } = this.#staged;
+    for (const day of withRows ? days.union(this.#unwritten) : days) {
       this.#cached -= day.size;
-      day.commit();
+      day.commit(withRows);
       this.#cached += day.size;
+      if (day.hasUnwritten) this.#unwritten.add(day);
     }
-    this.#staged = new Set();
+    if (withRows) {
+      this.#unwritten.clear();
+      this.#pace.written();
+    } else {
+      this.#pace.putOff(records);
+    }
+    this.#next = next;
+    this.#staged = undefined;
   }
 
   forget(): void {
     this.#days.clear();
     this.#cached = 0;
-    this.#staged = new Set();
+    this.#unwritten.clear();
+    this.#staged = undefined;
   }
 
   #scopesOf(record: AttestationRecord, name: string): Scopes {
@@ -120,11 +159,11 @@ export class EvidenceTally implements RecordCounter {
     this.#cached += day.size;
   }
 
-  /** Drops the days read longest ago, but none that is about to be used. A day weighs one more than its facets. */
+  /** Drops the days read longest ago, but none that is about to be used or put off. A day weighs one more than its facets. */
   #makeRoom(needed: ReadonlyMap<string, unknown>): void {
     if (this.#cached + this.#days.size <= this.#maxCached) return;
     for (const [name, day] of this.#days) {
-      if (needed.has(name)) continue;
+      if (needed.has(name) || day.hasUnwritten) continue;
       this.#days.delete(name);
       this.#cached -= day.size;
       if (this.#cached + this.#days.size <= this.#maxCached) return;

@@ -1,9 +1,7 @@
-import Type, { type Static } from 'typebox';
-import { Compile } from '../../protocol/shape-check.ts';
 import { decodeUtf8 } from '../../protocol/bytes.ts';
 import { isRecordId, type RecordId } from '../../protocol/ids.ts';
-import { OrdinalShape } from '../../protocol/shapes.ts';
-import { type Codec, jsonCodec, Table } from '../store/table.ts';
+import { countEndCodec, type CountedRows } from '../records/count-end.ts';
+import { type Codec, Table } from '../store/table.ts';
 
 /** How many records there are, with the ids of the first ones and of the last. */
 export interface FacetCount {
@@ -15,11 +13,6 @@ export interface FacetCount {
 /** First ids that a row names. */
 export const FIRST_IDS = 3;
 
-const TallyEndShape = Type.Object({ version: OrdinalShape, next: OrdinalShape }, { additionalProperties: false });
-/** By which rules was counted, and the first record that is not. */
-export type TallyEnd = Static<typeof TallyEndShape>;
-const end = Compile(TallyEndShape);
-
 /** `count last first…`, in ASCII. A row is written for each facet of each group, so writing it is cheap. */
 const countCodec: Codec<FacetCount> = {
   encode: ({ count, first, last }) => Buffer.from(`${count} ${last} ${first.join(' ')}`, 'latin1'),
@@ -29,13 +22,12 @@ const countCodec: Codec<FacetCount> = {
 /** (account, source key or `all`, UTC day, facet) → how many records of this node. A projection of its own records. */
 export const tallyTable = new Table('tally', countCodec);
 /** (node) → how far its records are counted. */
-export const tallyEndTable = new Table(
-  'tally-end',
-  jsonCodec((value: unknown): value is TallyEnd => end.Check(value)),
-);
+export const tallyEndTable = new Table('tally-end', countEndCodec);
 
 /** Goes up where records get other facets than before: then all are counted anew when the node starts. */
 export const TALLY_VERSION = 3;
+
+export const TALLIED: CountedRows = { rows: tallyTable, ends: tallyEndTable, version: TALLY_VERSION };
 
 /** Stands in the place of a source key where all sources of the account are counted together. */
 export const ALL_SOURCES = 'all';

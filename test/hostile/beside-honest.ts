@@ -19,7 +19,7 @@ const FREE_PER_MINUTE = 120;
 const MORE_BYTES = 2;
 const BUSY = '503 dependency-unavailable';
 /** Written now and then, whoever asks. */
-const SELDOM = ['api-key', 'audit-day', 'audit-head', 'tally', 'tally-end', 'usage'];
+const SELDOM = ['api-key', 'audit-day', 'audit-head', 'tally', 'tally-end', 'usage', 'usage-end'];
 /** Written with groups, batches and decisions: how many records meet in one depends on when they come. */
 const SHARED = [
   'group',

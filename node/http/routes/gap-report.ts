@@ -12,6 +12,7 @@ import { type Caller, reaches } from '../../accounts/caller.ts';
 import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
 import { Lanes } from '../../lanes.ts';
 import { sourceHeadTable, sourceKey } from '../../intake/sources.ts';
+import type { RecordCounters } from '../../records/record-counters.ts';
 import type { Store } from '../../store/store.ts';
 import { readTallies } from '../../tally/tally-reader.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -22,6 +23,7 @@ import { gapReportAnswer } from './gap-answer.ts';
 
 export interface GapReportRooms {
   readonly store: Store;
+  readonly counters: Pick<RecordCounters, 'flush'>;
   readonly now: () => number;
 }
 
@@ -47,7 +49,7 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
  * `GET /v1/reports/gap` (DOMAIN §6.4): what is on record for each clause, from counts that are kept with the records. An
  * account's reports are made one after the other.
  */
-export function gapReportRoute({ store, now }: GapReportRooms): KeyRoute {
+export function gapReportRoute({ store, counters, now }: GapReportRooms): KeyRoute {
   const readQuery = queryReader(GapReportQueryShape);
   const lanes = new Lanes();
   return {
@@ -74,7 +76,10 @@ export function gapReportRoute({ store, now }: GapReportRooms): KeyRoute {
       const frameworks = asked.framework === undefined ? catalogue.frameworks : [requireFramework(asked.framework)];
       const sources = await sourcesOf(store, caller, asked.sourceId);
       const account = caller.account.id;
-      const reading = await lanes.exclusive(account, () => readTallies(store, { account, sources, ...range }));
+      const reading = await lanes.exclusive(account, async () => {
+        await counters.flush();
+        return readTallies(store, { account, sources, ...range });
+      });
       const body = gapReportAnswer(frameworks, reading, {
         ...range,
         framework: asked.framework ?? null,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { nobleSigner } from '../../../protocol/suite/noble.ts';
@@ -10,6 +11,7 @@ import { SEED_BYTES, type Signer } from '../../../protocol/suite/suite.ts';
 import { decisionDrafts, roundRobin } from '../drafts.ts';
 import type { BenchOptions, Part, Result } from '../part.ts';
 import { median } from '../statistics.ts';
+import { measurePreparing } from './preparing.ts';
 import { count, ratio } from '../table.ts';
 
 /** Callers that each wait for their answer before they submit the next record. */
@@ -44,12 +46,15 @@ export const intake: Part = {
       { name: 'native signatures alone, all threads', run: (milliseconds) => signing(native, milliseconds) },
     ];
     const rates = await measure(ways, options);
+    const preparing = await measurePreparing(options);
     return {
       table: [['way', 'records/s', 'groups against it'], ...ways.map((way) => rowOf(way, ways, rates))],
       notes: [
         'The first three are the same intake: canonical record, commitments, encrypted payload, one signature and one',
         'synced write a group. With one caller every record is a group of its own. The last signs texts of a record’s size',
         `${SIGNING_SIDE_BY_SIDE} at a time and stores nothing: no design with a signature a record can be faster here.`,
+        '',
+        ...preparing,
       ],
     };
   },
@@ -89,7 +94,7 @@ async function openIntake(directory: string, signer: Signer, stores: AsyncDispos
     vault,
     now: Date.now,
     projections: [],
-    counters: [],
+    counters: new RecordCounters(store, []),
     onCommitted: () => {},
   });
   opened.start();

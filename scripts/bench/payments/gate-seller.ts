@@ -12,6 +12,7 @@ import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { openPaymentMeans, openPaymentRooms } from '../../../node/payment-rooms.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { BASE_URL, PLAIN_PATH, RECORD_PATH, type SellerSetup } from './seller-forms.ts';
@@ -34,7 +35,7 @@ async function openShop({ rpcUrl, payTo, key, directory }: SellerSetup): Promise
     vault: new PayloadVault(randomBytes(KEY_BYTES)),
     now: Date.now,
     projections: [],
-    counters: [],
+    counters: new RecordCounters(store, []),
     onCommitted: () => undefined,
   });
   intake.start();

@@ -7,6 +7,7 @@ import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { Intake } from '../../../node/intake/intake.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { MAX_BATCH_RECORDS } from '../../../protocol/chain/envelope-rules.ts';
 import { nodeId } from '../../../protocol/ids.ts';
@@ -67,7 +68,7 @@ export const sealing: Part = {
       vault: new PayloadVault(new Uint8Array(randomBytes(SEED_BYTES))),
       now: Date.now,
       projections: [],
-      counters: [],
+      counters: new RecordCounters(store, []),
       onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
     });
     intake.start();

@@ -14,6 +14,7 @@ import { Report } from '../../../node/fsck/report.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
 import { Intake } from '../../../node/intake/intake.ts';
 import type { Operation } from '../../../node/store/operation.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import type { RecordId } from '../../../protocol/ids.ts';
@@ -55,7 +56,7 @@ class Room implements AsyncDisposable {
       vault,
       now: () => world.now,
       projections: [],
-      counters: [new AgentTally(store, NODE)],
+      counters: new RecordCounters(store, [new AgentTally(store, NODE)]),
       onCommitted: () => undefined,
     });
     intake.start();

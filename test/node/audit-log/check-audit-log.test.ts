@@ -14,6 +14,7 @@ import { auditLogCheck } from '../../../node/fsck/check-audit-log.ts';
 import { Report } from '../../../node/fsck/report.ts';
 import { Intake } from '../../../node/intake/intake.ts';
 import type { Operation } from '../../../node/store/operation.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -38,7 +39,7 @@ test.before(async () => {
     vault,
     now,
     projections: [auditHeadProjection],
-    counters: [],
+    counters: new RecordCounters(store, []),
     onCommitted: () => {},
   });
   intake.start();

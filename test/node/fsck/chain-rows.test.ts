@@ -239,10 +239,36 @@ const DAMAGES: readonly Damage[] = [
     found: ['tally', /does not read/],
   },
   {
-    what: 'the end of the counts is moved',
+    what: 'the mark of the tallies is set back',
     mutate: edit('tally-end/eu', 0, (row) => row.replace(/\d+}/, '7}')),
-    found: ['tally-end', /counts up to record 6/],
+    found: ['tally', /does not count the records of its day/],
   },
+  {
+    what: 'the mark of the tallies is set forward',
+    mutate: edit('tally-end/eu', 0, (row) => row.replace(/\d+}/, '77777}')),
+    found: ['tally-end', /counts up to record 77776, and the last one is/],
+  },
+  {
+    what: 'the mark of the tallies is damaged',
+    mutate: edit('tally-end/eu', 0, (row) => row.replace('next', 'text')),
+    found: ['tally-end', /does not read/],
+  },
+  {
+    what: 'the mark of the usage is set back',
+    mutate: edit('usage-end/eu', 0, (row) => row.replace(/\d+}/, '7}')),
+    found: ['usage', /does not count \d+ records/],
+  },
+  {
+    what: 'the mark of the usage is set forward',
+    mutate: edit('usage-end/eu', 0, (row) => row.replace(/\d+}/, '77777}')),
+    found: ['usage-end', /counts up to record 77776, and the last one is/],
+  },
+  {
+    what: 'the mark of the usage is damaged',
+    mutate: edit('usage-end/eu', 0, (row) => row.replace('next', 'text')),
+    found: ['usage-end', /does not read/],
+  },
+  { what: 'the mark of usage is of another node', mutate: copyTo('usage-end/', 0, 'usage-end/us'), found: ['usage-end', /no own records/] },
 ];
 
 const scratch = await scratchDirectory();

@@ -24,6 +24,7 @@ import { recordIndex } from '../../../node/records/record-tables.ts';
 import type { StoredBatch } from '../../../node/sealing/batch-tables.ts';
 import { Sealer } from '../../../node/sealing/sealer.ts';
 import { openNodeStore } from '../../../node/migration/open-node-store.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import type { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
@@ -166,7 +167,7 @@ async function ownChain(
       vault: new PayloadVault(own.payloadKey),
       now,
       projections: [],
-      counters: [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)],
+      counters: new RecordCounters(store, [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)]),
       onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
     }),
   );

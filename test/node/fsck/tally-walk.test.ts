@@ -31,6 +31,7 @@ async function walked(changes: readonly Operation[], maxCounted?: number): Promi
       await room.intake.submitAll([countedDraft(source), countedDraft(source, { eventType: 'TECH_DOC' })]);
     }
   }
+  await room.counters.flush();
   await room.store.write(changes);
   const report = new Report();
   const check: Check = {
@@ -55,18 +56,18 @@ test('the counts of several days and sources are whole', async () => {
   assert.equal(await walked([]), { found: [], notChecked: [] });
 });
 
-test('a wrong, a missing and a stray count are named, and so is an end that is not the last record', async () => {
+test('a wrong, a missing and a stray count are named, and so is a mark beyond the last record', async () => {
   const key = (day: string) => `tally/acme/all/2026-11-${day}/${DECISION}`;
   const { found } = await walked([
     tallyTable.put(['acme', 'all', '2026-11-20', DECISION], { count: 4, first: [STRANGER], last: STRANGER }),
     del(key('21')),
     tallyTable.put(['acme', 'all', '2026-11-25', DECISION], { count: 1, first: [STRANGER], last: STRANGER }),
     put('tally/acme/all/2026-11-26/incident|||', 'many'),
-    tallyEndTable.put([NODE], { version: TALLY_VERSION, next: 5 }),
+    tallyEndTable.put([NODE], { version: TALLY_VERSION, next: 20 }),
     tallyEndTable.put(['us'], { version: TALLY_VERSION, next: 5 }),
   ]);
   assert.equal(found, [
-    'problem: tally-end/eu counts up to record 4, not 18',
+    'problem: tally-end/eu counts up to record 19, and the last one is 18',
     'problem: tally-end/us belongs to no own records',
     `problem: ${key('20')} belongs to no record`,
     `problem: ${key('20')} does not count the records of its day`,
@@ -74,6 +75,15 @@ test('a wrong, a missing and a stray count are named, and so is an end that is n
     `problem: ${key('25')} belongs to no record`,
     'problem: tally/acme/all/2026-11-26/incident||| does not read: a stored count has another form',
   ]);
+});
+
+test('rows that count records after their mark are named', async () => {
+  const key = (day: string, facet = DECISION) => `tally/acme/all/2026-11-${day}/${facet}`;
+  const { found } = await walked([tallyEndTable.put([NODE], { version: TALLY_VERSION, next: 8 })]);
+  assert.ok(found.includes(`problem: ${key('21')} does not count the records of its day`));
+  assert.ok(found.includes(`problem: ${key('21', 'decision|TECH_DOC||dataHash,inputHash')} belongs to no record`));
+  assert.ok(found.includes(`problem: ${key('22')} belongs to no record`));
+  assert.not(found.some((line) => line.includes('2026-11-20') || line.includes('tally-end')));
 });
 
 test('counts by other rules are no damage: the node counts anew at its next start', async () => {

@@ -26,6 +26,7 @@ async function findings(changes: readonly Operation[], rememberedRows?: number):
       records.push(...made.map(({ record }) => record));
     }
   }
+  await room.counters.flush();
   await room.store.write(changes);
   const report = new Report();
   const check: Check = {
@@ -75,8 +76,34 @@ test('more rows than are remembered: stray ones are counted', async () => {
 
 test('no count at all is no damage: the node counts at its next start', async () => {
   const keys = ACCOUNTS.flatMap((account) => [0, 1, 2, 3].map((day) => `usage/${account}/2026-11-2${day}`));
-  const found = await findings(keys.map(del));
+  const found = await findings([...keys, 'usage-end/eu'].map(del));
   assert.equal(found, ['note: usage has no row: the node counts its records at its next start']);
+});
+
+test('a mark without counts names each that is missing', async () => {
+  const keys = ACCOUNTS.flatMap((account) => [0, 1, 2, 3].map((day) => `usage/${account}/2026-11-2${day}`));
+  const found = await findings(keys.map(del));
+  assert.equal(found.sort(), keys.map((key) => `problem: ${key} is missing`).sort());
+});
+
+test('counts without a mark are of a release that wrote each at once: they count all records', async () => {
+  assert.equal(await findings([del('usage-end/eu')]), []);
+  const found = await findings([del('usage-end/eu'), put('usage/acme/2026-11-23', '5')]);
+  assert.equal(found, ['problem: usage/acme/2026-11-23 does not count 6 records']);
+});
+
+test('records after the mark are not counted yet, and a mark beyond the last record is named', async () => {
+  const end = (next: number) => put('usage-end/eu', JSON.stringify({ version: 1, next }));
+  const before = ['acme', 'globex'].map((account) => put(`usage/${account}/2026-11-23`, '6'));
+  assert.equal(await findings([...before, end(49), del('usage/initech/2026-11-23')]), []);
+  assert.equal(await findings([end(49)]), ['problem: usage/initech/2026-11-23 belongs to no record']);
+  assert.equal(await findings([end(99)]), ['problem: usage-end/eu counts up to record 98, and the last one is 54']);
+});
+
+test('counts by other rules are no damage: the node counts anew at its next start', async () => {
+  const found = await findings([put('usage-end/eu', '{"version":9,"next":1}'), put('usage/acme/2026-11-23', '77')]);
+  assert.is(found.length, 1);
+  assert.match(found[0] ?? '', /^note: usage-end\/eu .* at its next start$/);
 });
 
 test.run();

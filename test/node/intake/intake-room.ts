@@ -5,7 +5,9 @@ import { Intake } from '../../../node/intake/intake.ts';
 import type { Draft } from '../../../node/intake/draft.ts';
 import type { BuiltGroup } from '../../../node/intake/group-builder.ts';
 import { nativeSigner } from '../../../node/keys/native-suite.ts';
+import type { PreparingThreads } from '../../../node/intake/preparing-threads.ts';
 import { PayloadVault } from '../../../node/payload/payload-vault.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
@@ -15,7 +17,8 @@ import type { Signer } from '../../../protocol/suite/suite.ts';
 
 export const NODE = nodeId('eu');
 export const signer: Signer = nativeSigner(new Uint8Array(32).fill(1));
-export const vault = new PayloadVault(new Uint8Array(32).fill(2));
+export const PAYLOAD_KEY = new Uint8Array(32).fill(2);
+export const vault = new PayloadVault(PAYLOAD_KEY);
 
 /** The node's own signer, which tells how often it has signed. */
 export function countingSigner(): Signer & { readonly signed: number } {
@@ -39,6 +42,7 @@ export type Fate = 'kept' | 'refused' | 'kept-unsaid';
 export interface RoomOptions {
   readonly now?: () => number;
   readonly signer?: Signer;
+  readonly threads?: PreparingThreads;
   /** Called before each write that intake makes. */
   readonly fate?: () => Promise<Fate> | Fate;
 }
@@ -69,9 +73,10 @@ export class IntakeRoom implements AsyncDisposable {
       store,
       signer: () => options.signer ?? signer,
       vault,
+      threads: options.threads,
       now: options.now ?? Date.now,
       projections: [],
-      counters: [],
+      counters: new RecordCounters(store, []),
       onCommitted: (group) => void committed.push(group),
     });
     intake.start();

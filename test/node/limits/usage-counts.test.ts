@@ -47,7 +47,7 @@ test('a count that was set while its row was being read is not overwritten by th
     await store.write([usageTable.put(['acme', DAY], 4)]);
     const reading = counts.read('acme', DAY);
     await reach(1);
-    counts.set(usageTable.key('acme', DAY), 5);
+    counts.set(usageTable.key('acme', DAY), { account: 'acme', day: DAY, records: 5 }, true);
     answer();
     await reading;
     assert.is(counts.get('acme', DAY), 5);
@@ -58,11 +58,11 @@ test('rows that are being read are never pushed out, those at rest are', () =>
     const accounts = ['a', 'b', 'c', 'd'];
     const reading = Promise.all(accounts.map((account) => counts.read(account, DAY)));
     await reach(accounts.length);
-    counts.set(usageTable.key('a', DAY), 7);
+    counts.set(usageTable.key('a', DAY), { account: 'a', day: DAY, records: 7 }, true);
     answer();
     await reading;
     assert.is(counts.get('a', DAY), 7);
-    counts.set(usageTable.key('e', DAY), 1);
+    counts.set(usageTable.key('e', DAY), { account: 'e', day: DAY, records: 1 }, true);
     assert.equal(
       [...accounts, 'e'].filter((account) => counts.get(account, DAY) !== undefined),
       ['d', 'e'],

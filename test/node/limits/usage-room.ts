@@ -5,6 +5,8 @@ import type { BuiltRecord } from '../../../node/intake/group-builder.ts';
 import { DailyUsage } from '../../../node/limits/daily-usage.ts';
 import type { LimitedAccount } from '../../../node/limits/rate-limits.ts';
 import { usageTable } from '../../../node/limits/usage-table.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
+import type { RowPace } from '../../../node/records/row-pace.ts';
 import { Store } from '../../../node/store/store.ts';
 import { draftOf, NODE, signer, vault } from '../intake/intake-room.ts';
 
@@ -13,6 +15,7 @@ export interface UsageRoomOptions {
   /** Whether the disk takes the write; called before each that intake makes. */
   readonly isTaken?: () => boolean;
   readonly maxCachedRows?: number;
+  readonly pace?: RowPace;
   /** False: intake counts nothing, as before there were counts. */
   readonly isCounted?: boolean;
 }
@@ -20,24 +23,28 @@ export interface UsageRoomOptions {
 /** Intake and the counts of its records over a real store. Opened again on the same directory, it is the node after a restart. */
 export class UsageRoom implements AsyncDisposable {
   readonly store: Store;
+  readonly counters: RecordCounters;
   readonly intake: Intake;
   readonly usage: DailyUsage;
 
-  private constructor(store: Store, intake: Intake, usage: DailyUsage) {
+  private constructor(store: Store, counters: RecordCounters, intake: Intake, usage: DailyUsage) {
     this.store = store;
+    this.counters = counters;
     this.intake = intake;
     this.usage = usage;
   }
 
   static async open(directory: string, options: UsageRoomOptions = {}): Promise<UsageRoom> {
-    const { now = Date.now, isTaken = () => true, maxCachedRows, isCounted = true } = options;
+    const { now = Date.now, isTaken = () => true, maxCachedRows, pace, isCounted = true } = options;
     const store = await Store.open(join(directory, 'store'));
     const usage = await DailyUsage.open({
       store,
       node: NODE,
       now,
       ...(maxCachedRows === undefined ? {} : { maxCachedRows }),
+      ...(pace === undefined ? {} : { pace }),
     });
+    const counters = new RecordCounters(store, isCounted ? [usage] : []);
     const write = store.write.bind(store);
     store.write = async (operations) => {
       if (!isTaken()) throw new Error('the disk refused');
@@ -50,11 +57,11 @@ export class UsageRoom implements AsyncDisposable {
       vault,
       now,
       projections: [],
-      counters: isCounted ? [usage] : [],
+      counters,
       onCommitted: () => {},
     });
     intake.start();
-    return new UsageRoom(store, intake, usage);
+    return new UsageRoom(store, counters, intake, usage);
   }
 
   /** A call that makes one record: room first, then the record; tells how it ended. */
@@ -76,8 +83,9 @@ export class UsageRoom implements AsyncDisposable {
     return this.intake.submitAll(Array.from({ length: count }, () => draftOf('source', {}, { account })));
   }
 
-  /** All rows: `acme/2026-11-21` → count. */
+  /** All rows, once they count every record: `acme/2026-11-21` → count. */
   async rows(): Promise<Record<string, number>> {
+    await this.counters.flush();
     const rows: Record<string, number> = {};
     const prefix = usageTable.key('');
     for await (const [key, bytes] of this.store.range({ gte: prefix, lt: `${prefix}~` })) {

@@ -5,6 +5,7 @@ import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { type StoredBatch, envelopeTable } from '../../../node/sealing/batch-tables.ts';
 import { Sealer, type SealerOptions } from '../../../node/sealing/sealer.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { Store } from '../../../node/store/store.ts';
 import type { ChainRefusal } from '../../../protocol/chain/refusal.ts';
 import { timestampOf } from '../../../protocol/time.ts';
@@ -69,7 +70,7 @@ export class SealingRoom implements AsyncDisposable {
       vault,
       now,
       projections: [],
-      counters: [],
+      counters: new RecordCounters(store, []),
       timeOf: (first, last) => recordTime({ now, isClockOff: () => false, sealer }, first, last),
       onCommitted: ({ group, records }) => sealer.add(records.map(({ leaf }) => leaf), Date.parse(group.signedAt)),
     });

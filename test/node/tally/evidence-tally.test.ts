@@ -40,7 +40,7 @@ test('the rows are those of the records on the disk, whatever it refuses, over d
         }
         await Promise.all(waiting);
         isKept = true;
-        assert.equal(sorted(await rowsOf(room.store)), sorted(naiveRows(await recordsOf(room.store))));
+        assert.equal(sorted(await rowsOf(room)), sorted(naiveRows(await recordsOf(room.store))));
       }
     }),
     { numRuns: 15 },
@@ -53,7 +53,7 @@ test('a record of governance is counted by what was given, and a test apart from
   const claims = { given: ['risksIdentified', 'sourceId'], residualRisk: 'low' };
   await room.intake.submit(countedDraft('s', claims, { kind: 'risk_assessment' }));
   await room.intake.submit(countedDraft('s', { environment: 'test', modelId: 'm' }));
-  const facets = [...(await rowsOf(room.store)).keys()].map((key) => key.split('/').at(-1));
+  const facets = [...(await rowsOf(room)).keys()].map((key) => key.split('/').at(-1));
   const tested = 'decision|DECISION|test|dataHash,inputHash,modelId';
   assert.equal(new Set(facets), new Set(['risk_assessment|||residualRisk,risksIdentified', tested]));
 });
@@ -64,7 +64,7 @@ test('a caller who makes up events and fields gets a bounded number of rows, and
   const events = Array.from({ length: 3000 }, (_, i) => countedDraft('s', { eventType: `EVENT_${i}` }));
   await room.intake.submitAll(events);
   await room.intake.submitAll([...events.slice(0, 100), countedDraft('s', { eventType: 'TECH_DOC' })]);
-  const rows = await rowsOf(room.store);
+  const rows = await rowsOf(room);
   const count = (isMatch: (key: string) => boolean) =>
     [...rows].reduce((sum, [key, row]) => sum + (isMatch(key) ? row.count : 0), 0);
   const bySource = [...rows.keys()].filter((key) => !key.includes('/all/'));
@@ -90,18 +90,18 @@ test('a store without counts is counted when it is opened, and so is one that wa
   {
     await using room = await TallyRoom.open(directory.path);
     await room.intake.submitAll(drafts);
-    const all = [...(await rowsOf(room.store)).keys()];
+    const all = [...(await rowsOf(room)).keys()];
     await room.store.write([tallyEndTable.del(NODE), ...all.slice(3).map((key) => tallyTable.del(key))]);
   }
   {
     await using room = await TallyRoom.open(directory.path);
     const records = await recordsOf(room.store);
-    assert.equal(sorted(await rowsOf(room.store)), sorted(naiveRows(records)));
+    assert.equal(sorted(await rowsOf(room)), sorted(naiveRows(records)));
     const stray = tallyTable.put(['acme', 'all', '2026-01-01', 'moon|||'], { count: 1, ...ids(records) });
     await room.store.write([stray, tallyEndTable.put([NODE], { version: 999, next: 5 })]);
   }
   await using room = await TallyRoom.open(directory.path);
-  assert.equal(sorted(await rowsOf(room.store)), sorted(naiveRows(await recordsOf(room.store))));
+  assert.equal(sorted(await rowsOf(room)), sorted(naiveRows(await recordsOf(room.store))));
   assert.is((await tallyEndTable.get(room.store, NODE))?.next, 2501);
 });
 
@@ -110,12 +110,12 @@ test('counting goes on where it ended, and not from the beginning', async () => 
   {
     await using room = await TallyRoom.open(directory.path);
     await room.intake.submitAll([countedDraft('a'), countedDraft('b')]);
-    const [[first] = ['']] = sorted(await rowsOf(room.store));
+    const [[first] = ['']] = sorted(await rowsOf(room));
     await room.store.write([tallyTable.del(first)]);
   }
   await using room = await TallyRoom.open(directory.path);
   await room.intake.submit(countedDraft('c'));
-  assert.is((await rowsOf(room.store)).size, naiveRows(await recordsOf(room.store)).size - 1);
+  assert.is((await rowsOf(room)).size, naiveRows(await recordsOf(room.store)).size - 1);
 });
 
 test('facets of another making are another version of the counts', () => {

@@ -18,6 +18,7 @@ for (let day = 0; day < DAYS; day++) {
   for (const source of ['a', 'b']) ids.push((await room.intake.submit(countedDraft(source))).record.id);
   await room.intake.submit(countedDraft('a', { eventType: 'TECH_DOC' }));
 }
+await room.counters.flush();
 const range = { account: 'acme', sources: null, from: auditDay('2026-11-01'), to: auditDay('2026-11-30') };
 
 test.after(async () => {

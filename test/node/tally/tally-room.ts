@@ -3,6 +3,8 @@ import type { Draft } from '../../../node/intake/draft.ts';
 import { Intake } from '../../../node/intake/intake.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { readRecordTexts } from '../../../node/records/record-reader.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
+import type { RowPace } from '../../../node/records/row-pace.ts';
 import { Store } from '../../../node/store/store.ts';
 import { EvidenceTally } from '../../../node/tally/evidence-tally.ts';
 import { ALL_SOURCES, type FacetCount, tallyTable } from '../../../node/tally/tally-table.ts';
@@ -16,21 +18,28 @@ export interface TallyRoomOptions {
   /** Whether the disk keeps the next write of intake. */
   readonly isKept?: () => boolean;
   readonly maxCached?: number;
+  readonly pace?: RowPace;
 }
 
 /** Intake whose records are counted, over a real store whose disk can refuse. */
 export class TallyRoom implements AsyncDisposable {
   readonly store: Store;
+  readonly counters: RecordCounters;
   readonly intake: Intake;
 
-  private constructor(store: Store, intake: Intake) {
+  private constructor(store: Store, counters: RecordCounters, intake: Intake) {
     this.store = store;
+    this.counters = counters;
     this.intake = intake;
   }
 
   static async open(directory: string, options: TallyRoomOptions = {}): Promise<TallyRoom> {
     const store = await Store.open(join(directory, 'store'));
-    const tally = await EvidenceTally.open(store, NODE, options.maxCached);
+    const tally = await EvidenceTally.open(store, NODE, {
+      ...(options.maxCached === undefined ? {} : { maxCached: options.maxCached }),
+      ...(options.pace === undefined ? {} : { pace: options.pace }),
+    });
+    const counters = new RecordCounters(store, [tally]);
     const write = store.write.bind(store);
     store.write = async (operations) => {
       if (options.isKept?.() === false) throw new Error('the disk refused');
@@ -43,11 +52,11 @@ export class TallyRoom implements AsyncDisposable {
       vault,
       now: options.now ?? Date.now,
       projections: [],
-      counters: [tally],
+      counters,
       onCommitted: () => {},
     });
     intake.start();
-    return new TallyRoom(store, intake);
+    return new TallyRoom(store, counters, intake);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,7 +78,9 @@ export async function recordsOf(store: Store): Promise<AttestationRecord[]> {
   return texts.map((each) => openRecord(nativeSuite, each));
 }
 
-export async function rowsOf(store: Store): Promise<Map<string, FacetCount>> {
+/** Rows that count every record. */
+export async function rowsOf({ store, counters }: Pick<TallyRoom, 'counters' | 'store'>): Promise<Map<string, FacetCount>> {
+  await counters.flush();
   const rows = new Map<string, FacetCount>();
   for await (const [parts, count] of tallyTable.under(store, [])) rows.set(parts.join('/'), count);
   return rows;

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DailyUsage } from '../../../node/limits/daily-usage.ts';
-import { hasUsage } from '../../../node/limits/usage-rebuild.ts';
-import { usageTable } from '../../../node/limits/usage-table.ts';
+import { hasUsage, usageEndTable, usageTable } from '../../../node/limits/usage-table.ts';
+import { RecordCounters } from '../../../node/records/record-counters.ts';
 import { bodyTable } from '../../../node/records/record-tables.ts';
 import { NODE, temporaryDirectory } from '../intake/intake-room.ts';
 import { UsageRoom } from './usage-room.ts';
@@ -20,6 +20,7 @@ test('a store without any count is counted when it is opened', async () => {
     await room.record('acme', 7);
     await room.record('globex', 3);
     assert.not(await hasUsage(room.store));
+    await room.store.write([usageEndTable.del(NODE)]);
   }
   await using room = await UsageRoom.open(directory.path, { now: () => now });
   assert.equal(await room.rows(), { 'acme/2026-11-20': 150, 'acme/2026-11-21': 7, 'globex/2026-11-21': 3 });
@@ -61,13 +62,13 @@ test('records taken back from peers are counted in their own writes, as if they 
   await using room = await UsageRoom.open(directory.path, { now: () => START });
   const { store } = room;
   const usage = await DailyUsage.open({ store, node: NODE, now: () => START });
+  const counters = new RecordCounters(store, [usage]);
   for (let at = 0; at < records.length; at += 128) {
     const page = records.slice(at, at + 128);
-    usage.forget();
-    await usage.load(page);
     // The chain's own write, of which nobody tells the counter.
-    await store.write(usage.operations(page).flat());
+    await store.write(await counters.rowsOf(page));
   }
+  await counters.reload();
   assert.equal(await room.rows(), { 'acme/2026-11-20': 500 });
   assert.is((await usage.standing({ id: 'acme', tier: 'developer' }))?.remaining, 500);
 });

@@ -1,0 +1,13 @@
+// A thread that commits and encrypts drafts, a group an order. What it throws ends it, and fails the group under work.
+import { parentPort, workerData } from 'node:worker_threads';
+import { PayloadVault } from '../payload/payload-vault.ts';
+import { sealPacked } from './packed-drafts.ts';
+import type { PreparingData, PreparingOrder } from './preparing-threads.ts';
+
+const { payloadKey }: PreparingData = workerData;
+const vault = new PayloadVault(payloadKey);
+
+parentPort?.on('message', (order: PreparingOrder) => {
+  const sealed = sealPacked(order, vault);
+  parentPort?.postMessage(sealed, [sealed.buffer]);
+});
