@@ -7,8 +7,8 @@ export type Actor = { readonly key: string } | 'operator' | 'sign-up';
 /** A change of an account or its keys, for the key-use audit log. */
 export interface AccountEvent {
   readonly account: string;
-  readonly action: 'account.created' | 'tier.changed' | 'key.created' | 'key.rotated' | 'key.revoked';
-  /** The key's id (of a rotation the old one's), the new tier, or the account's id. */
+  readonly action: 'account.created' | 'tier.changed' | 'compression.changed' | 'key.created' | 'key.rotated' | 'key.revoked';
+  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, or the account's id. */
   readonly subject: string;
   /** Id of the key that asked, or which door it came through. */
   readonly by: string;
@@ -20,6 +20,11 @@ export function accountCreated(account: string, by: 'operator' | 'sign-up'): Acc
 
 export function tierChanged({ id, tier }: Account): AccountEvent {
   return { account: id, action: 'tier.changed', subject: tier, by: 'operator' };
+}
+
+export function compressionChanged({ id, compressPayloads }: Account, by: 'operator' | 'sign-up'): AccountEvent {
+  const subject = compressPayloads === true ? 'on' : 'off';
+  return { account: id, action: 'compression.changed', subject, by };
 }
 
 export function keyEvent(action: AccountEvent['action'], { account, id }: ApiKey, actor: Actor): AccountEvent {

@@ -22,6 +22,8 @@ export const AccountShape = Closed({
   email: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_EMAIL_CHARACTERS })),
   /** Absent in rows of stores that did not keep it. */
   createdAt: Type.Optional(TimestampShape),
+  /** Its payloads are compressed before they are encrypted; absent: they are not. */
+  compressPayloads: Type.Optional(Type.Boolean()),
 });
 export type Account = Readonly<Static<typeof AccountShape>>;
 

@@ -2,7 +2,7 @@ import { timestampOf } from '../../protocol/time.ts';
 import { type Account, accountTable, isAccount, newAccountId, type Tier } from './account.ts';
 import { AccountBook, type AccountBookOptions } from './account-book.ts';
 import { AccountError } from './account-error.ts';
-import { accountCreated, type AccountEvent, keyEvent, tierChanged } from './account-event.ts';
+import { accountCreated, type AccountEvent, compressionChanged, keyEvent, tierChanged } from './account-event.ts';
 import { ADMIN_TERMS, freshKey, keyOperations } from './api-key.ts';
 import { ApiKeys, requireStrong } from './api-keys.ts';
 import { newKeyId } from './key-id.ts';
@@ -20,6 +20,7 @@ export interface NewAccount {
   readonly tier: Tier;
   readonly name?: string;
   readonly email?: string;
+  readonly compressPayloads?: boolean;
 }
 
 /** Callers of the key-authenticated API: who they are, and by which keys they come. */
@@ -48,11 +49,12 @@ export class Accounts implements AsyncDisposable {
   }
 
   /** Makes an account, for an operator. The very same one is answered as it is. Throws `AccountError`. */
-  create({ id = newAccountId(this.book.node), tier, name, email }: NewAccount): Promise<Account> {
+  create({ id = newAccountId(this.book.node), tier, name, email, compressPayloads = false }: NewAccount): Promise<Account> {
     return this.book.change(async () => {
       const known = await this.book.account(id);
       if (known !== undefined) {
-        const isSame = known.tier === tier && known.name === name && known.email === email;
+        const hasOwner = known.name === name && known.email === email;
+        const isSame = hasOwner && known.tier === tier && (known.compressPayloads ?? false) === compressPayloads;
         if (isSame) return { operations: [], events: [], result: known };
         throw new AccountError('account-exists', `there is an account ${id} already`, 'id');
       }
@@ -62,6 +64,7 @@ export class Accounts implements AsyncDisposable {
         ...(name === undefined ? {} : { name }),
         ...(email === undefined ? {} : { email }),
         createdAt: timestampOf(this.book.now()),
+        ...(compressPayloads ? { compressPayloads } : {}),
       });
       return {
         operations: [accountTable.put([id], account)],
@@ -78,6 +81,17 @@ export class Accounts implements AsyncDisposable {
       if (account.tier === tier) return { operations: [], events: [], result: account };
       const changed = { ...account, tier };
       return { operations: [accountTable.put([id], changed)], events: [tierChanged(changed)], result: changed };
+    });
+  }
+
+  /** Whether the payloads that an account records from now on are compressed. Throws `AccountError` `account-not-found`. */
+  setCompression(id: string, compressPayloads: boolean): Promise<Account> {
+    return this.book.change(async () => {
+      const account = await this.book.requireAccount(id);
+      if ((account.compressPayloads ?? false) === compressPayloads) return { operations: [], events: [], result: account };
+      const changed = { ...account, compressPayloads };
+      const events = [compressionChanged(changed, 'operator')];
+      return { operations: [accountTable.put([id], changed)], events, result: changed };
     });
   }
 

@@ -17,7 +17,6 @@ import { rosterTextTable } from '../log/log-tables.ts';
 import type { Store } from '../store/store.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 import { TransportError } from './transport/errors.ts';
-import { requireReadable } from './transport/members.ts';
 
 const compiled = Compile(Type.Object({ signed: SignedStatementShape, at: TimestampShape }));
 
@@ -68,7 +67,7 @@ export class RosterVotes {
   sign(text: string): Promise<Sha256Hash> {
     const { store, identity, now, onVote } = this.#options;
     return this.#lanes.exclusive(LANE, async () => {
-      const roster = this.#judge(text);
+      const roster = await this.#judge(text);
       const hash = hashText(nativeSuite, text);
       const signed = await signStatement(rosterStatement, roster, identity);
       await store.write([
@@ -89,7 +88,7 @@ export class RosterVotes {
     return rosterStatement.parse(vote.signed.statement).previous === rosterInForce(state) ? vote : undefined;
   }
 
-  #judge(text: string): Roster {
+  async #judge(text: string): Promise<Roster> {
     const { self, federationLog } = this.#options;
     if (federationLog.state.members[self] === undefined) {
       throw new RosterVoteError(`${self} is not in the roster in force, and has no vote on the next`);
@@ -97,7 +96,8 @@ export class RosterVotes {
     try {
       const roster = judgeNext(nativeSuite, federationLog.state, text);
       // Addresses that no transport can read would keep the roster from being applied.
-      requireReadable(roster.members);
+      const { readMembers } = await import('./transport/read-members.ts');
+      readMembers(roster.members);
       return roster;
     } catch (error) {
       if (!(error instanceof RosterError || error instanceof TransportError)) throw error;

@@ -141,6 +141,7 @@ export class PaidGate {
         // Without room nothing new is sold; what was paid for is still answered.
         requireStorage();
         const signal = AbortSignal.any([unwanted, AbortSignal.timeout(WORK_MS)]);
+        if (tenant !== null) recording.ownedBy(tenant.account);
         return work({ payer, account, caller: tenant, recording, signal });
       };
     });

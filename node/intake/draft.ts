@@ -11,6 +11,7 @@ import type { Claims, Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { Group } from '../../protocol/statement/group.ts';
 import type { Sha256Hash } from '../../protocol/hash.ts';
+import type { Account } from '../accounts/account.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import type { PayloadVault, SealedPayload } from '../payload/payload-vault.ts';
 import { randomBytesPooled } from '../randomness.ts';
@@ -31,6 +32,8 @@ export interface Draft {
   readonly links: LinkFacts;
   /** Where something signed before already commits to the payload with it. Otherwise a fresh one is made. */
   readonly salt?: Uint8Array;
+  /** Set where the account has its payloads compressed before they are encrypted. */
+  readonly compressPayload?: boolean;
   /** Rows that hold exactly when the record does, and that do not follow from its text. */
   readonly besides?: (id: RecordId) => readonly Operation[];
   /** Set where a second identical request must be refused; unique for the account. */
@@ -57,6 +60,11 @@ export interface PreparedDraft {
   readonly inGroup?: (group: Group) => readonly Operation[];
 }
 
+/** The draft of a record whose payload is kept as the account has it. */
+export function keptFor<Kept extends PaidDraft>({ compressPayloads }: Pick<Account, 'compressPayloads'>, draft: Kept): Kept {
+  return compressPayloads === true ? { ...draft, compressPayload: true } : draft;
+}
+
 /** Names, salts, commits and encrypts. */
 export function prepareDraft(
   draft: Draft,
@@ -69,13 +77,13 @@ export function prepareDraft(
 }
 
 /** Of a draft that is named: what is committed to and encrypted. */
-export interface DraftTexts extends Pick<Draft, 'decision' | 'payload' | 'salt'> {
+export interface DraftTexts extends Pick<Draft, 'decision' | 'payload' | 'salt' | 'compressPayload'> {
   readonly id: RecordId;
 }
 
 /** All that `sealDraft` looks at, here or in another thread. */
-export function textsOf({ salt, payload, decision }: Draft, id: RecordId): DraftTexts {
-  return { id, payload, ...(salt && { salt }), ...(decision && { decision }) };
+export function textsOf({ salt, payload, decision, compressPayload }: Draft, id: RecordId): DraftTexts {
+  return { id, payload, ...(salt && { salt }), ...(decision && { decision }), ...(compressPayload && { compressPayload }) };
 }
 
 /** What comes of a draft's texts, whichever thread does it. */
@@ -85,11 +93,12 @@ export interface SealedDraft {
   readonly sealed: SealedPayload;
 }
 
-export function sealDraft({ id, salt = randomBytesPooled(SALT_BYTES), payload, decision }: DraftTexts, vault: PayloadVault): SealedDraft {
+export function sealDraft(texts: DraftTexts, vault: PayloadVault): SealedDraft {
+  const { id, salt = randomBytesPooled(SALT_BYTES), payload, decision, compressPayload = false } = texts;
   return {
     hashes: decision === undefined ? {} : commitDecision(nativeSuite, salt, decision),
     payloadHash: commitText(nativeSuite, 'meridian/payload/1', salt, payload),
-    sealed: vault.seal(id, salt, payload),
+    sealed: compressPayload ? vault.sealPacked(id, salt, payload) : vault.seal(id, salt, payload),
   };
 }
 

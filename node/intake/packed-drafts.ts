@@ -10,6 +10,7 @@ import { type DraftTexts, sealDraft, type SealedDraft } from './draft.ts';
 const HAS_DECISION = 1;
 const INPUT_IS_DATA = 2;
 const HAS_OUTPUT = 4;
+const COMPRESS_PAYLOAD = 8;
 
 /** Frames of a sealed draft. */
 const SEALED_FRAMES = 6;
@@ -65,7 +66,8 @@ export function* unpackDrafts(packed: Uint8Array): Generator<DraftTexts> {
   for (const id of frames) {
     const form = taken(frames);
     const [flags = 0] = form;
-    const texts = { id: recordId(decodeUtf8(id)), payload: decodeUtf8(taken(frames)) };
+    const named = { id: recordId(decodeUtf8(id)), payload: decodeUtf8(taken(frames)) };
+    const texts = (flags & COMPRESS_PAYLOAD) === 0 ? named : { ...named, compressPayload: true };
     const salted = form.length > 1 ? { ...texts, salt: form.subarray(1) } : texts;
     if ((flags & HAS_DECISION) === 0) {
       yield salted;
@@ -111,15 +113,17 @@ export function unpackSealed(packed: Uint8Array, count: number): readonly Sealed
   });
 }
 
-function framesOf({ id, salt, payload, decision }: DraftTexts): readonly (Uint8Array | string)[] {
+function framesOf({ id, salt, payload, decision, compressPayload = false }: DraftTexts): readonly (Uint8Array | string)[] {
   if (salt !== undefined && salt.length !== SALT_BYTES) throw new RangeError(`a salt has ${SALT_BYTES} bytes`);
   const form = new Uint8Array(1 + (salt?.length ?? 0));
   form.set(salt ?? NOTHING, 1);
+  const compress = compressPayload ? COMPRESS_PAYLOAD : 0;
+  form[0] = compress;
   const frames = [id, form, wellFormed(payload)];
   if (decision === undefined) return frames;
   const { data, input, output } = decision;
   frames.push(wellFormed(data));
-  form[0] = HAS_DECISION;
+  form[0] = compress | HAS_DECISION;
   if (input === data) form[0] |= INPUT_IS_DATA;
   else frames.push(wellFormed(input));
   if (output === undefined) return frames;

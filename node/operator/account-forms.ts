@@ -18,9 +18,12 @@ export const CreateAccountShape = Closed({
   tier: TierShape,
   name: AccountShape.properties.name,
   email: AccountShape.properties.email,
+  compressPayloads: AccountShape.properties.compressPayloads,
 });
 /** `POST /accounts/:account/tier`. */
 export const SetTierShape = Closed({ tier: TierShape });
+/** `POST /accounts/:account/compression`. */
+export const SetCompressionShape = Closed({ compressPayloads: Type.Boolean() });
 /** `POST /accounts/:account/keys`. */
 export const GiveKeyShape = Closed({ ...KEY_TERMS_MEMBERS, ...GIVEN });
 /** `POST /accounts/:account/keys/:key/rotate`. */

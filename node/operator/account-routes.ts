@@ -10,7 +10,7 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { CreateAccountShape, GiveKeyShape, GrantShape, RotateShape, SetTierShape } from './account-forms.ts';
+import { CreateAccountShape, GiveKeyShape, GrantShape, RotateShape, SetCompressionShape, SetTierShape } from './account-forms.ts';
 
 const MAX_BYTES = 128 << 10;
 /** Accounts of one page. */
@@ -19,6 +19,7 @@ const PAGE = 200;
 const validateGrant = validator(GrantShape);
 const validateCreate = validator(CreateAccountShape);
 const validateTier = validator(SetTierShape);
+const validateCompression = validator(SetCompressionShape);
 const validateKey = validator(GiveKeyShape);
 const validateRotation = validator(RotateShape);
 
@@ -48,6 +49,10 @@ function ofAccounts(accounts: Accounts): readonly OperatorRoute[] {
     post('/accounts/:account/tier', async ({ context, params }) => {
       const { tier } = validateTier(await bodyOf(context));
       return { account: plain(await accounts.setTier(parameter(params, 'account'), tier)) };
+    }),
+    post('/accounts/:account/compression', async ({ context, params }) => {
+      const { compressPayloads } = validateCompression(await bodyOf(context));
+      return { account: plain(await accounts.setCompression(parameter(params, 'account'), compressPayloads)) };
     }),
   ];
 }

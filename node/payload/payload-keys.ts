@@ -4,7 +4,7 @@ import type { Operation } from '../store/operation.ts';
 import type { Reads } from '../store/store.ts';
 import { bytesCodec, Table } from '../store/table.ts';
 import { Slices } from '../turns.ts';
-import { CHACHA20, GCM_SEED_BYTES, SEED_BYTES } from './payload-vault.ts';
+import { GCM_SEED_BYTES, namesCipher, SEED_BYTES } from './payload-vault.ts';
 
 /** Records whose keys share a row, from the first of their group on. */
 export const KEY_ROW_RECORDS = 64;
@@ -45,7 +45,7 @@ export function keyRow(seeds: readonly (Uint8Array | null)[]): Uint8Array {
 
 /** Whether a row of keys can hold it. */
 export function isSeed(seed: Uint8Array): boolean {
-  return seed.length === GCM_SEED_BYTES || (seed.length === SEED_BYTES && seed[0] === CHACHA20);
+  return seed.length === GCM_SEED_BYTES || (seed.length === SEED_BYTES && namesCipher(seed[0]));
 }
 
 /** Rows of the keys of a group's records, the first of them with seq `first`. */
@@ -169,7 +169,7 @@ const rows = new CoveringRows<readonly [NodeId], Uint8Array, { readonly first: n
 
 function seedAt(row: Uint8Array, place: number): Uint8Array | null {
   const bytes = row.subarray(place * PLACE_BYTES, (place + 1) * PLACE_BYTES);
-  if (bytes[0] === CHACHA20) return bytes;
+  if (namesCipher(bytes[0])) return bytes;
   if (bytes[0] === GCM) return bytes.subarray(1);
   return bytes[0] === NONE && bytes.every((byte) => byte === 0) ? null : DAMAGED;
 }

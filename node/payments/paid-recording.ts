@@ -1,4 +1,5 @@
-import type { PaidDraft, PreparedDraft } from '../intake/draft.ts';
+import type { Account } from '../accounts/account.ts';
+import { keptFor, type PaidDraft, type PreparedDraft } from '../intake/draft.ts';
 import type { Intake } from '../intake/intake.ts';
 
 /** A record before it has place and time: all else of it stands. */
@@ -10,10 +11,16 @@ export type PreparedRecord = Pick<PreparedDraft, 'id' | 'payloadHash' | 'claims'
  */
 export class PaidRecording {
   readonly #intake: Pick<Intake, 'prepareAll'>;
+  #account: Pick<Account, 'compressPayloads'> = {};
   #prepared: readonly PreparedDraft[] = [];
 
   constructor(intake: Pick<Intake, 'prepareAll'>) {
     this.#intake = intake;
+  }
+
+  /** The account that the records will be of, where a caller with a key pays: its payloads are kept as it has them. */
+  ownedBy(account: Pick<Account, 'compressPayloads'>): void {
+    this.#account = account;
   }
 
   /** What the call has prepared. */
@@ -25,7 +32,7 @@ export class PaidRecording {
   async prepare(drafts: readonly PaidDraft[]): Promise<readonly PreparedRecord[]> {
     if (this.#prepared.length > 0) throw new RangeError('a paid call records once');
     if (drafts.length === 0) throw new RangeError('a paid call records at least one draft');
-    this.#prepared = await this.#intake.prepareAll(drafts);
+    this.#prepared = await this.#intake.prepareAll(drafts.map((draft) => keptFor(this.#account, draft)));
     return this.#prepared;
   }
 

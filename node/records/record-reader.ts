@@ -11,6 +11,7 @@ import { nativeSuite } from '../keys/native-suite.ts';
 import { CoveringRows } from '../store/covering-rows.ts';
 import type { Reads } from '../store/store.ts';
 import { Slices } from '../turns.ts';
+import { openedBodyTable } from './opened-bodies.ts';
 import { splitTexts } from './record-lines.ts';
 import { bodyTable, groupTable, recordIndex } from './record-tables.ts';
 
@@ -24,9 +25,9 @@ export interface GroupReceipt {
   readonly signed: SignedStatement;
 }
 
-const bodies = new CoveringRows<readonly [NodeId], string, WholeTexts>({
-  table: bodyTable,
-  open: ({ first, value }, seq) => splitTexts(value)[seq - first],
+const bodies = new CoveringRows<readonly [NodeId], readonly WholeTexts[], WholeTexts>({
+  table: openedBodyTable,
+  open: ({ first, value }, seq) => value[seq - first],
 });
 const groups = new CoveringRows<readonly [NodeId], SignedStatement, GroupReceipt>({
   table: groupTable,

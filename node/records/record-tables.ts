@@ -1,17 +1,18 @@
 import type { Group } from '../../protocol/statement/group.ts';
 import type { WrittenRecord } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import { compressedTextCodec } from '../store/compressed-text.ts';
 import { statementCodec } from '../store/statement-codec.ts';
 import type { Operation } from '../store/operation.ts';
-import { numberCodec, Table, textCodec } from '../store/table.ts';
+import { numberCodec, Table } from '../store/table.ts';
 import { linkOperations } from './link-tables.ts';
 import { joinTexts } from './record-lines.ts';
 
 /** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */
 const BODY_ROW_RECORDS = 64;
 
-/** (node, first seq) → canonical records, each two lines (`joinTexts`). */
-export const bodyTable = new Table('body', textCodec);
+/** (node, first seq) → canonical records, each two lines (`joinTexts`), compressed together. See `openedBodyTable`. */
+export const bodyTable = new Table('body', compressedTextCodec);
 /** (record id) → seq. */
 export const recordIndex = new Table('record', numberCodec);
 /** (node, first seq) → the signed group statement that is the receipt of the records from there on. */

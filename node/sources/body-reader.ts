@@ -1,7 +1,6 @@
 import type { NodeId } from '../../protocol/ids.ts';
 import type { WholeTexts } from '../../protocol/chain/record.ts';
-import { splitTexts } from '../records/record-lines.ts';
-import { bodyTable } from '../records/record-tables.ts';
+import { openedBodyTable } from '../records/opened-bodies.ts';
 import type { Store } from '../store/store.ts';
 
 interface Row {
@@ -32,8 +31,8 @@ export class BodyReader {
 
   async #read(seq: number): Promise<Row | undefined> {
     try {
-      const row = await bodyTable.last(this.#store, [this.#node], seq);
-      return row && { first: Number(row[0]), records: splitTexts(row[1]) };
+      const row = await openedBodyTable.last(this.#store, [this.#node], seq);
+      return row && { first: Number(row[0]), records: row[1] };
     } catch {
       return undefined;
     }

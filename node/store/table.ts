@@ -48,6 +48,11 @@ export class Table<Value> {
     this.#codec = codec;
   }
 
+  /** The same rows, their values read and written another way. */
+  by<Other>(codec: Codec<Other>): Table<Other> {
+    return new Table(this.name, codec);
+  }
+
   key(...parts: readonly KeyPart[]): string {
     let key = this.name;
     for (const part of parts) key += `/${typeof part === 'number' ? String(part).padStart(KEY_DIGITS, '0') : part}`;

@@ -5,7 +5,13 @@ import { TextShape } from './fields.ts';
 const MAX_EMAIL = 254;
 
 /** `POST /v1/sign-up`. */
-export const SignUpRequestShape = Closed({ email: TextShape(3, MAX_EMAIL) });
+export const SignUpRequestShape = Closed({
+  email: TextShape(3, MAX_EMAIL),
+  /** Absent: false, and of an account that is there already as it is. */
+  compressPayloads: Type.Optional(
+    Type.Boolean({ description: 'Payloads are compressed and padded before they are encrypted. Default: false.' }),
+  ),
+});
 
 /** The same for an address that has an account and for one that has none. */
 export const SignUpAnswerShape = Closed({

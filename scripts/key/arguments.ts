@@ -8,13 +8,14 @@ import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run key -- COMMAND [options]
 
-  create-account [--id ID] --tier TIER [--name NAME] [--email ADDRESS]
+  create-account [--id ID] --tier TIER [--name NAME] [--email ADDRESS] [--compress-payloads]
   create --account ID (--preset PRESET | --scopes S,…) [--name NAME] [--source ID]…
          [--addresses IP or CIDR,…] [--expires TIME or 90d] [--key-from-stdin --key-id KEY_ID]
   list [--account ID]
   rotate KEY_ID --account ID [--overlap 24h]
   revoke KEY_ID --account ID
   set-tier ACCOUNT TIER
+  set-compression ACCOUNT on|off
 
   TIER      ${TIERS.join(' ')}
   PRESET    ${PRESET_NAMES.join(' ')}
@@ -22,13 +23,14 @@ export const USAGE = `npm run key -- COMMAND [options]
   --node ID          a node of the local cluster, several times for several; without it all of them
   --home DIR         instead: the home of a node on this machine (NODE_HOME)
   --json             one JSON object instead of tables
+  --compress-payloads  of an account: its payloads take half the room, and their lengths tell little
   --key-from-stdin   gives a node the key that others know already, under its id
 
 The text of a key is printed once, on stdout; no node keeps it. It speaks to running nodes over operator.sock.
 Exit: 0 done on every node · 1 not on every node · 2 wrong usage, or no cluster`;
 
 export type Command =
-  | { readonly name: 'create-account'; readonly id?: string; readonly tier: Tier; readonly owner: Owner }
+  | { readonly name: 'create-account'; readonly id?: string; readonly tier: Tier; readonly terms: AccountTerms }
   | {
       readonly name: 'create';
       readonly account: string;
@@ -39,11 +41,14 @@ export type Command =
   | { readonly name: 'list'; readonly account?: string }
   | { readonly name: 'rotate'; readonly account: string; readonly key: KeyId; readonly overlapSeconds?: number }
   | { readonly name: 'revoke'; readonly account: string; readonly key: KeyId }
-  | { readonly name: 'set-tier'; readonly account: string; readonly tier: Tier };
+  | { readonly name: 'set-tier'; readonly account: string; readonly tier: Tier }
+  | { readonly name: 'set-compression'; readonly account: string; readonly compressPayloads: boolean };
 
-export interface Owner {
+/** What an account may have beside its tier. */
+export interface AccountTerms {
   readonly name?: string;
   readonly email?: string;
+  readonly compressPayloads?: true;
 }
 
 export interface Arguments {
@@ -58,6 +63,7 @@ const OPTIONS = {
   tier: { type: 'string' },
   name: { type: 'string' },
   email: { type: 'string' },
+  'compress-payloads': { type: 'boolean' },
   account: { type: 'string' },
   preset: { type: 'string' },
   scopes: { type: 'string' },
@@ -78,7 +84,7 @@ type Flag = keyof typeof OPTIONS;
 /** Flags of every command. */
 const COMMON = ['node', 'home', 'json'] as const;
 const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
-  'create-account': { words: 0, flags: ['id', 'tier', 'name', 'email', ...COMMON] },
+  'create-account': { words: 0, flags: ['id', 'tier', 'name', 'email', 'compress-payloads', ...COMMON] },
   create: {
     words: 0,
     flags: [
@@ -98,6 +104,7 @@ const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
   rotate: { words: 1, flags: ['account', 'overlap', ...COMMON] },
   revoke: { words: 1, flags: ['account', ...COMMON] },
   'set-tier': { words: 2, flags: COMMON },
+  'set-compression': { words: 2, flags: COMMON },
 };
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -123,7 +130,7 @@ function commandOf(
         name,
         ...(flags.id === undefined ? {} : { id: flags.id }),
         tier: tierOf(flags.tier ?? ''),
-        owner: ownerOf(flags),
+        terms: termsOf(flags),
       };
     case 'create':
       return { name, account: accountOf(flags), request: requestOf(flags, now), ...knownAs(flags) };
@@ -135,11 +142,22 @@ function commandOf(
       return { name, account: accountOf(flags), key: keyOf(first) };
     case 'set-tier':
       return { name, account: first, tier: tierOf(second) };
+    case 'set-compression':
+      return { name, account: first, compressPayloads: switchOf(second) };
   }
 }
 
-function ownerOf({ name, email }: Flags): Owner {
-  return { ...(name === undefined ? {} : { name }), ...(email === undefined ? {} : { email }) };
+function termsOf({ name, email, 'compress-payloads': compressPayloads = false }: Flags): AccountTerms {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(email === undefined ? {} : { email }),
+    ...(compressPayloads ? { compressPayloads } : {}),
+  };
+}
+
+function switchOf(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new UsageError('compression is on or off');
+  return text === 'on';
 }
 
 function accountOf({ account }: Flags): string {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { newAccountId } from '../../node/accounts/account.ts';
+import { type Account, newAccountId } from '../../node/accounts/account.ts';
 import { newKeyId } from '../../node/accounts/key-id.ts';
 import { newKeyText } from '../../node/accounts/key-text.ts';
 import type { KeyRequest } from '../../node/accounts/key-terms.ts';
@@ -73,23 +73,31 @@ export async function change(
       const path = `${pathOf(command.account)}/tier`;
       return accountReport(targets, path, { tier: command.tier });
     }
+    case 'set-compression': {
+      const path = `${pathOf(command.account)}/compression`;
+      return accountReport(targets, path, { compressPayloads: command.compressPayloads });
+    }
   }
 }
 
 /** One id for all nodes, so that they mean the same account. The first of them is its home. */
 async function createAccount(
-  { id, tier, owner }: Extract<Command, { readonly name: 'create-account' }>,
+  { id, tier, terms }: Extract<Command, { readonly name: 'create-account' }>,
   targets: readonly Target[],
 ): Promise<ChangeReport> {
   const [first] = targets;
   const fresh = first !== undefined && isNodeId(first.node) ? { id: newAccountId(first.node) } : {};
-  return accountReport(targets, '/accounts/create', { ...(id === undefined ? fresh : { id }), tier, ...owner });
+  return accountReport(targets, '/accounts/create', { ...(id === undefined ? fresh : { id }), tier, ...terms });
 }
 
 async function accountReport(targets: readonly Target[], path: string, body: JsonObject): Promise<ChangeReport> {
   const outcomes = await askAll(targets, { method: 'POST', path, body, answer: AccountAnswerShape });
-  const words = ({ account }: Static<typeof AccountAnswerShape>) => ({ subject: account.id, words: account.tier });
+  const words = ({ account }: Static<typeof AccountAnswerShape>) => ({ subject: account.id, words: accountWords(account) });
   return { outcomes: outcomes.map((outcome) => inWords(outcome, words)), apiKey: null };
+}
+
+function accountWords({ tier, compressPayloads = false }: Account): string {
+  return compressPayloads ? `${tier}, payloads compressed` : tier;
 }
 
 function reportOfKey<Answer extends Static<typeof CreateKeyAnswerShape> | Static<typeof RotateKeyAnswerShape>>(

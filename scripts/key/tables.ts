@@ -14,8 +14,14 @@ export function changeTable(outcomes: readonly Outcome<Changed>[]): string {
 }
 
 export function accountTable(outcomes: readonly Outcome<readonly Account[]>[]): string {
-  const rows = merged(outcomes, ({ id, tier, name, email }) => [id, tier, name ?? NONE, email ?? NONE]);
-  return tableText([['account', 'tier', 'name', 'e-mail', 'nodes'], ...rows]);
+  const rows = merged(outcomes, (account) => [
+    account.id,
+    account.tier,
+    account.name ?? NONE,
+    account.email ?? NONE,
+    account.compressPayloads === true ? 'compressed' : NONE,
+  ]);
+  return tableText([['account', 'tier', 'name', 'e-mail', 'payloads', 'nodes'], ...rows]);
 }
 
 export function keyTable(outcomes: readonly Outcome<readonly KeyAnswer[]>[]): string {

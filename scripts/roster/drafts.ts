@@ -11,7 +11,7 @@ import { encodeSignature } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { TransportError } from '../../node/federation/transport/errors.ts';
 import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
-import { requireReadable } from '../../node/federation/transport/members.ts';
+import { readMembers } from '../../node/federation/transport/read-members.ts';
 import { createKeyFile, KEY_FILE_PURPOSES, keyFilePath, readKeyFile } from '../../node/keys/key-file.ts';
 import { nativeSigner, nativeSuite } from '../../node/keys/native-suite.ts';
 import { UsageError } from '../usage-error.ts';
@@ -112,7 +112,7 @@ function draftOf(roster: Roster, judge: (statement: string) => Roster): SignedRo
   for (const member of roster.members) requirePlace(member);
   const statement = orUsage(() => rosterStatement.write(roster));
   orUsage(() => judge(statement));
-  orUsage(() => requireReadable(roster.members));
+  orUsage(() => readMembers(roster.members));
   return { statement, signatures: [] };
 }
 

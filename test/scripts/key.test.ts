@@ -64,7 +64,7 @@ test('without --node an account and its key are known to every node of the clust
   const list = await done('list --account acc_eu_acme');
   assert.match(list, new RegExp(`^${id} +loader +active +ingest +all +any +never .* eu us$`, 'm'));
   assert.not.match(list, KEY_TEXT);
-  assert.match(await done('list'), /^acc_eu_acme +standard +Acme +ops@acme\.example +eu us$/m);
+  assert.match(await done('list'), /^acc_eu_acme +standard +Acme +ops@acme\.example +– +eu us$/m);
 });
 
 test('--node picks one; the other does not know the key', async () => {
@@ -91,6 +91,15 @@ test('a tier is set at once', async () => {
     const found = await node.context.accounts.authenticate(apiKey);
     assert.is(typeof found === 'string' ? found : found.caller.account.tier, 'enterprise');
   }
+});
+
+test('compression of payloads is asked for with a new account, and set later', async () => {
+  assert.match(await done('create-account --id acc_eu_small --tier standard --compress-payloads'), /payloads compressed/);
+  assert.match(await done('list'), /^acc_eu_small +standard +– +– +compressed +eu us$/m);
+  assert.not.match(await done('set-compression acc_eu_small off'), /compressed/);
+  assert.match(await done('list'), /^acc_eu_small +standard +– +– +– +eu us$/m);
+  assert.match(await done('set-compression acc_eu_small on'), /payloads compressed/);
+  assert.is((await key('set-compression acc_eu_small maybe')).exit, 2);
 });
 
 test('--home is one node outside any cluster, which makes its keys itself', async () => {

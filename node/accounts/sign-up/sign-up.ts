@@ -5,7 +5,7 @@ import type { Mail, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
 import { accountTable, newAccountId } from '../account.ts';
 import type { AccountBook, Change, HeldKey } from '../account-book.ts';
-import { accountCreated, keyEvent } from '../account-event.ts';
+import { accountCreated, compressionChanged, keyEvent } from '../account-event.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState } from '../api-key.ts';
 import { newKeyId } from '../key-id.ts';
 import { keyDigest, newKeyText } from '../key-text.ts';
@@ -14,6 +14,13 @@ import { SignUpError } from './sign-up-error.ts';
 import type { SignUpLimits } from './sign-up-limits.ts';
 import { accountExistsMail, keyMail } from './sign-up-mails.ts';
 import { signUpTable } from './sign-up-table.ts';
+
+/** What a sign-up says. */
+export interface SignUpRequest {
+  readonly email: string;
+  /** Of an account that is there, and unused, what stands when it is absent. */
+  readonly compressPayloads?: boolean;
+}
 
 export interface SignUpOptions {
   readonly store: Store;
@@ -50,22 +57,23 @@ export class SignUp {
    * Sends a mail to the address: with the key of a new account, with a fresh key in the place of one never used, or
    * saying that there is an account. `from` is the caller's internet address. Throws `SignUpError`, `LimitError`.
    */
-  async request(email: string, from: string): Promise<void> {
+  async request(asked: SignUpRequest, from: string): Promise<void> {
+    const { email } = asked;
     const { isOpen, mailer, limits } = this.#options;
     if (!isOpen) throw new SignUpError('closed', 'this node takes no sign-ups');
     if (mailer === null) throw new SignUpError('no-mail', 'this node sends no mail');
     if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
     const digest = emailDigest(email);
     limits.admit(from, digest);
-    await this.#lanes.exclusive(digest, () => this.#signUp(email, digest, mailer));
+    await this.#lanes.exclusive(digest, () => this.#signUp(asked, digest, mailer));
   }
 
-  async #signUp(email: string, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {
+  async #signUp(asked: SignUpRequest, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {
     const { store, book, nodeUrl } = this.#options;
     const id = await signUpTable.get(store, digest);
     const known = id === undefined ? undefined : await book.requireAccount(id);
     // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
-    const to = known?.email ?? email;
+    const to = known?.email ?? asked.email;
     if (known !== undefined && !(await this.#isUntouched(known.id))) {
       await deliver(mailer, accountExistsMail(to, known.id, nodeUrl()));
       return;
@@ -74,13 +82,15 @@ export class SignUp {
     const apiKey = newKeyText();
     await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
     await book.change(() =>
-      known === undefined ? this.#newAccount(account, email, digest, apiKey) : this.#freshKey(account, apiKey),
+      known === undefined ? this.#newAccount(account, asked, digest, apiKey) : this.#freshKey(account, asked, apiKey),
     );
   }
 
-  async #newAccount(id: string, email: string, digest: string, apiKey: string): Promise<Change<void>> {
+  async #newAccount(id: string, asked: SignUpRequest, digest: string, apiKey: string): Promise<Change<void>> {
     const key = this.#keyOf(id);
-    const account = { id, tier: 'developer' as const, email, createdAt: key.createdAt };
+    const { email, compressPayloads = false } = asked;
+    const base = { id, tier: 'developer' as const, email, createdAt: key.createdAt };
+    const account = compressPayloads ? { ...base, compressPayloads } : base;
     return {
       operations: [
         accountTable.put([id], account),
@@ -93,15 +103,23 @@ export class SignUp {
   }
 
   /** Looked at once more: while the mail was under way a key may have been used, which then stays, or been revoked. */
-  async #freshKey(account: string, apiKey: string): Promise<Change<void>> {
+  async #freshKey(account: string, { compressPayloads }: SignUpRequest, apiKey: string): Promise<Change<void>> {
     const { book } = this.#options;
     const held = await book.keys(account);
     if (held.some(({ key }) => !isOfSignUp(key) || keyState(key, book.now()) !== 'active')) return NO_CHANGE;
     const old = held.filter((one) => !book.wasUsed(one));
     const key = this.#keyOf(account);
+    const known = await book.requireAccount(account);
+    const changed = compressPayloads === undefined ? known : { ...known, compressPayloads };
+    const isChanged = (known.compressPayloads ?? false) !== (changed.compressPayloads ?? false);
     return {
-      operations: [...old.flatMap((one) => keyRemoval(one.digest, one.key)), ...keyOperations(keyDigest(apiKey), key)],
+      operations: [
+        ...(isChanged ? [accountTable.put([account], changed)] : []),
+        ...old.flatMap((one) => keyRemoval(one.digest, one.key)),
+        ...keyOperations(keyDigest(apiKey), key),
+      ],
       events: [
+        ...(isChanged ? [compressionChanged(changed, 'sign-up')] : []),
         ...old.map((one) => keyEvent('key.revoked', one.key, 'sign-up')),
         keyEvent('key.created', key, 'sign-up'),
       ],

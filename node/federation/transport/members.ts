@@ -1,9 +1,6 @@
-import { peerIdFromString } from '@libp2p/peer-id';
-import { multiaddr } from '@multiformats/multiaddr';
-import { reasonOf, TransportError } from './errors.ts';
+import { TransportError } from './errors.ts';
 import type { PeerId } from '@libp2p/interface';
 import type { Multiaddr } from '@multiformats/multiaddr';
-import type { TransportMember } from './contract.ts';
 
 export interface Member {
   readonly node: string;
@@ -12,28 +9,26 @@ export interface Member {
 }
 
 /**
- * The roster as the network sees it, and the allow-list. Everything reads it live, so a new roster holds from the
- * moment `replace` returns.
+ * The roster as the network sees it, and the allow-list: empty before the first `replace`. Everything reads it live, so a
+ * new roster holds from the moment `replace` returns.
  */
 export class Members {
   readonly self: string;
   #byNode = new Map<string, Member>();
   #byPeer = new Map<string, Member>();
 
-  constructor(self: string, members: readonly TransportMember[]) {
+  constructor(self: string) {
     this.self = self;
-    this.replace(members);
   }
 
   /**
    * Takes a new roster whole, or throws `malformed` and changes nothing.
    * @returns the peers that are members no longer
    */
-  replace(members: readonly TransportMember[]): PeerId[] {
+  replace(members: readonly Member[]): PeerId[] {
     const byNode = new Map<string, Member>();
     const byPeer = new Map<string, Member>();
-    for (const entry of members) {
-      const member = parseMember(entry);
+    for (const member of members) {
       const peer = member.peerId.toString();
       if (byNode.has(member.node) || byPeer.has(peer)) {
         throw new TransportError('malformed', `member ${member.node} or its peer id is named twice`);
@@ -74,27 +69,4 @@ export class Members {
     const ours = this.#byNode.get(this.self)?.addresses.length ?? 0;
     return this.self < member.node || ours === 0;
   }
-}
-
-/** Throws `malformed` on members that no transport could reach: a peer id or an address that cannot be read. */
-export function requireReadable(members: readonly TransportMember[]): void {
-  for (const member of members) parseMember(member);
-}
-
-function parseMember({ node, peerId, multiaddrs }: TransportMember): Member {
-  try {
-    const id = peerIdFromString(peerId);
-    return { node, peerId: id, addresses: multiaddrs.map((text) => addressOf(text, peerId)) };
-  } catch (error) {
-    throw new TransportError('malformed', `member ${node}: ${reasonOf(error)}`, error);
-  }
-}
-
-/** The address with its peer id, so that a dial that reaches anyone else fails in the handshake. */
-function addressOf(text: string, peerId: string): Multiaddr {
-  const address = multiaddr(text);
-  const named = address.getComponents().filter((component) => component.name === 'p2p');
-  if (named.length === 0) return address.encapsulate(`/p2p/${peerId}`);
-  if (named.length > 1 || named[0]?.value !== peerId) throw new RangeError(`${text} names another peer`);
-  return address;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PeerId } from '@libp2p/interface';
 import { hangUp, openConnection } from './connections.ts';
 import { TransportError } from './errors.ts';
 import { FloodGuard } from './flood-guard.ts';
@@ -24,8 +25,10 @@ import type {
 import type { Gossip } from './gossip.ts';
 import type { MeridianNode } from './libp2p-node.ts';
 import type { TransportLimits } from './limits.ts';
-import type { Member } from './members.ts';
 import type { WireNames } from './names.ts';
+import type { readMembers as ReadMembersFunction } from './read-members.ts';
+
+type ReadMembers = typeof ReadMembersFunction;
 
 export type {
   PeerState,
@@ -54,8 +57,9 @@ interface Running {
 }
 
 /**
- * A transport over libp2p: TCP, TLS 1.3 and yamux, gossipsub, and framed requests.
- * @throws TransportError `malformed` for a roster that cannot be read; RangeError for a bad digest or limit
+ * A transport over libp2p: TCP, TLS 1.3 and yamux, gossipsub, and framed requests. Its start throws `TransportError`
+ * `malformed` for a roster that cannot be read.
+ * @throws RangeError for a bad digest or limit
  */
 export function createTransport(options: TransportOptions): Transport {
   return new Libp2pTransport(options);
@@ -66,6 +70,9 @@ class Libp2pTransport implements Transport {
   readonly #limits: Readonly<TransportLimits>;
   readonly #names: WireNames;
   readonly #members: Members;
+  /** What `#members` is read from, once libp2p is loaded. */
+  #roster: readonly TransportMember[];
+  #readMembers: ReadMembers | null = null;
   readonly #presence: Presence;
   readonly #guard: FloodGuard;
   readonly #server: RequestServer;
@@ -78,7 +85,8 @@ class Libp2pTransport implements Transport {
     this.#options = options;
     this.#limits = limitsFrom(options.limits);
     this.#names = wireNames(options.digest);
-    this.#members = new Members(options.self, options.members);
+    this.#members = new Members(options.self);
+    this.#roster = options.members;
     this.#presence = new Presence(this.#members, this.#limits, options.log);
     const onFault = (node: string, fault: WireFault) => options.onFault?.(node, fault);
     this.#guard = new FloodGuard({ members: this.#members, limits: this.#limits, onFault, log: options.log });
@@ -115,7 +123,7 @@ class Libp2pTransport implements Transport {
   }
 
   peers(): readonly PeerState[] {
-    return this.#members.others().map((member) => this.#stateOf(member));
+    return this.#roster.filter(({ node }) => node !== this.#options.self).map(({ node }) => this.#stateOf(node));
   }
 
   onConnect(listener: (node: string) => void): () => void {
@@ -127,7 +135,9 @@ class Libp2pTransport implements Transport {
   }
 
   async setMembers(members: readonly TransportMember[]): Promise<void> {
-    const removed = this.#members.replace(members);
+    const read = this.#readMembers ?? (await import('./read-members.ts')).readMembers;
+    const removed = this.#members.replace(read(members));
+    this.#roster = members;
     this.#server.forgetStrangers();
     const node = this.#running?.node;
     if (node !== undefined) await Promise.all(removed.map((peer) => hangUp(node, peer, 'no longer a member')));
@@ -146,9 +156,11 @@ class Libp2pTransport implements Transport {
   }
 
   async #launch(): Promise<Running> {
-    const { seed, listen, log, receive, self, members: roster } = this.#options;
-    const { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed } = await loadLibp2p();
-    const entry = roster.find((member) => member.node === self);
+    const { seed, listen, log, receive, self } = this.#options;
+    const { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed, readMembers } = await loadLibp2p();
+    this.#members.replace(readMembers(this.#roster));
+    this.#readMembers = readMembers;
+    const entry = this.#roster.find((member) => member.node === self);
     if (entry?.peerId !== (await peerIdOfSeed(seed))) {
       throw new TransportError('malformed', `the roster does not name ${self} with the peer id of our seed`);
     }
@@ -186,19 +198,28 @@ class Libp2pTransport implements Transport {
     return this.#running;
   }
 
-  #stateOf({ node: name, peerId }: Member): PeerState {
+  #stateOf(name: string): PeerState {
     const running = this.#running;
-    const connection = running === null ? null : openConnection(running.node, peerId);
-    return {
-      node: name,
-      connected: connection !== null,
-      since: this.#presence.since(name),
-      subscribed: running?.gossip.subscriptionsOf(peerId) ?? [],
-      rtt: connection?.rtt ?? null,
-      score: running?.gossip.scoreOf(peerId) ?? null,
-      lastError: running?.redial.lastError(name) ?? null,
-    };
+    const peerId = this.#members.other(name)?.peerId;
+    const seen = running === null || peerId === undefined ? UNSEEN : seenOf(running, peerId);
+    const { connected, ...more } = seen;
+    const lastError = running?.redial.lastError(name) ?? null;
+    return { node: name, connected, since: this.#presence.since(name), ...more, lastError };
   }
+}
+
+type SeenOfPeer = Pick<PeerState, 'connected' | 'subscribed' | 'rtt' | 'score'>;
+
+const UNSEEN: SeenOfPeer = { connected: false, subscribed: [], rtt: null, score: null };
+
+function seenOf({ node, gossip }: Running, peerId: PeerId): SeenOfPeer {
+  const connection = openConnection(node, peerId);
+  return {
+    connected: connection !== null,
+    subscribed: gossip.subscriptionsOf(peerId),
+    rtt: connection?.rtt ?? null,
+    score: gossip.scoreOf(peerId),
+  };
 }
 
 /**
@@ -207,6 +228,8 @@ class Libp2pTransport implements Transport {
  */
 async function loadLibp2p() {
   await sleep(LOAD_PAUSE_MS);
+  const { readMembers } = await import('./read-members.ts');
+  await sleep(LOAD_PAUSE_MS);
   const { peerIdOfSeed, peerKeyOfSeed } = await import('./identity.ts');
   await sleep(LOAD_PAUSE_MS);
   await import('@libp2p/tls');
@@ -214,5 +237,5 @@ async function loadLibp2p() {
   const { Gossip } = await import('./gossip.ts');
   await sleep(LOAD_PAUSE_MS);
   const { createNode } = await import('./libp2p-node.ts');
-  return { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed };
+  return { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed, readMembers };
 }

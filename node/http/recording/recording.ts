@@ -9,7 +9,7 @@ import type { Timestamp } from '../../../protocol/time.ts';
 import { type Caller, reaches } from '../../accounts/caller.ts';
 import type { Scope } from '../../accounts/scopes.ts';
 import { waitingStatus } from '../../attestation/anchoring-view.ts';
-import type { Draft } from '../../intake/draft.ts';
+import { type Draft, keptFor } from '../../intake/draft.ts';
 import { askerOf } from '../asked-work.ts';
 import { MAX_BODY_BYTES, parseJsonBody, readJsonText, RECORDS_UNDER_WORK } from '../body.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -140,8 +140,9 @@ async function runOnce<Shape extends TObject>(
   const once = key === undefined ? undefined : idempotentRequest(key, recording.path, work);
   const run = async (): Promise<Outcome> => {
     let kept: JsonObject = {};
-    const record = await recording.record(work, async (draft, answerNeeds = {}) => {
+    const record = await recording.record(work, async (given, answerNeeds = {}) => {
       kept = answerNeeds;
+      const draft = keptFor(work.caller.account, given);
       const keyed = once ? { ...draft, idempotency: { ...once, kept } } : draft;
       const { record: made } = await intake.submit(keyed, requireStorage);
       return made;

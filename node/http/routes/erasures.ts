@@ -12,7 +12,7 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { Erasures, ErasureSplit, ErasureTarget } from '../../compliance/erasures.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';
 import type { Pseudonyms } from '../../compliance/pseudonyms.ts';
-import type { Draft } from '../../intake/draft.ts';
+import { type Draft, keptFor } from '../../intake/draft.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import { type RecordingRequest, recordingRoute, requireReach, type Submit } from '../recording/recording.ts';
@@ -86,7 +86,7 @@ async function eraseAll(
   const erasing = async (records: readonly AttestationRecord[]): Promise<Draft> => {
     const removals = await erasures.removals(records);
     const erased = records.length === 0 ? undefined : records.map(({ id }) => id);
-    return { ...draft, links: { erased }, besides: () => removals };
+    return keptFor(work.caller.account, { ...draft, links: { erased }, besides: () => removals });
   };
   // Asked before the first of several records, so that a full node refuses all of them.
   recorder.requireStorage();

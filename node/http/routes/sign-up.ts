@@ -32,14 +32,16 @@ export function signUpRoute({ signUp, addressOf }: SignUpRooms): FreeRoute {
       summary: 'Sends an API key by mail',
       description:
         'Makes an account of the Developer tier and mails its key. An address whose key was never used gets a fresh ' +
-        'one in its place; one whose account is in use is told so by mail. The answer is the same for all.',
+        'one in its place; one whose account is in use is told so by mail. The answer is the same for all. With ' +
+        '`compressPayloads` the account’s payloads are compressed before they are encrypted, and padded: they take half ' +
+        'the room, and their lengths tell little. Nothing else changes. An account that is in use keeps what it has.',
       request: { shape: SignUpRequestShape, example: SIGN_UP_EXAMPLE.request },
       answer: { shape: SignUpAnswerShape, example: SIGN_UP_EXAMPLE.answer },
       problems: ['missing-field', 'invalid-field', 'sign-up-closed', 'rate-limited', 'dependency-unavailable'],
     },
     async answer({ context }) {
-      const { email } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES, deadlineMs: DEADLINE_MS })).value);
-      await signUp.request(email, addressOf(context));
+      const { value } = await readJsonBody(context.req, { maxBytes: MAX_BYTES, deadlineMs: DEADLINE_MS });
+      await signUp.request(validate(value), addressOf(context));
       return {
         body: { success: true, sent: true, message: SIGN_UP_MESSAGE },
       };

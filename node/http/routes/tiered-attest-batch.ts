@@ -11,7 +11,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { anchorExpectedBy } from '../../attestation/anchoring-promise.ts';
 import { LEAF_TIER } from '../../attestation/leaf-tier.ts';
-import type { Draft } from '../../intake/draft.ts';
+import { type Draft, keptFor } from '../../intake/draft.ts';
 import type { IdempotentRequest } from '../../intake/idempotency.ts';
 import { askerOf } from '../asked-work.ts';
 import type { BodyLimits, ListLimits } from '../body.ts';
@@ -104,7 +104,7 @@ async function record(
   await body.each((value, index) => batch.add(value, index));
   return withLinks(rooms, caller, batch, async () => {
     const { remarks } = batch;
-    const drafts: Draft[] = batch.decisions.map(({ draft }) => draft);
+    const drafts: Draft[] = batch.decisions.map(({ draft }) => keptFor(caller.account, draft));
     const [first] = drafts;
     if (first === undefined) return { records: [], remarks };
     await call.reserve(drafts.length);

@@ -52,6 +52,28 @@ test('granting again changes nothing and tells of nothing; a new tier holds for 
   );
 });
 
+test('payloads are compressed for an account that asks for it, at once for every key, until it is taken back', async () => {
+  await using room = await AccountRoom.open();
+  const { accounts } = room;
+  const terms = { id: 'acc_eu_acme', tier: 'standard', compressPayloads: true } as const;
+  assert.is((await accounts.create(terms)).compressPayloads, true);
+  await accounts.create(terms);
+  assert.is(await refusal(accounts.create({ ...terms, compressPayloads: false })), 'account-exists');
+  await accounts.grant({ id: 'acc_eu_acme', tier: 'enterprise' }, KEY);
+  assert.is(accountOf(await accounts.authenticate(KEY)).compressPayloads, true);
+  for (const [compressPayloads, events] of [[false, 1], [false, 0], [true, 1]] as const) {
+    const before = room.events.length;
+    await accounts.setCompression('acc_eu_acme', compressPayloads);
+    assert.is(accountOf(await accounts.authenticate(KEY)).compressPayloads, compressPayloads);
+    assert.is(room.events.length - before, events);
+  }
+  assert.equal(
+    room.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
+    ['off operator', 'on operator'],
+  );
+  assert.is(await refusal(accounts.setCompression('acc_eu_nobody', true)), 'account-not-found');
+});
+
 test('a revoked key stays revoked when it is granted again, and no key changes hands', async () => {
   await using room = await AccountRoom.open();
   const { accounts } = room;

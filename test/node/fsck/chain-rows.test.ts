@@ -5,7 +5,7 @@ import { sourceKey } from '../../../node/intake/sources.ts';
 import { sourceIndex } from '../../../node/sources/source-index.ts';
 import { type Damage, del, put, fsckAfter, testDamages } from './damaged-home.ts';
 import { scratchDirectory, writeHome } from './home.ts';
-import { FIRST, copyTo, drop, edit, flip, move, resign, swap } from './mutations.ts';
+import { FIRST, copyTo, drop, edit, editBody, flip, move, resign, swap } from './mutations.ts';
 
 /** Bytes of a place in a row of keys. */
 const PLACE = 33;
@@ -30,23 +30,33 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'the head of a record is changed',
-    mutate: edit('body/us', 1, (body) => body.replace('"kind":"decision"', '"kind":"incident"')),
+    mutate: editBody('body/us', 1, (body) => body.replace('"kind":"decision"', '"kind":"incident"')),
     found: ['group', /its root is not that of its records/],
   },
   {
     what: 'one letter of the body of a record is changed',
-    mutate: edit('body/us', 1, (body) => body.replace('"acc_eu_acme"', '"acc_eu_acmf"')),
+    mutate: editBody('body/us', 1, (body) => body.replace('"acc_eu_acme"', '"acc_eu_acmf"')),
     found: ['body', /is not the one that the head names/],
   },
   {
     what: 'the body of the last record of a row is cut off',
-    mutate: edit('body/us', 1, (body) => body.slice(0, body.lastIndexOf('\n'))),
+    mutate: editBody('body/us', 1, (body) => body.slice(0, body.lastIndexOf('\n'))),
     found: ['body', /is not the one that the head names/],
   },
   {
     what: 'a record is written in another order of members',
-    mutate: edit('body/eu', 0, (body) => body.replace(/^\{("body":"[^"]+"),([^}]+)\}/, '{$2,$1}')),
+    mutate: editBody('body/eu', 0, (body) => body.replace(/^\{("body":"[^"]+"),([^}]+)\}/, '{$2,$1}')),
     found: ['body', /does not read/],
+  },
+  { what: 'a bit of a compressed body row is flipped', mutate: flip('body/us', 1, 900), found: ['body', /is damaged/] },
+  { what: 'the first byte of one is flipped', mutate: flip('body/us', 1, 0), found: ['body', /does not read/] },
+  {
+    what: 'a compressed body row is cut off',
+    mutate: async (r) => {
+      const [key, value] = await r.at('body/us', 1);
+      return [put(key, value.subarray(0, -1))];
+    },
+    found: ['body', /is damaged/],
   },
   { what: 'a body row is dropped', mutate: drop('body/eu', 2), found: ['body', /is missing/] },
   { what: 'two body rows are swapped', mutate: swap('body/eu', 1, 2), found: ['body', /of another node or place/] },

@@ -1,3 +1,4 @@
+import { compressedTextCodec } from '../../../node/store/compressed-text.ts';
 import { del, flipped, type Mutation, put } from './damaged-home.ts';
 
 export const FIRST = '0000000000000001';
@@ -13,6 +14,14 @@ export const edit =
     const [key, value] = await rows.at(prefix, index);
     // A character a byte: not every row is text throughout.
     return [put(key, Buffer.from(change(Buffer.from(value).toString('latin1')), 'latin1'))];
+  };
+
+/** Changes the text of a body row, which is compressed before and after. */
+export const editBody =
+  (prefix: string, index: number, change: (text: string) => string): Mutation =>
+  async (rows) => {
+    const [key, value] = await rows.at(prefix, index);
+    return [put(key, compressedTextCodec.encode(change(compressedTextCodec.decode(value))))];
   };
 
 export const flip =

@@ -19,6 +19,7 @@ const MANY = 900;
 const texts = fc.record({
   salt: fc.option(fc.uint8Array({ minLength: 32, maxLength: 32 }), { nil: undefined }),
   payload: fc.string({ unit: 'grapheme', maxLength: 300 }),
+  compressPayload: fc.constantFrom(undefined, true),
   decision: fc.option(
     fc.jsonValue().map((input) => decisionTexts({ input: canonicalInput(input), output: 'ja', note: '\u{feff}' })),
     { nil: undefined },
@@ -29,15 +30,15 @@ function canonicalInput(value: unknown): string {
   return JSON.stringify(value).toWellFormed();
 }
 
-type Given = { readonly [Name in 'decision' | 'payload' | 'salt']: Draft[Name] | undefined };
+type Given = { readonly [Name in 'compressPayload' | 'decision' | 'payload' | 'salt']: Draft[Name] | undefined };
 
-function textsOf({ salt, payload, decision }: Partial<Given>): DraftTexts {
+function textsOf({ salt, payload, decision, compressPayload }: Partial<Given>): DraftTexts {
   const id = newRecordId(NODE, START);
-  return { id, payload: payload ?? '', ...(salt && { salt }), ...(decision && { decision }) };
+  return { id, payload: payload ?? '', ...(salt && { salt }), ...(decision && { decision }), ...(compressPayload && { compressPayload }) };
 }
 
-function plainOf({ id, salt, payload, decision }: DraftTexts): unknown {
-  return [id, salt && Buffer.from(salt).toString('hex'), payload, decision];
+function plainOf({ id, salt, payload, decision, compressPayload }: DraftTexts): unknown {
+  return [id, salt && Buffer.from(salt).toString('hex'), payload, decision, compressPayload];
 }
 
 function threadsOf(threads: number, script?: URL): PreparingThreads {
@@ -75,6 +76,7 @@ test('a thread commits to and encrypts the same as this one, whatever the texts'
         assert.is(text, draft.payload);
         const here = sealDraft({ ...draft, salt }, vault);
         assert.equal([there.payloadHash, there.hashes], [here.payloadHash, here.hashes]);
+        assert.is(there.sealed.seed[0], here.sealed.seed[0]);
         if (draft.salt !== undefined) assert.equal(Buffer.from(salt), Buffer.from(draft.salt));
       }
     }),

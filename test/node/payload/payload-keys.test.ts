@@ -88,9 +88,13 @@ test('a group that was taken back from peers has no keys, whatever stands before
 });
 
 test('a row says the cipher of each seed, and is read again as it was written', () => {
-  const seeds = [newSeed(), null, randomBytes(GCM_SEED_BYTES), new Uint8Array(GCM_SEED_BYTES)];
+  const { seed: packed } = new PayloadVault(new Uint8Array(32)).sealPacked(newRecordId(EU, 0), new Uint8Array(32), 'text');
+  const seeds = [newSeed(), null, randomBytes(GCM_SEED_BYTES), new Uint8Array(GCM_SEED_BYTES), packed];
   const row = keyRow(seeds);
-  assert.equal([row[0], row[SEED_BYTES], row[2 * SEED_BYTES], row[3 * SEED_BYTES]], [1, 0, 2, 2]);
+  assert.equal(
+    seeds.map((_, place) => row[place * SEED_BYTES]),
+    [1, 0, 2, 2, 3],
+  );
   assert.equal(splitKeyRow(row).map(bytesOf), seeds.map(bytesOf));
   assert.throws(() => keyRow([randomBytes(31)]), 'no known cipher');
 });
@@ -100,7 +104,7 @@ test('a row of another length, or with a place that is no seed, does not read, a
   const vault = new PayloadVault(new Uint8Array(32));
   const whole = keyRow(keyed.map(({ seed }) => seed));
   const cipher = Uint8Array.from(whole);
-  cipher[SEED_BYTES] = 3;
+  cipher[SEED_BYTES] = 4;
   const cleared = Uint8Array.from(whole);
   cleared[SEED_BYTES] = 0;
   for (const row of [whole.subarray(0, -1), cipher, cleared]) {

@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PayloadDamagedError, PayloadVault, type SealedPayload } from '../../../node/payload/payload-vault.ts';
+import { MAX_PADDED_TEXT_BYTES } from '../../../node/payload/padded-text.ts';
 import { newRecordId } from '../../../node/records/record-id.ts';
 import { nodeId, type RecordId, recordId } from '../../../protocol/ids.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -29,11 +30,14 @@ function refuses(from: PayloadVault, of: RecordId, sealed: SealedPayload): void 
   );
 }
 
+/** Both ways to seal. */
+const way = fc.constantFrom('seal', 'sealPacked');
+
 test('a sealed payload opens to the salt and text that were sealed', () => {
   fc.assert(
-    fc.property(salt, text, (saltBytes, payload) => {
+    fc.property(salt, text, way, (saltBytes, payload, how) => {
       const record = id();
-      const opened = vault.open(record, vault.seal(record, saltBytes, payload));
+      const opened = vault.open(record, vault[how](record, saltBytes, payload));
       assert.equal([...opened.salt], [...saltBytes]);
       assert.is(opened.text, payload);
     }),
@@ -43,9 +47,9 @@ test('a sealed payload opens to the salt and text that were sealed', () => {
 test('another id, another payload key, another seed or any changed bit never opens', () => {
   const other = new PayloadVault(new Uint8Array(32).fill(4));
   fc.assert(
-    fc.property(salt, text, fc.nat(), fc.nat(7), (saltBytes, payload, at, bit) => {
+    fc.property(salt, text, way, fc.nat(), fc.nat(7), (saltBytes, payload, how, at, bit) => {
       const record = id();
-      const sealed = vault.seal(record, saltBytes, payload);
+      const sealed = vault[how](record, saltBytes, payload);
       refuses(vault, id(), sealed);
       refuses(other, record, sealed);
       refuses(vault, record, { ...sealed, seed: vault.seal(record, saltBytes, payload).seed });
@@ -78,6 +82,31 @@ test('the same payload sealed twice shares neither seed nor ciphertext', () => {
   const [a, b] = [vault.seal(record, new Uint8Array(32), 'same'), vault.seal(record, new Uint8Array(32), 'same')];
   assert.not.equal([...a.seed], [...b.seed]);
   assert.not.equal([...a.ciphertext], [...b.ciphertext]);
+});
+
+test('what is packed is not taken for what is not, nor the other way round', () => {
+  const record = id();
+  const one = vault.seal(record, new Uint8Array(32), 'a text');
+  const packed = vault.sealPacked(record, new Uint8Array(32), 'a text');
+  assert.equal([one.seed[0], packed.seed[0]], [1, 3]);
+  for (const kind of [0, 1, 2, 3, 4]) {
+    for (const sealed of [one, packed]) {
+      const seed = Uint8Array.from(sealed.seed);
+      seed[0] = kind;
+      if (kind !== sealed.seed[0]) refuses(vault, record, { ...sealed, seed });
+    }
+  }
+});
+
+test('a packed payload takes half the room of one that repeats itself, and one too long for it is sealed as it is', () => {
+  const record = id();
+  const long = 'decision '.repeat(100);
+  const { ciphertext } = vault.sealPacked(record, new Uint8Array(32), long);
+  assert.ok(ciphertext.length * 2 < long.length, `${ciphertext.length} bytes`);
+  const longest = 'x'.repeat(MAX_PADDED_TEXT_BYTES + 1);
+  const sealed = vault.sealPacked(record, new Uint8Array(32), longest);
+  assert.is(sealed.seed[0], 1);
+  assert.is(vault.open(record, sealed).text.length, longest.length);
 });
 
 test('nothing of the plain text is in the ciphertext', () => {

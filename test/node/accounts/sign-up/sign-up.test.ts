@@ -44,7 +44,8 @@ function signUpOf(room: AccountRoom, { isOpen = true, now = () => 0, ...setting 
     nodeUrl: () => NODE_URL,
   });
   /** From an internet address of its own unless one is given. */
-  return (email: string, from = `192.0.2.${++callers % 250}`) => signUp.request(email, from);
+  return (email: string, from = `192.0.2.${++callers % 250}`, more: { readonly compressPayloads?: boolean } = {}) =>
+    signUp.request({ email, ...more }, from);
 }
 
 async function keyMailed(to: string): Promise<string> {
@@ -100,6 +101,26 @@ test('a key that was never used makes way for a fresh one, of the same account',
     room.events.slice(2).map(({ action }) => action),
     ['key.revoked', 'key.created'],
   );
+});
+
+test('payloads are compressed for who signs up so; another sign-up changes that while no key was used, and never later', async () => {
+  await using room = await AccountRoom.open();
+  const signUp = signUpOf(room);
+  const to = newAddress();
+  const setting = async () => (await room.accounts.book.accounts(1))[0]?.compressPayloads ?? false;
+  let apiKey = '';
+  for (const [asked, then] of [[true, true], [undefined, true], [false, false], [true, true]] as const) {
+    await signUp(to, '192.0.2.251', asked === undefined ? {} : { compressPayloads: asked });
+    apiKey = await keyMailed(to);
+    assert.is(await setting(), then);
+  }
+  assert.equal(
+    room.events.filter(({ action }) => action === 'compression.changed').map(({ subject, by }) => `${subject} ${by}`),
+    ['off sign-up', 'on sign-up'],
+  );
+  await room.accounts.authenticate(apiKey);
+  await signUp(to, '192.0.2.252', { compressPayloads: false });
+  assert.is(await setting(), true);
 });
 
 test('an address whose key is in use is told so: no key is made, none is ended, also right after the first use', async () => {

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { PrivateKeyAccount } from 'viem';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { nativeSuite } from '../../../../node/keys/native-suite.ts';
+import { payloadTable } from '../../../../node/payload/payload-tables.ts';
 import { PAID_TIERED_ATTEST_EXAMPLE } from '../../../../protocol/api/paid-tiered-attest.ts';
 import { decodeBase64url } from '../../../../protocol/bytes.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
@@ -14,7 +15,7 @@ import { TestChain } from '../../../fixtures/chain.ts';
 import { payingFetch } from '../../../fixtures/chain-payer.ts';
 import { paymentHeader } from '../../../fixtures/payment-header.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
-import { API_KEYS } from '../../../fixtures/test-node.ts';
+import { accountOf, API_KEYS } from '../../../fixtures/test-node.ts';
 import { until } from '../../../fixtures/until.ts';
 
 const chain = await TestChain.start();
@@ -114,6 +115,21 @@ test('an agent of the account whose key comes along signs; anybody else only say
   await node.post(`/v1/agents/${agentId}/deactivate`, {});
   const after = await buy(TIERED, { agentId, data: { n: 4 } }, { key: API_KEYS.unmetered });
   assert.equal([after.status, after.body.agentSigned], [200, false]);
+});
+
+test('payloads of what an account pays for are compressed where it asks for that', async () => {
+  const account = accountOf('unmetered');
+  const text = 'The applicant has a stable income. '.repeat(40);
+  const sizes: number[] = [];
+  for (const compressPayloads of [true, false]) {
+    await node.context.accounts.setCompression(account, compressPayloads);
+    const { status } = await buy(TIERED, { agentId: 'compressed', data: { text } }, { key: API_KEYS.unmetered });
+    assert.is(status, 200);
+    const [, row] = (await payloadTable.last(node.context.store, [])) ?? [];
+    sizes.push(row?.length ?? 0);
+  }
+  const [compressed = 0, plain = 0] = sizes;
+  assert.ok(compressed > 0 && compressed * 4 < text.length && plain > text.length, sizes.join(' '));
 });
 
 test('the same payment shown again is answered the same, and charged once', async () => {

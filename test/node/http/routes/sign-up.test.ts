@@ -54,6 +54,15 @@ test('the key is in the mail alone: in no row and no log', async () => {
   assert.not.match(node.log.join(''), NEW);
 });
 
+test('an account is asked for whose payloads are compressed', async () => {
+  const email = 'grace@example.org';
+  assert.is((await signUp({ email, compressPayloads: true })).status, 200);
+  const found = await node.context.accounts.authenticate(await keyOf(email));
+  assert.is(typeof found === 'string' ? found : found.caller.account.compressPayloads, true);
+  const refused = await signUp({ email, compressPayloads: 'yes' });
+  requireProblem(refused, 'invalid-field', 'no boolean', 'compressPayloads');
+});
+
 test('bodies of another form are refused', async () => {
   requireProblem(await signUp({}), 'missing-field', 'nothing', 'email');
   for (const email of ['ada', 'ada@example.org\r\nBcc: bob@example.org', 'a'.repeat(300), 7, null, ['a@b.org']]) {

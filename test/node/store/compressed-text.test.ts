@@ -1,0 +1,87 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { crc32, zstdCompressSync } from 'node:zlib';
+import {
+  checksumOf,
+  compressedTextCodec,
+  MAX_COMPRESSED_BYTES,
+  MIN_COMPRESSED_BYTES,
+} from '../../../node/store/compressed-text.ts';
+import { textCodec } from '../../../node/store/table.ts';
+import { fc } from '../../fixtures/properties.ts';
+
+const LONG = Array.from({ length: 100 }, (_, i) => `{"kind":"decision","note":"é","seq":${i},"sourceId":"triage"}`).join('\n');
+
+/** A value that says to be a text of this length, its checksum right. */
+function forged(text: string, length: number): Uint8Array {
+  const frame = zstdCompressSync(text);
+  const bytes = Buffer.alloc(9 + frame.length, 0xff);
+  bytes.writeUInt32BE(length, 5);
+  bytes.set(frame, 9);
+  bytes.writeUInt32BE(crc32(bytes.subarray(5)), 1);
+  return bytes;
+}
+
+test('a text comes back as it was, whatever its length, and is never longer than it is plain', () => {
+  const text = fc.tuple(fc.string({ unit: 'grapheme' }), fc.nat(2_000)).map(([part, times]) => part.repeat(times));
+  fc.assert(
+    fc.property(text, (given) => {
+      const stored = compressedTextCodec.encode(given);
+      assert.is(compressedTextCodec.decode(stored), given);
+      assert.ok(stored.length <= Buffer.byteLength(given));
+    }),
+  );
+});
+
+test('texts of records take less than a quarter', () => {
+  const stored = compressedTextCodec.encode(LONG);
+  assert.is.not(checksumOf(stored), undefined);
+  assert.ok(stored.length * 4 < Buffer.byteLength(LONG), `${stored.length} bytes`);
+});
+
+test('what was written plain is read, and no plain text is taken for a compressed one', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      const plain = textCodec.encode(text);
+      assert.is(checksumOf(plain), undefined);
+      assert.is(compressedTextCodec.decode(plain), text);
+    }),
+  );
+  assert.is(compressedTextCodec.decode(textCodec.encode(LONG)), LONG);
+});
+
+test('who reads plain texts alone refuses a compressed one', () => {
+  assert.throws(() => textCodec.decode(compressedTextCodec.encode(LONG)), /UTF-8/);
+});
+
+test('short texts, very long ones and those that would not shrink stay plain', () => {
+  const short = 'x'.repeat(MIN_COMPRESSED_BYTES - 1);
+  const long = 'x'.repeat(MAX_COMPRESSED_BYTES + 1);
+  for (const text of [short, long]) assert.is(compressedTextCodec.encode(text).length, text.length);
+  assert.is.not(checksumOf(compressedTextCodec.encode(`${short}x`)), undefined);
+});
+
+test('a flip of any bit, and any cut or addition, is refused', () => {
+  const stored = Buffer.from(compressedTextCodec.encode(LONG));
+  for (let bit = 0; bit < stored.length * 8; bit++) {
+    const flipped = Buffer.from(stored);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    assert.throws(() => compressedTextCodec.decode(flipped), undefined, `bit ${bit}`);
+  }
+  for (let length = 1; length < stored.length; length++) {
+    assert.throws(() => compressedTextCodec.decode(stored.subarray(0, length)), undefined, `cut to ${length}`);
+  }
+  assert.throws(() => compressedTextCodec.decode(Buffer.concat([stored, Buffer.of(0)])), /damaged/);
+});
+
+test('a forged value opens to no more than it says, and says no more than the longest text', () => {
+  const bomb = '0'.repeat(64 << 20);
+  for (const length of [0, MIN_COMPRESSED_BYTES - 1, MAX_COMPRESSED_BYTES + 1, 2 ** 32 - 1]) {
+    assert.throws(() => compressedTextCodec.decode(forged(bomb, length)), /a length that none has/);
+  }
+  assert.throws(() => compressedTextCodec.decode(forged(bomb, MAX_COMPRESSED_BYTES)), /larger than/);
+  assert.throws(() => compressedTextCodec.decode(forged(LONG, LONG.length * 2)), /another length/);
+  assert.is(compressedTextCodec.decode(forged(LONG, Buffer.byteLength(LONG))), LONG);
+});
+
+test.run();
