@@ -99,7 +99,9 @@ export class AttackedNode implements AsyncDisposable {
   }
 
   async work(): Promise<Work> {
-    const { store, intake } = this.node.context;
+    const { store, intake, auditLog } = this.node.context;
+    // Uses are noted in memory for a moment.
+    await auditLog.flush();
     return { verdicts: this.#verdicts.size, records: intake.recorded, tables: await bytesByTable(store) };
   }
 

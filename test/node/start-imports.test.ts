@@ -10,8 +10,6 @@ const FROM = /^(?:import|export) (?!type\b)(?:[^;']*? from )?'([^']+)';$/gm;
 /** All that is loaded before a node listens. What else it needs comes later, by `import()`. */
 const LOADED = [
   '@koa/router',
-  '@libp2p/peer-id',
-  '@multiformats/multiaddr',
   '@noble/hashes/sha3.js',
   'csv-parse',
   'koa',

@@ -156,11 +156,11 @@ class Libp2pTransport implements Transport {
   }
 
   async #launch(): Promise<Running> {
-    const { seed, listen, log, receive, self } = this.#options;
+    const { seed, listen, log, members: first, receive, self } = this.#options;
     const { createNode, Gossip, peerIdOfSeed, peerKeyOfSeed, readMembers } = await loadLibp2p();
     this.#members.replace(readMembers(this.#roster));
     this.#readMembers = readMembers;
-    const entry = this.#roster.find((member) => member.node === self);
+    const entry = first.find((member) => member.node === self);
     if (entry?.peerId !== (await peerIdOfSeed(seed))) {
       throw new TransportError('malformed', `the roster does not name ${self} with the peer id of our seed`);
     }
