@@ -16,6 +16,8 @@ export interface RequestSchedulerOptions {
 
 /** How long requests are begun in one turn of the event loop before what was begun may go on. In milliseconds. */
 const BEGIN_MS = 4;
+/** The same where all were sent by one caller, whose records share a group if they are begun together. In milliseconds. */
+const ALONE_MS = 20;
 /** Requests that are begun in one turn at most. */
 const MOST_BEGUN = 256;
 /** Requests of a class that are begun in a round, where others wait too: what asks after the health costs next to nothing. */
@@ -33,8 +35,10 @@ export class RequestScheduler {
   readonly #options: RequestSchedulerOptions;
   readonly #now: () => number;
   readonly #queue = new FairQueue<RequestClass, () => void>(WEIGHTS);
-  /** When enough has been begun in this turn; infinite before anything was. */
-  #end = Number.POSITIVE_INFINITY;
+  /** When the first request of this turn was begun; null before that. */
+  #began: number | null = null;
+  /** Of all requests that were begun in this turn; null where they were not all sent with the same. */
+  #credentials: string | null = null;
   #isArmed = false;
 
   constructor(options: RequestSchedulerOptions) {
@@ -49,7 +53,7 @@ export class RequestScheduler {
 
   /** Begins a request, now or when it is its turn. One whose caller has gone meanwhile is never begun. */
   schedule(request: IncomingMessage, begin: () => void): void {
-    if (this.#queue.size === 0 && !this.#isSpent()) return begin();
+    if (this.#queue.size === 0 && this.#mayBegin(credentialsOf(request))) return begin();
     const { of, holder } = this.#classify(request);
     this.#queue.push(of, holder, () => {
       if (!request.socket.destroyed) begin();
@@ -57,14 +61,20 @@ export class RequestScheduler {
     this.#arm();
   }
 
-  #isSpent(): boolean {
-    if (this.#end !== Number.POSITIVE_INFINITY) return this.#now() >= this.#end;
-    this.#end = this.#now() + BEGIN_MS;
+  #mayBegin(credentials: string): boolean {
+    if (this.#began === null) this.#credentials = credentials;
+    else if (this.#credentials !== credentials) this.#credentials = null;
+    return !this.#isSpent(this.#credentials === null ? BEGIN_MS : ALONE_MS);
+  }
+
+  #isSpent(milliseconds: number): boolean {
+    if (this.#began !== null) return this.#now() - this.#began >= milliseconds;
+    this.#began = this.#now();
     this.#arm();
     return false;
   }
 
-  /** At the end of the turn: another one begins. */
+  /** At the end of a turn another one begins. */
   #arm(): void {
     if (this.#isArmed) return;
     this.#isArmed = true;
@@ -74,7 +84,8 @@ export class RequestScheduler {
   /** Each in a callback of its own, so that what follows from it at once counts as its time. */
   #turn(): void {
     this.#isArmed = false;
-    this.#end = Number.POSITIVE_INFINITY;
+    this.#began = null;
+    this.#credentials = null;
     // One holder alone waits for itself.
     const isFair = this.#queue.holders > 1;
     const count = Math.min(this.#queue.size, MOST_BEGUN);
@@ -83,7 +94,7 @@ export class RequestScheduler {
   }
 
   #beginNext(isFair: boolean): void {
-    if (this.#isSpent() && isFair) return;
+    if (this.#isSpent(BEGIN_MS) && isFair) return;
     this.#queue.shift()?.();
   }
 
@@ -97,4 +108,9 @@ export class RequestScheduler {
     if (found === undefined || !isTakenFrom(found, address)) return { of: 'stranger', holder: addressKey(address) };
     return { of: 'account', holder: found.caller.account.id };
   }
+}
+
+/** What tells callers apart at no cost. */
+function credentialsOf({ headers, socket }: IncomingMessage): string {
+  return String(headers['x-api-key'] ?? headers['x-forwarded-for'] ?? socket.remoteAddress);
 }

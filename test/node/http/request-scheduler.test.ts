@@ -9,7 +9,9 @@ import { until } from '../../fixtures/until.ts';
 
 /** How long each request takes to begin: four of them are a turn's worth. In milliseconds. */
 const BEGINS_MS = 1;
-const TOGETHER = 40;
+const TOGETHER = 100;
+/** Fewer than one caller alone may begin in a turn, and more than beside others. */
+const ALONE = 15;
 
 interface Asked {
   readonly from?: string;
@@ -74,12 +76,22 @@ test('strangers are begun beside accounts without end', async () => {
   assert.ok(begun.indexOf('stranger') < TOGETHER / 2, String(begun.indexOf('stranger')));
 });
 
-test('what one alone asks for is not held back for others', async () => {
+test('what one alone asks for is begun together', () => {
   const { ask, begun } = scheduled();
+  for (let n = 0; n < ALONE; n++) ask('alone', { key: 'known' });
+  assert.is(begun.length, ALONE);
+  ask('other');
+  assert.is(begun.length, ALONE);
+});
+
+test('what one alone has waiting is begun in one turn', async () => {
+  const { ask, begun } = scheduled();
+  ask('other', { from: '192.0.2.7' });
   for (let n = 0; n < TOGETHER; n++) ask('alone');
+  assert.ok(begun.length < TOGETHER);
   await new Promise(setImmediate);
   await new Promise(setImmediate);
-  assert.is(begun.length, TOGETHER);
+  assert.is(begun.length, TOGETHER + 1);
 });
 
 test('a key that is not taken from where it comes from, or is not known, is a stranger', async () => {
