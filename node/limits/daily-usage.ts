@@ -6,7 +6,7 @@ import { countEndOperation } from '../records/count-end.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import { groupTable } from '../records/record-tables.ts';
 import { markAllCounted, recount } from '../records/recount.ts';
-import { RowPace } from '../records/row-pace.ts';
+import { RowPace, type StagedRows } from '../records/row-pace.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import type { LimitedAccount } from './rate-limits.ts';
@@ -59,11 +59,7 @@ export interface DailyUsageOptions {
 /** The write under way. */
 interface Staged {
   readonly counts: ReadonlyMap<string, TalliedDay>;
-  readonly records: number;
-  /** Whether it holds the rows of all counts that memory has, and the mark. */
-  readonly withRows: boolean;
-  /** The first record that is not counted. */
-  readonly next: number;
+  readonly rows: StagedRows;
 }
 
 /**
@@ -84,8 +80,6 @@ export class DailyUsage implements RecordCounter {
   /** Of the write under way: counts before it, by the keys of their rows. */
   #loaded = new Map<string, number>();
   #staged: Staged | undefined;
-  /** The first record that is not counted; 0 where nothing was counted yet. */
-  #next = 0;
   /** Records stand in order of time: no later one falls on a day before that of the last. */
   #lastDay: UtcDay | undefined;
   #clockDay = Number.NaN;
@@ -163,25 +157,21 @@ export class DailyUsage implements RecordCounter {
       counted.records += before;
       if (this.#lastDay === undefined || counted.day > this.#lastDay) this.#lastDay = counted.day;
     }
-    const withRows = writesAll || this.#pace.isDue(records.length);
-    const last = records.at(-1);
-    const next = last === undefined ? this.#next : last.seq + 1;
-    this.#staged = { counts, records: records.length, withRows, next };
-    if (!withRows) return [[]];
+    const staged = this.#pace.stage(records, writesAll);
+    this.#staged = { counts, rows: staged };
+    if (!staged.withRows) return [[]];
     const all = [...new Map([...this.#counts.unwritten, ...counts]).values()];
     if (records.length === 0 && all.length === 0) return [[]];
     const rows = all.map(({ account, day, records: count }) => usageTable.put([account, day], count));
-    return [[...rows, countEndOperation(COUNTED_USAGE, this.#node, next)]];
+    return [[...rows, countEndOperation(COUNTED_USAGE, this.#node, staged.next)]];
   }
 
   committed(): void {
     if (this.#staged === undefined) return;
-    const { counts, records, withRows, next } = this.#staged;
-    const moved = withRows ? new Map([...this.#counts.unwritten, ...counts]) : counts;
-    for (const [key, counted] of moved) this.#counts.set(key, counted, withRows);
-    if (withRows) this.#pace.written();
-    else this.#pace.putOff(records);
-    this.#next = next;
+    const { counts, rows } = this.#staged;
+    const moved = rows.withRows ? new Map([...this.#counts.unwritten, ...counts]) : counts;
+    for (const [key, counted] of moved) this.#counts.set(key, counted, rows.withRows);
+    this.#pace.committed(rows);
     this.#staged = undefined;
   }
 

@@ -3,7 +3,11 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { formatTable, MIGRATED_FORMAT, MIGRATING_KEY, requireFormat, STORE_FORMAT } from '../store/format.ts';
 import type { Rows } from '../store/store.ts';
 import type { MigrationStep } from './migration-step.ts';
-import { MIGRATION_STEPS } from './steps.ts';
+import { payloadKeyStep } from './payload-keys.ts';
+import { sourcesStep } from './sources.ts';
+
+/** From `MIGRATED_FORMAT` to `STORE_FORMAT`, in order. */
+export const MIGRATION_STEPS: readonly MigrationStep[] = [payloadKeyStep, sourcesStep];
 
 export interface MigrationOptions {
   /** Whose store it is; null where the caller does not know. */

@@ -6,7 +6,7 @@ import { sourceKey } from '../intake/sources.ts';
 import { countEndOperation } from '../records/count-end.ts';
 import type { RecordCounter } from '../records/record-counter.ts';
 import { recount } from '../records/recount.ts';
-import { RowPace } from '../records/row-pace.ts';
+import { RowPace, type StagedRows } from '../records/row-pace.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { DayTally } from './day-tally.ts';
@@ -26,11 +26,7 @@ interface Scopes {
 /** The write under way. */
 interface Staged {
   readonly days: ReadonlySet<DayTally>;
-  readonly records: number;
-  /** Whether it holds the rows of all days, and the mark. */
-  readonly withRows: boolean;
-  /** The first record that is not counted. */
-  readonly next: number;
+  readonly rows: StagedRows;
 }
 
 export interface EvidenceTallyOptions {
@@ -53,8 +49,6 @@ export class EvidenceTally implements RecordCounter {
   readonly #node: NodeId;
   readonly #pace: RowPace;
   readonly #unwritten = new Set<DayTally>();
-  /** The first record that is not counted; 0 where nothing was counted yet. */
-  #next = 0;
   #staged: Staged | undefined;
 
   private constructor(store: Store, node: NodeId, { maxCached = MAX_CACHED_FACETS, pace = new RowPace() }: EvidenceTallyOptions) {
@@ -90,10 +84,9 @@ export class EvidenceTally implements RecordCounter {
   *operations(records: readonly AttestationRecord[], writesAll = false): Generator<readonly Operation[]> {
     for (const day of this.#staged?.days ?? []) day.discard();
     const staged = new Set<DayTally>();
-    const withRows = writesAll || this.#pace.isDue(records.length);
-    const last = records.at(-1);
-    const next = last === undefined ? this.#next : last.seq + 1;
-    this.#staged = { days: staged, records: records.length, withRows, next };
+    const rows = this.#pace.stage(records, writesAll);
+    const { withRows, next } = rows;
+    this.#staged = { days: staged, rows };
     const scopes = new Map<string, Scopes>();
     for (const [i, record] of records.entries()) {
       if (i % PART_RECORDS === 0) yield [];
@@ -115,20 +108,16 @@ export class EvidenceTally implements RecordCounter {
 
   committed(): void {
     if (this.#staged === undefined) return;
-    const { days, records, withRows, next } = this.#staged;
+    const { days, rows } = this.#staged;
+    const { withRows } = rows;
     for (const day of withRows ? days.union(this.#unwritten) : days) {
       this.#cached -= day.size;
       day.commit(withRows);
       this.#cached += day.size;
       if (day.hasUnwritten) this.#unwritten.add(day);
     }
-    if (withRows) {
-      this.#unwritten.clear();
-      this.#pace.written();
-    } else {
-      this.#pace.putOff(records);
-    }
-    this.#next = next;
+    if (withRows) this.#unwritten.clear();
+    this.#pace.committed(rows);
     this.#staged = undefined;
   }
 
