@@ -71,6 +71,9 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const settlementHeads = starting.use(dailySettlementHeads(context));
   settlementHeads.start();
+  // Ended with the app: the context, which ends it too, has its intake end first.
+  starting.use(context.statements);
+  context.statements.start();
   payments.gate = await openPaidGate(context);
   start.end();
   if (federation.halted === null) log.info({ port: http.port, node: config.id }, 'the node accepts records');

@@ -44,13 +44,13 @@ import { LogFollower } from './log/log-follower.ts';
 import { dropTree } from './log/reread.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
-import { logState, topicState } from './log/log-view.ts';
 import { haltSigning, onSealed } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { Refusals } from './limits/refusals.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { watchNode } from './metrics/watch-node.ts';
 import { PublicNode } from './monitor/public-node.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
@@ -142,7 +142,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
-  const people = opening.use(await openAccountRooms({ ...overrides, store, node: self, now, log, config, nodeUrl }));
+  const callers = { node: self, federationLog, nodeUrl, submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts) };
+  const people = opening.use(await openAccountRooms({ ...overrides, ...callers, store, now, random, log, config }));
   const governance = await openGovernanceRooms({
     ...people,
     store,
@@ -388,22 +389,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }));
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, ledger, random }));
-  metrics.watch({
-    records: () => intake.recorded,
-    queueDepth: () => intake.queued,
-    unsealed: () => sealer.waiting,
-    peersConnected: () => transport.peers().filter((peer) => peer.connected).length,
-    heads: () => [...chains.all()].map(([node, head]) => [node, head.batch] as const),
-    equivocations: () => equivocations.all().filter(({ stands }) => stands).length,
-    peerFaults: () => federation.faults.all(),
-    storage: () => room.state,
-    auditWaiting: () => people.auditLog.waiting,
-    anchoring: () => anchoring.state(),
-    log: () => logState(follower, vouching),
-    topic: () => topicState(follower),
-    contradicted: () => follower.contradictedBy.length > 0,
-    removal: () => follower.removal,
-  });
+  watchNode(metrics, { ...rooms, ...people, intake, sealer, transport, federation, follower, vouching, anchoring, room });
   const opened = opening.move();
   return {
     config,

@@ -1,14 +1,24 @@
+import type { NodeId } from '../../protocol/ids.ts';
 import type { Account } from './account.ts';
 import type { ApiKey } from './api-key.ts';
 
-/** Who made a change: a key by its id, the operator over the node's socket, or a sign-up. */
-export type Actor = { readonly key: string } | 'operator' | 'sign-up';
+/** Who made a change: a key by its id, the operator over the node's socket, a sign-up, or the node by itself. */
+export type Actor = { readonly key: string } | 'node' | 'operator' | 'sign-up';
+
+export type AccountAction =
+  | 'account.created'
+  | 'tier.changed'
+  | 'compression.changed'
+  | 'nodes.changed'
+  | 'key.created'
+  | 'key.rotated'
+  | 'key.revoked';
 
 /** A change of an account or its keys, for the key-use audit log. */
 export interface AccountEvent {
   readonly account: string;
-  readonly action: 'account.created' | 'tier.changed' | 'compression.changed' | 'key.created' | 'key.rotated' | 'key.revoked';
-  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, or the account's id. */
+  readonly action: AccountAction;
+  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, or the account's id. */
   readonly subject: string;
   /** Id of the key that asked, or which door it came through. */
   readonly by: string;
@@ -27,6 +37,14 @@ export function compressionChanged({ id, compressPayloads }: Account, by: 'opera
   return { account: id, action: 'compression.changed', subject, by };
 }
 
-export function keyEvent(action: AccountEvent['action'], { account, id }: ApiKey, actor: Actor): AccountEvent {
-  return { account, action, subject: id, by: typeof actor === 'string' ? actor : actor.key };
+export function nodesChanged(account: string, nodes: readonly NodeId[], actor: Actor): AccountEvent {
+  return { account, action: 'nodes.changed', subject: nodes.join(','), by: nameOf(actor) };
+}
+
+export function keyEvent(action: AccountAction, { account, id }: ApiKey, actor: Actor): AccountEvent {
+  return { account, action, subject: id, by: nameOf(actor) };
+}
+
+function nameOf(actor: Actor): string {
+  return typeof actor === 'string' ? actor : actor.key;
 }

@@ -1,0 +1,174 @@
+import type { Logger } from 'pino';
+import { homeOf } from '../../../protocol/accounts/account-id.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { backOff } from '../../back-off.ts';
+import type { Draft } from '../../intake/draft.ts';
+import type { Operation } from '../../store/operation.ts';
+import type { Rows } from '../../store/store.ts';
+import { Wake } from '../../wake.ts';
+import type { Account } from '../account.ts';
+import type { AccountBook, HeldKey } from '../account-book.ts';
+import { type AccountVersion, newestVersion } from './newest-version.ts';
+import { statementDraft } from './statement-draft.ts';
+import { namesOthers, statedVersionTable, statementDueTable } from './statement-tables.ts';
+
+export interface StatementPublisherOptions {
+  readonly store: Rows;
+  readonly book: Pick<AccountBook, 'account' | 'keys' | 'look' | 'node' | 'now' | 'onStatementDue'>;
+  /** Makes the record of a version, with the rows of `besides` in its write. Rejects where nothing was recorded. */
+  readonly record: (draft: Draft) => Promise<unknown>;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** An account as it is to be stated, and the rows by which it is due. */
+interface Due {
+  readonly rows: readonly Operation[];
+  readonly account: Account | undefined;
+  readonly keys: readonly HeldKey[];
+}
+
+/** Pause between two looks where nothing is told, in milliseconds. */
+const LOOK_MS = 30_000;
+/** Versions that are made side by side: they share a group. */
+const TOGETHER = 64;
+
+/**
+ * Records a new version of an account's statement whenever what it says has changed: at once, and after a start what was
+ * left. One version may carry several changes.
+ *
+ * Crash order: a change lands with a row of its own; the record of a version takes away, in its own write, the rows of the
+ * changes that it carries, and marks its number. So a change is either in a version or still due, wherever the node stops.
+ * What cannot be recorded now stays due and is tried again; no change waits for it.
+ *
+ * A store that was restored from an older copy holds, among the records that it took back, a version newer than its mark:
+ * its rows may hold keys that were revoked since. Such an account is held back until its operator says that they are right.
+ */
+export class StatementPublisher implements AsyncDisposable {
+  readonly #options: StatementPublisherOptions;
+  readonly #wake = new Wake();
+  readonly #ending = new AbortController();
+  readonly #stopListening: () => void;
+  readonly #held = new Set<string>();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: StatementPublisherOptions) {
+    this.#options = options;
+    this.#stopListening = options.book.onStatementDue(() => this.#wake.ring());
+  }
+
+  /** Accounts that are held back, as of the last look. */
+  get held(): ReadonlySet<string> {
+    return this.#held;
+  }
+
+  /** Once records are accepted. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Looks again soon. */
+  poke(): void {
+    this.#wake.ring();
+  }
+
+  /** Waits for records under way. What is left is recorded after the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening();
+    this.#ending.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    const { random } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      failures = (await this.#look()) ? 0 : failures + 1;
+      await this.#wake.wait(failures === 0 ? LOOK_MS : backOff(failures, random()), signal);
+    }
+  }
+
+  /** Whether all that is due was recorded, or is held back. Never rejects. */
+  async #look(): Promise<boolean> {
+    let isDone = true;
+    try {
+      for await (const accounts of this.#dueAccounts()) {
+        if (this.#ending.signal.aborted) break;
+        const outcomes = await Promise.all(accounts.map((account) => this.#publish(account)));
+        isDone &&= outcomes.every((isPublished) => isPublished);
+      }
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'the statements that are due could not be looked at; trying again');
+      isDone = false;
+    }
+    return isDone;
+  }
+
+  /** Accounts with a row, in order of their ids, some at a time. */
+  async *#dueAccounts(): AsyncGenerator<readonly string[]> {
+    let accounts: string[] = [];
+    let last: string | undefined;
+    for await (const [[account = '']] of statementDueTable.under(this.#options.store, [])) {
+      if (account === last) continue;
+      last = account;
+      if (accounts.length === TOGETHER) {
+        yield accounts;
+        accounts = [];
+      }
+      accounts.push(account);
+    }
+    if (accounts.length > 0) yield accounts;
+  }
+
+  async #publish(id: string): Promise<boolean> {
+    const { store, book, record, log } = this.#options;
+    try {
+      const due = await book.look(() => this.#due(id));
+      const newest = await newestVersion(store, id, book.node);
+      if (due.rows.length === 0) return true;
+      if (due.account === undefined || !isStated(due.account, newest, book.node)) {
+        await store.write(due.rows);
+        return true;
+      }
+      if (await this.#isOutdated(id, newest)) return true;
+      const version = (newest?.version ?? 0) + 1;
+      const draft = statementDraft({ home: book.node, account: due.account, keys: due.keys, version, now: book.now() });
+      await record({ ...draft, besides: () => [...due.rows, statedVersionTable.put([id], version)] });
+      return true;
+    } catch (error) {
+      log.error({ err: error, account: id }, 'the statement of an account was not recorded; trying again');
+      return false;
+    }
+  }
+
+  /** Read together: a change that comes later has a row that is not among these. */
+  async #due(id: string): Promise<Due> {
+    const { store, book } = this.#options;
+    const rows: Operation[] = [];
+    for await (const [[name = '']] of statementDueTable.under(store, [id])) rows.push(statementDueTable.del(id, name));
+    return { rows, account: await book.account(id), keys: await book.keys(id) };
+  }
+
+  async #isOutdated(id: string, newest: AccountVersion | undefined): Promise<boolean> {
+    const { store, log } = this.#options;
+    const marked = (await statedVersionTable.get(store, id)) ?? 0;
+    const isOutdated = newest !== undefined && newest.version > marked;
+    if (!isOutdated) this.#held.delete(id);
+    else if (!this.#held.has(id)) {
+      this.#held.add(id);
+      log.error(
+        { account: id, version: newest.version, rows: marked },
+        'THE KEYS OF AN ACCOUNT ARE THOSE OF AN OLDER COPY: no statement of it is made before `npm run key -- restate`',
+      );
+    }
+    return isOutdated;
+  }
+}
+
+/** Whether an account of this home has anything to state: it names another node, or its last version did. */
+function isStated(account: Account, newest: AccountVersion | undefined, home: NodeId): boolean {
+  if (homeOf(account.id) !== home) return false;
+  return namesOthers(home, account.nodes) || namesOthers(home, newest?.nodes);
+}
