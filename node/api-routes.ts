@@ -4,6 +4,7 @@ import type { NodeContext } from './context.ts';
 import { callerAddress } from './http/authentication.ts';
 import type { Recorder } from './http/recording/recorder.ts';
 import type { Route } from './http/route.ts';
+import { accountRoutes } from './http/routes/account.ts';
 import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
@@ -84,6 +85,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...listRoutes({ ...context, node: config.id }),
     usageRoute(context),
     ...governanceRoutes({ ...context.governance, recorder, now }),
+    ...accountRoutes(context),
     ...keyRoutes({ keys: context.accounts.keys, now }),
     ...paidRoutes(context),
     signUpRoute({ signUp: context.signUp, addressOf: ({ req }) => callerAddress(req, config.http.trustedProxies) }),

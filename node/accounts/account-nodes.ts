@@ -44,12 +44,12 @@ export class AccountNodes {
   set(id: string, asked: readonly NodeId[], actor: Actor): Promise<Account> {
     const book = this.#book;
     return book.change(async () => {
+      if (homeOf(id) !== book.node) throw new AccountError('not-home', `the home of ${id} is another node`);
       const account = await book.requireAccount(id);
       const maker = await book.makerOf(id, actor);
       if (maker !== null && maker.sources !== null) {
         throw new AccountError('beyond-maker', 'the key that asks does not reach all sources of the account');
       }
-      if (homeOf(id) !== book.node) throw new AccountError('not-home', `the home of ${id} is another node`);
       return this.#change(account, keptNodes(asked, book), actor);
     });
   }

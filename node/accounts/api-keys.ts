@@ -119,7 +119,7 @@ export class ApiKeys {
   }
 
   async #issue(account: string, terms: KeyTerms, given: GivenKey): Promise<IssuedKey & HeldKey> {
-    const { apiKey = newKeyText(), id = newKeyId(this.#book.node, this.#book.now()) } = given;
+    const { apiKey = newKeyText(this.#book.node), id = newKeyId(this.#book.node, this.#book.now()) } = given;
     requireStrong(apiKey);
     const digest = keyDigest(apiKey);
     const taken = (await this.#book.keyOfDigest(digest)) ?? (await this.#book.findKey(account, id))?.key;

@@ -22,7 +22,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'payment-invalid': 'The payment header cannot be read. Take the terms from the 402 answer and build it anew.',
   'request-malformed': 'The bytes are no HTTP/1.1 request.',
   'request-aborted': 'The connection ended before the announced body did. Nothing was recorded.',
-  'api-key-invalid': 'No such API key is known on this node. Keys work on the nodes that issued them.',
+  'api-key-invalid': 'No such API key is known on this node. Keys work at the home of their account and at the nodes that it names; `home` is the node that the key’s own text says it was made at.',
   'api-key-revoked': 'The API key was revoked, replaced, or has expired.',
   'payment-required': 'Pay for the call as the answer says, and send it again with the payment.',
   'payment-refused':

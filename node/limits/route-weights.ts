@@ -104,7 +104,7 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
 };
 
 interface WeighedRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly access: 'free' | 'key' | 'paid';
 }
@@ -114,7 +114,7 @@ export function weightOf({ method, path, access }: WeighedRoute): RouteWeight {
   const own = OWN_WEIGHTS[`${method} ${path}`];
   if (own !== undefined) return own;
   if (access === 'paid') return PAID;
-  if (method === 'POST') return RECORD;
+  if (method !== 'GET') return RECORD;
   return access === 'key' ? { ...READ, permanentBytes: ENTRY_BYTES } : READ;
 }
 

@@ -119,7 +119,7 @@ function inWords<Answer>(outcome: Outcome<Answer>, words: (answer: Answer) => Ch
 function newKey(targets: readonly Target[]): { readonly apiKey?: string; readonly id?: string } {
   const [first] = targets;
   if (targets.length < 2 || first === undefined || !isNodeId(first.node)) return {};
-  return { apiKey: newKeyText(), id: newKeyId(first.node, Date.now()) };
+  return { apiKey: newKeyText(first.node), id: newKeyId(first.node, Date.now()) };
 }
 
 function until({ expiresAt }: Static<typeof CreateKeyAnswerShape>['key']): string {

@@ -9,7 +9,7 @@ import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/key.ts');
-const KEY_TEXT = /mk_[A-Za-z0-9_-]{49}/;
+const KEY_TEXT = /mk_[a-z]{2}_[A-Za-z0-9_-]{49}/;
 const KEY_ID = /key_(?:eu|us)_[0-9A-Z]{26}/;
 const STATUS = '/v1/status/att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
 

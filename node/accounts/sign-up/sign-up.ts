@@ -79,7 +79,7 @@ export class SignUp {
       return;
     }
     const account = known?.id ?? newAccountId(book.node);
-    const apiKey = newKeyText();
+    const apiKey = newKeyText(book.node);
     await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
     await book.change(() =>
       known === undefined ? this.#newAccount(account, asked, digest, apiKey) : this.#freshKey(account, asked, apiKey),

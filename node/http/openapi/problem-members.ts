@@ -1,8 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { ObjectIdShape } from '../../../protocol/api/governance-fields.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
-import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
+import { Closed, CountShape, NodeIdShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { ACTION_STATUSES } from '../../../protocol/statement/vocabulary.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 
@@ -13,6 +14,12 @@ interface ProblemMember {
 
 /** The members that a code adds to the standard ones. A refusal may leave them out, and has no others. */
 export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<string, ProblemMember>>>>> = {
+  'api-key-invalid': {
+    home: {
+      shape: Type.Unsafe<NodeId>({ ...NodeIdShape, description: 'The node that the key was made at, where its own text says one.' }),
+      example: 'eu',
+    },
+  },
   'attestation-not-found': {
     missing: {
       shape: Type.Array(Type.String(), { description: 'Ids that are not there.' }),

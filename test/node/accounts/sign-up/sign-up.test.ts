@@ -10,7 +10,7 @@ import { TestMailSink } from '../../../fixtures/mail-sink.ts';
 import { AccountRoom, HOUR_MS } from '../account-room.ts';
 
 const NODE_URL = 'https://eu.example/verify';
-const KEY_TEXT = /mk_[A-Za-z0-9_-]{49}/;
+const KEY_TEXT = /mk_eu_[A-Za-z0-9_-]{49}/;
 
 const sink = await TestMailSink.start();
 const mailer = createMailer(sink.config);
