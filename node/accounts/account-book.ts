@@ -10,6 +10,7 @@ import type { AccountEvent, Actor } from './account-event.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable, keyState, type KeyTerms } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
 import { type AuthenticatedKey, type Authentication, KnownKeys } from './known-keys.ts';
+import { type AccountVersion, newestVersion } from './statements/newest-version.ts';
 import { dueOperation, namesOthers } from './statements/statement-tables.ts';
 
 export interface AccountBookOptions {
@@ -122,6 +123,11 @@ export class AccountBook implements AsyncDisposable {
     return accountTable.get(this.#store, id);
   }
 
+  /** The newest version of the statement of an account that lives here. */
+  newestVersion(id: string): Promise<AccountVersion | undefined> {
+    return newestVersion(this.#store, id, this.node);
+  }
+
   /** Throws `AccountError` `account-not-found`. */
   async requireAccount(id: string): Promise<Account> {
     const account = await this.account(id);
@@ -178,12 +184,14 @@ export class AccountBook implements AsyncDisposable {
     await this.#uses[Symbol.asyncDispose]();
   }
 
-  /** What a statement says is what it changes, of an account that lives here and named, or names, another node. */
+  /** Where a change is one of what a statement says, of an account that lives here and named, or names, another node. */
   async #dueRows(events: readonly AccountEvent[], nodes: readonly NodeId[] | undefined): Promise<Operation[]> {
     const account = events.find(({ action }) => action !== 'compression.changed')?.account;
     if (account === undefined || homeOf(account) !== this.node) return [];
     const before = (await this.account(account))?.nodes;
-    const isStated = [before, nodes].some((named) => namesOthers(this.node, named));
+    // The rows of a restored copy may not know of what its chain says.
+    const stated = (await this.newestVersion(account))?.nodes;
+    const isStated = [before, nodes, stated].some((named) => namesOthers(this.node, named));
     return isStated ? [dueOperation(account, 'changed', this.now())] : [];
   }
 

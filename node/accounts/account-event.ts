@@ -10,6 +10,7 @@ export type AccountAction =
   | 'tier.changed'
   | 'compression.changed'
   | 'nodes.changed'
+  | 'statement.restated'
   | 'key.created'
   | 'key.rotated'
   | 'key.revoked';
@@ -18,7 +19,7 @@ export type AccountAction =
 export interface AccountEvent {
   readonly account: string;
   readonly action: AccountAction;
-  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, or the account's id. */
+  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, a version, or the account's id. */
   readonly subject: string;
   /** Id of the key that asked, or which door it came through. */
   readonly by: string;
@@ -39,6 +40,10 @@ export function compressionChanged({ id, compressPayloads }: Account, by: 'opera
 
 export function nodesChanged(account: string, nodes: readonly NodeId[], actor: Actor): AccountEvent {
   return { account, action: 'nodes.changed', subject: nodes.join(','), by: nameOf(actor) };
+}
+
+export function statementRestated(account: string, version: number): AccountEvent {
+  return { account, action: 'statement.restated', subject: String(version), by: 'operator' };
 }
 
 export function keyEvent(action: AccountAction, { account, id }: ApiKey, actor: Actor): AccountEvent {

@@ -100,7 +100,7 @@ test('a day of records as large as they may be is within what an account may lea
   await room.intake.submit({ ...draftOf('s'.repeat(256)), payload });
   assert.ok(rows > payload.length, `${rows} bytes are not all that was written`);
   assert.ok(rows <= LARGEST_RECORD_BYTES, `${rows} bytes`);
-  assert.is(permanentBytesPerDay('developer'), 1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES);
+  assert.is(permanentBytesPerDay('developer'), 1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES + 1_460 * LARGEST_VERSION_BYTES);
   assert.is(permanentBytesPerDay('enterprise'), null);
 });
 

@@ -2,7 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyDigest } from '../../../../node/accounts/key-text.ts';
 import { keyState } from '../../../../node/accounts/api-key.ts';
-import { statedVersionTable } from '../../../../node/accounts/statements/statement-tables.ts';
+import { accountTable } from '../../../../node/accounts/account.ts';
+import { SIGN_UP } from '../../../../node/limits/route-weights.ts';
+import { dueOperation, statedVersionTable } from '../../../../node/accounts/statements/statement-tables.ts';
 import { ACCOUNT_SOURCE } from '../../../../protocol/accounts/statement.ts';
 import { until } from '../../../fixtures/until.ts';
 import { type Fate, NODE, temporaryDirectory } from '../../intake/intake-room.ts';
@@ -155,6 +157,44 @@ test('where the chain has a newer version than the rows were published as, nothi
   await until('the hold', () => room.publisher.held.has(ADA));
   assert.equal([await room.due(), numbers(await room.stated(ADA))], [[ADA], [1, 2]]);
   assert.is(room.log.filter((line) => line.includes('OLDER COPY')).length, 1);
+
+  await room.accounts.nodes.restate(ADA);
+  await room.settled();
+  const last = (await room.stated(ADA)).at(-1)?.statement;
+  assert.equal([last?.version, last?.tier, room.publisher.held.size], [3, 'developer', 0]);
+});
+
+test('a restored copy from before other nodes were named is held back too, and one that is no older is not', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await StatementRoom.open(directory.path);
+  await room.accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
+  await room.settled();
+  // A version that was taken back from others is looked at; its rows are as new.
+  await room.store.write([dueOperation(ADA, 'taken-back', Date.now())]);
+  await room.settled();
+  assert.equal(numbers(await room.stated(ADA)), [1]);
+
+  const { nodes: _later, ...before } = (await room.accounts.book.account(ADA)) ?? { id: ADA, tier: 'standard' };
+  await room.store.write([accountTable.put([ADA], before), statedVersionTable.del(ADA)]);
+  await room.accounts.keys.create(ADA, FULL, 'operator');
+  await until('the hold', () => room.publisher.held.has(ADA));
+  assert.equal(numbers(await room.stated(ADA)), [1], 'the others are not told that they are named no more');
+  // So is an account whose rows are of a later time than the copy.
+  await room.store.write([accountTable.del(ADA), dueOperation(ADA, 'taken-back', Date.now())]);
+  room.publisher.poke();
+  await until('both rows to stay', async () => (await room.due()).length === 2);
+});
+
+test('a sign-up that names other nodes leaves no more for ever than it weighs', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await StatementRoom.open(directory.path);
+  await room.accounts.create({ id: 'acc_eu_k3v9x2m7p1q8r4t6', tier: 'developer', email: `${'a'.repeat(64)}@example.org`, nodes: [NODE, SG, US] });
+  await room.accounts.keys.create('acc_eu_k3v9x2m7p1q8r4t6', FULL, 'operator');
+  await room.settled();
+  let bytes = 0;
+  for await (const [key, value] of room.store.range({})) bytes += key.length + value.length;
+  const versions = (await room.stated('acc_eu_k3v9x2m7p1q8r4t6')).length;
+  assert.ok(bytes / versions <= SIGN_UP.permanentBytes, `${bytes} bytes, ${versions} versions`);
 });
 
 test.run();
