@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../protocol/ids.ts';
 import type { AccountEvent } from './accounts/account-event.ts';
 import { Accounts } from './accounts/accounts.ts';
+import type { ForeignAccounts } from './accounts/elsewhere/foreign-accounts.ts';
 import { StatementPublisher, type StatementPublisherOptions } from './accounts/statements/statement-publisher.ts';
 import { SignUp } from './accounts/sign-up/sign-up.ts';
 import { SignUpLimits } from './accounts/sign-up/sign-up-limits.ts';
@@ -40,6 +41,8 @@ interface AccountRoomsOptions
   readonly store: Store;
   readonly node: NodeId;
   readonly federationLog: Pick<FederationLog, 'state'>;
+  /** Accounts whose home is another node. */
+  readonly foreign: ForeignAccounts;
   /** Makes a record. */
   readonly submit: Intake['submit'];
   readonly now: () => number;

@@ -51,6 +51,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
   // What talks to other members takes a moment to load, and nothing that anyone may read needs it.
   await federation.start();
+  context.foreignStatements.start();
   context.follower.start();
   context.vouching.start();
   starting.use(await listenForOperatorOf(context));

@@ -31,6 +31,7 @@ import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { noteDecided } from './decided.ts';
+import { type ForeignRooms, openForeignRooms, openStatementFollower, toldLater } from './elsewhere-rooms.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
@@ -74,6 +75,7 @@ export interface NodeContext
   extends
     AccountRooms,
     AgentRooms,
+    ForeignRooms,
     ListRooms,
     LedgerRooms,
     PaymentRooms,
@@ -142,7 +144,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
-  const callers = { node: self, federationLog, nodeUrl, submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts) };
+  const { foreign, versions } = openForeignRooms({ config, store, federationLog, chains, log });
+  const callers = { node: self, foreign, federationLog, nodeUrl, submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts) };
   const people = opening.use(await openAccountRooms({ ...overrides, ...callers, store, now, random, log, config }));
   const governance = await openGovernanceRooms({
     ...people,
@@ -205,11 +208,18 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       isReleased: () => follower.removal?.isReleased === true,
       lastToCome: (node) => rescue.lastToCome(node),
       onReplicated: () => anchoring.noteChange(),
-      onReplaced: (node) => rescue.forget(node),
+      onReplaced(node) {
+        rescue.forget(node);
+        foreignStatements.noteMoved(node);
+      },
+      others: toldLater(() => foreignStatements),
       random,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
-      onHeld: (node) => vouching.poke(node),
+      onHeld(node) {
+        vouching.poke(node);
+        foreignStatements.noteMoved(node);
+      },
       besidesOwn: {
         group: (records) => rowsOfOwn(records, governance),
         batch: (batch) => [
@@ -239,7 +249,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
         const onRevoked = (node: NodeId) => federation.noteOutdone(node);
-        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, onRevoked, log }, decided);
+        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, foreignStatements, onRevoked, log }, decided);
       },
       onUndecided(messages) {
         const { operatorId } = config.ledger;
@@ -386,7 +396,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     isUnread: overrides.startsUnread === true,
   });
 
-  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }));
+  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault, refusals }));
+  const following = { ...rooms, ...people, ...verification, self, versions, transport, federation, random };
+  const foreignStatements = opening.use(await openStatementFollower(following));
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, ledger, random }));
   watchNode(metrics, { ...rooms, ...people, intake, sealer, transport, federation, follower, vouching, anchoring, room });
@@ -401,6 +413,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...people,
     ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault, purges }),
     intake,
+    foreign,
+    foreignStatements,
     idempotency: new Idempotency(store, now),
     governance,
     sealer,

@@ -9,7 +9,7 @@ import { AccountError } from './account-error.ts';
 import type { AccountEvent, Actor } from './account-event.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable, keyState, type KeyTerms } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
-import { type AuthenticatedKey, type Authentication, KnownKeys } from './known-keys.ts';
+import { type AuthenticatedKey, type Authentication, type ForeignKeys, KnownKeys } from './known-keys.ts';
 import { type AccountVersion, newestVersion } from './statements/newest-version.ts';
 import { dueOperation, namesOthers } from './statements/statement-tables.ts';
 
@@ -26,6 +26,8 @@ export interface AccountBookOptions {
    * written alone.
    */
   readonly record?: RecordChange;
+  /** Keys of accounts whose home is another node. Default: there are none. */
+  readonly foreign?: ForeignKeys;
   readonly log?: Logger;
 }
 
@@ -66,7 +68,7 @@ export class AccountBook implements AsyncDisposable {
   readonly #known: KnownKeys;
   readonly #dueListeners = new Set<() => void>();
 
-  constructor({ store, node, now, isMember, record, log }: AccountBookOptions) {
+  constructor({ store, node, now, isMember, record, foreign, log }: AccountBookOptions) {
     this.node = node;
     this.now = now;
     this.isMember = isMember ?? ((other) => other === node);
@@ -77,7 +79,7 @@ export class AccountBook implements AsyncDisposable {
       alone: (work) => this.#lane.exclusive('accounts', work),
       onFailure: (error) => log?.warn({ err: error }, 'the day of a use of an API key was not written'),
     });
-    this.#known = new KnownKeys(store, now, (digest, day) => this.#uses.note(digest, day));
+    this.#known = new KnownKeys(store, now, (digest, day) => this.#uses.note(digest, day), foreign);
   }
 
   authenticate(apiKey: string): Promise<Authentication> {
@@ -86,6 +88,11 @@ export class AccountBook implements AsyncDisposable {
 
   peek(apiKey: string): AuthenticatedKey | undefined {
     return this.#known.peek(apiKey);
+  }
+
+  /** What is known of keys of other nodes' accounts may have changed: whatever is asked from now on is read anew. */
+  forgetKeys(): void {
+    this.#known.forget();
   }
 
   /** Works out a change alone, records and makes it, and lets nothing that was remembered outlive it. */

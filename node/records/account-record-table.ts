@@ -37,3 +37,9 @@ export async function refusalIds(store: Reads, account: string, node: NodeId, li
   for await (const [, id] of rows) ids.push(recordId(id));
   return ids;
 }
+
+/** Id of the newest version of an account's statement that its home made, among its records up to a seq. */
+export async function versionIdUpTo(store: Reads, account: string, home: NodeId, seq?: number): Promise<RecordId | undefined> {
+  const row = await accountRecordTable.last(store, [account, 'account', home], seq);
+  return row && recordId(row[1]);
+}

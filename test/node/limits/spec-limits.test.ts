@@ -6,7 +6,7 @@ import { MAX_BODY_BYTES } from '../../../node/http/body.ts';
 import { FreeLimits } from '../../../node/limits/free-limits.ts';
 import { RateLimits } from '../../../node/limits/rate-limits.ts';
 import { RequestLimits } from '../../../node/limits/request-limits.ts';
-import { ENTRY_BYTES, LARGEST_RECORD_BYTES, requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
+import { ENTRY_BYTES, LARGEST_RECORD_BYTES, LARGEST_VERSION_BYTES, requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { draftOf, temporaryDirectory } from '../intake/intake-room.ts';
