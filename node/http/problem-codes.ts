@@ -46,6 +46,7 @@ const KINDS = {
   'agent-not-found': { status: 404, title: 'Agent not found' },
   'key-not-found': { status: 404, title: 'API key not found' },
   'account-not-found': { status: 404, title: 'Account not found' },
+  'link-invalid': { status: 404, title: 'Link does not work' },
   'source-not-found': { status: 404, title: 'Source not found' },
   'framework-not-found': { status: 404, title: 'Framework not found' },
   'member-not-found': { status: 404, title: 'Member not found' },
