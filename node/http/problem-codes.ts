@@ -71,6 +71,7 @@ const KINDS = {
   'too-many-keys': { status: 409, title: 'Account has too many API keys' },
   'account-exists': { status: 409, title: 'Account exists' },
   'retention-locked': { status: 409, title: 'Record is under a retention lock' },
+  'payload-erased': { status: 409, title: 'Payload was erased' },
   'not-yet-anchored': { status: 409, title: 'Not yet anchored' },
   'payment-bound-elsewhere': { status: 409, title: 'Payment belongs to another request' },
   'payment-identifier-conflict': { status: 409, title: 'Payment identifier was used with another request' },

@@ -74,6 +74,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The node lost the private key that it held for the agent, with a lost store. Rotate the key, and send the request again.',
   'retention-locked':
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
+  'payload-erased':
+    'The payload of the record was erased and cannot be disclosed. Its proof stands: ask for the bundle without `disclosure`.',
   'not-yet-anchored':
     'The record is not confirmed yet: its batch is not decided, or too few members vouch for it. Come back, or ask with `partial=1` for what there is.',
   'prompt-too-long':
