@@ -11,7 +11,10 @@ const DAY_MS = 24 * HOUR_MS;
 const MAX_SUBJECTS = 20_000;
 const EVERYONE = 'everyone';
 
-/** Bounds who may have mails of sign-ups and lost keys sent, how often and to whom. In memory: a restart forgets, and memory has a bound. */
+/**
+ * Bounds who may have mails of sign-ups and lost keys sent, how often and to whom. In memory: a restart forgets, and memory
+ * has a bound.
+ */
 export class SignUpLimits {
   readonly #now: () => number;
   readonly #addresses = new SlidingWindow({ windowMs: HOUR_MS, maxSubjects: MAX_SUBJECTS });
