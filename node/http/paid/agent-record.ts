@@ -38,8 +38,8 @@ export function agentRecordRoute(rooms: AgentRecordRooms): PaidRoute {
       description:
         'Counts, and no record itself: neither what was decided nor for whom. `scope` says what is counted. An id that ' +
         'no record names is 404 to who shows a payment, and nothing is charged. The payload of the record is the ' +
-        'canonical JSON of all members but ' +
-        '`success`, `salt`, `attestation` and `payment`; `salt` is that of its `payloadHash`.',
+        'canonical JSON of all members but `success`, `salt`, `attestation` and `payment`; `salt` is that of its ' +
+        '`payloadHash`.',
       params: AGENT_PARAMETER,
       answer: { shape: AgentRecordAnswerShape, example: AGENT_RECORD_EXAMPLE },
       problems: ['invalid-field', 'agent-not-found', 'queue-full'],
