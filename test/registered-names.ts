@@ -2,9 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
 
 /** Stands in a name for what a test file puts there while it runs. */
-export const HOLE = '…';
+const HOLE = '…';
 
-const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
+const TEXT = String.raw`(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`;
+/** What a template becomes: `"text".concat(value, "text").concat(value)`. */
+const NAME = String.raw`${TEXT}(?:\.concat\([^"'\n]*?(?:, ${TEXT})?\))*`;
+/** Begins what a test runs. */
+const RUN = String.raw`, (?:async )?(?:\(.*\) =>|\w+ =>|\w+\);)`;
 const SUITE = /^(?:const|let) (\w+) = suite\(/gm;
 /** A function of the file that registers a test under its first argument. */
 const REGISTRAR = /^function (\w+)\(name\b.*\{\n(?:  .*\n)*?  test\(name,/gm;
@@ -32,29 +36,33 @@ export async function namesIn(source: string): Promise<Set<string>> {
     supported: { 'template-literal': false },
   });
   const found = matches(code, CONDITIONAL);
-  const registers = [...(IMPORT.test(code) ? ['test'] : []), ...matches(code, SUITE), ...matches(code, REGISTRAR)];
-  for (const register of registers) {
-    const call = new RegExp(String.raw`^\s*(?:for \(.*\) )?${register}\((${TEXT}(?:\.concat\([^"\n]*?(?:, ${TEXT})?\))*),`, 'gm');
-    found.push(...matches(code, call));
-  }
+  const registers = [...(IMPORT.test(code) ? ['test'] : []), ...matches(code, SUITE)];
+  for (const register of registers) found.push(...matches(code, callOf(register, RUN)));
+  for (const registrar of matches(code, REGISTRAR)) found.push(...matches(code, callOf(registrar, ',')));
   if (TABLE.test(code)) found.push(...matches(code, ROW));
   return new Set(found.map(nameOf));
+}
+
+function callOf(register: string, behind: string): RegExp {
+  return new RegExp(String.raw`^\s*(?:for \(.*\) )?${register}\((${NAME})${behind}`, 'gm');
 }
 
 function matches(code: string, pattern: RegExp): string[] {
   return [...code.matchAll(pattern)].map(([, group]) => group ?? '');
 }
 
-/** Of `"text"`, or of what a template became: `"text".concat(value, "text").concat(value)`. */
 function nameOf(expression: string): string {
-  const texts = new RegExp(TEXT, 'g');
-  const parts = expression.replace(/\.concat\([^"\n]*?(?=, "|\))/g, `"${HOLE}"`).matchAll(texts);
-  return [...parts].map(([part]) => textOf(part)).join('');
+  const parts = expression.matchAll(new RegExp(String.raw`${TEXT}|\.concat\(`, 'g'));
+  return [...parts].map(([part]) => (part.startsWith('.') ? HOLE : textOf(part))).join('');
 }
 
-/** What esbuild wrote with the escapes of JavaScript, of which JSON knows fewer. */
+/** What a text of JavaScript says: it has escapes that JSON has not, and may stand between other marks. */
 function textOf(literal: string): string {
-  const known = literal.replace(/\\x([0-9a-f]{2})/gi, String.raw`\u00$1`).replace(/\\([^"\\/bfnrtu])/g, '$1');
-  const text: unknown = JSON.parse(known);
+  const known = literal.slice(1, -1).replaceAll(/\\x([0-9a-f]{2})|\\(.)|"/gi, (whole, code?: string, escaped?: string) => {
+    if (code !== undefined) return String.raw`\u00${code}`;
+    if (escaped === undefined) return String.raw`\"`;
+    return /["\\/bfnrtu]/.test(escaped) ? whole : escaped;
+  });
+  const text: unknown = JSON.parse(`"${known}"`);
   return typeof text === 'string' ? text : '';
 }
