@@ -43,7 +43,16 @@ const SCRIPT = `( read -r line <&${LIFELINE_FD} || kill -9 $$ ) & exec "$@" ${LI
 
 /** The anvil that is started: npm's for this machine, or else the first on the PATH; null where there is none. */
 export function anvilPath(): string | null {
-  return packaged() ?? (process.env['PATH'] ?? '').split(delimiter).map(anvilIn).find((path) => path !== null) ?? null;
+  return packaged() ?? anvilOn(process.env['PATH'] ?? '');
+}
+
+/** The first anvil on a PATH, but for npm's launcher. */
+export function anvilOn(path: string): string | null {
+  for (const folder of path.split(delimiter)) {
+    const program = anvilIn(folder);
+    if (program !== null) return program;
+  }
+  return null;
 }
 
 function packaged(): string | null {
