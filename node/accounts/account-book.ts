@@ -6,10 +6,12 @@ import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type Account, accountTable } from './account.ts';
 import { AccountError } from './account-error.ts';
-import type { AccountEvent, Actor } from './account-event.ts';
+import { type AccountEvent, type Actor, changesStatement } from './account-event.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable, keyState, type KeyTerms } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
 import { type AuthenticatedKey, type Authentication, type ForeignKeys, KnownKeys } from './known-keys.ts';
+import { emailDigest } from './sign-up/email-address.ts';
+import { signUpTable } from './sign-up/sign-up-table.ts';
 import { type AccountVersion, newestVersion } from './statements/newest-version.ts';
 import { dueOperation, namesOthers } from './statements/statement-tables.ts';
 
@@ -142,6 +144,14 @@ export class AccountBook implements AsyncDisposable {
     return account;
   }
 
+  /** The row that leads from an address to the first account that has it; none where another had it before. */
+  async firstOfAddress({ id, email }: Account): Promise<Operation[]> {
+    if (email === undefined) return [];
+    const digest = emailDigest(email);
+    const first = await signUpTable.get(this.#store, digest);
+    return first === undefined ? [signUpTable.put([digest], id)] : [];
+  }
+
   /** The key whose text has this digest, of whichever account. */
   keyOfDigest(digest: string): Promise<ApiKey | undefined> {
     return apiKeyTable.get(this.#store, digest);
@@ -193,7 +203,7 @@ export class AccountBook implements AsyncDisposable {
 
   /** Where a change is one of what a statement says, of an account that lives here and named, or names, another node. */
   async #dueRows(events: readonly AccountEvent[], nodes: readonly NodeId[] | undefined): Promise<Operation[]> {
-    const account = events.find(({ action }) => action !== 'compression.changed')?.account;
+    const account = events.find(changesStatement)?.account;
     if (account === undefined || homeOf(account) !== this.node) return [];
     const before = (await this.account(account))?.nodes;
     // The rows of a restored copy may not know of what its chain says.

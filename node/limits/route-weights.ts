@@ -90,7 +90,7 @@ const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGES
 const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_500, permanentBytes: LARGEST_BATCH_BYTES };
 /**
  * Account, key, the digest of the mail address, and the lines of the account's log; and where the account names other nodes,
- * a record, alone in its group.
+ * a record, alone in its group. Of lost keys no more than that.
  */
 export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 10, memoryKiB: 16, permanentBytes: 16 * KIB };
 
@@ -102,6 +102,8 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   'GET /v1/status/:id': { ...PROOF, permanentBytes: ENTRY_BYTES },
   'GET /v1/bundles/:id': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
+  'POST /v1/lost-key': SIGN_UP,
+  'POST /v1/lost-key/:token': SIGN_UP,
   'POST /v1/sign-up': SIGN_UP,
   'POST /v1/tiered-attest-batch': KEYED_BATCH,
   'POST /v1/x402/tiered-attest-batch': BATCH,
