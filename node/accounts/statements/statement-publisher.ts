@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { homeOf } from '../../../protocol/accounts/account-id.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import type { NodeId } from '../../../protocol/ids.ts';
 import { backOff } from '../../back-off.ts';
 import type { Draft } from '../../intake/draft.ts';
@@ -9,13 +10,14 @@ import { Wake } from '../../wake.ts';
 import type { Account } from '../account.ts';
 import type { AccountBook, HeldKey } from '../account-book.ts';
 import { type AccountVersion, newestVersion } from './newest-version.ts';
+import { endRefusedKeys, refusalOperations, refusalsAmong } from './refused-keys.ts';
 import { statementDraft } from './statement-draft.ts';
 import { StatementPace } from './statement-pace.ts';
 import { namesOthers, statedVersionTable, statementDueTable } from './statement-tables.ts';
 
 export interface StatementPublisherOptions {
   readonly store: Rows;
-  readonly book: Pick<AccountBook, 'account' | 'keys' | 'look' | 'node' | 'now' | 'onStatementDue'>;
+  readonly book: Pick<AccountBook, 'account' | 'change' | 'keys' | 'look' | 'node' | 'now' | 'onStatementDue'>;
   /** Makes the record of a version, with the rows of `besides` in its write. Rejects where nothing was recorded. */
   readonly record: (draft: Draft) => Promise<unknown>;
   /** In [0, 1). */
@@ -45,6 +47,8 @@ const TOGETHER = 64;
  * changes that it carries, and marks its number. So a change is either in a version or still due, wherever the node stops.
  * What cannot be recorded now stays due and is tried again; no change waits for it. An account that changes again and again
  * has its versions paced.
+ *
+ * A key that a named node refused ends here first, by a row that lands with the record of the refusal.
  *
  * A store that was restored from an older copy holds, among the records that it took back, a version newer than its mark:
  * its rows may hold keys that were revoked since. Such an account is held back until its operator says that they are right.
@@ -76,6 +80,16 @@ export class StatementPublisher implements AsyncDisposable {
   /** Looks again soon. */
   poke(): void {
     this.#wake.ring();
+  }
+
+  /** Rows that go into the write of what another node records. */
+  rowsOf(records: readonly AttestationRecord[]): readonly Operation[] {
+    return refusalOperations(refusalsAmong(this.#options.book.node, records));
+  }
+
+  /** Told of it once it is on the disk. */
+  onWritten(records: readonly AttestationRecord[]): void {
+    if (refusalsAmong(this.#options.book.node, records).length > 0) this.#wake.ring();
   }
 
   /** Waits for records under way. What is left is recorded after the next start. */
@@ -133,11 +147,14 @@ export class StatementPublisher implements AsyncDisposable {
   /** How soon the account is to be looked at again, in milliseconds; null where a version could not be recorded. */
   async #publish(id: string): Promise<number | null> {
     const { store, book, record, log } = this.#options;
-    const wait = this.#pace.wait(id);
-    if (wait > 0) return wait;
     try {
-      const due = await book.look(() => this.#due(id));
       const newest = await newestVersion(store, id, book.node);
+      const named = (await book.account(id))?.nodes ?? [];
+      // Before all else: a key that was refused ends here at once, whenever the next version is made.
+      await endRefusedKeys(book, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])]);
+      const wait = this.#pace.wait(id);
+      if (wait > 0) return wait;
+      const due = await book.look(() => this.#due(id));
       if (due.rows.length === 0 || (await this.#isOutdated(id, newest))) return LOOK_MS;
       const { rows, account, keys, isChanged } = due;
       if (account === undefined || !isChanged || !isStated(account, newest, book.node)) {
