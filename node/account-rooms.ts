@@ -3,6 +3,7 @@ import type { NodeId } from '../protocol/ids.ts';
 import type { AccountEvent } from './accounts/account-event.ts';
 import { Accounts } from './accounts/accounts.ts';
 import type { ForeignAccounts } from './accounts/elsewhere/foreign-accounts.ts';
+import { LostKeys } from './accounts/lost-key/lost-keys.ts';
 import { StatementPublisher, type StatementPublisherOptions } from './accounts/statements/statement-publisher.ts';
 import { SignUp } from './accounts/sign-up/sign-up.ts';
 import { SignUpLimits } from './accounts/sign-up/sign-up-limits.ts';
@@ -25,6 +26,7 @@ export interface AccountRooms extends AsyncDisposable {
   /** Versions of the statements of the accounts that live here. */
   readonly statements: StatementPublisher;
   readonly signUp: SignUp;
+  readonly lostKeys: LostKeys;
   /** Null where this node sends no mail. */
   readonly mailer: Mailer | null;
   readonly auditLog: AuditLog;
@@ -68,7 +70,10 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
   const { store, config, nodeUrl, uncountedPerSecond } = options;
   const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
   const limits = new SignUpLimits();
-  const signUp = new SignUp({ store, book: accounts.book, mailer, limits, isOpen: config.signUp, nodeUrl });
+  const { keys, book } = accounts;
+  const signUp = new SignUp({ store, book, mailer, limits, isOpen: config.signUp, nodeUrl });
+  const lostKeys = opening.use(new LostKeys({ ...options, book, keys, mailer, limits }));
+  lostKeys.start();
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
   const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
@@ -77,6 +82,7 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
     accounts,
     statements,
     signUp,
+    lostKeys,
     mailer,
     auditLog,
     rates,

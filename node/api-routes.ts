@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { NodeId, RecordId } from '../protocol/ids.ts';
 import { timestampOf } from '../protocol/time.ts';
 import type { NodeContext } from './context.ts';
@@ -20,6 +21,7 @@ import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
+import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { logRoutes } from './http/routes/log.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
@@ -42,7 +44,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
   const { baseUrl } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = () => keys.rosters.member(config.id)?.region ?? config.id;
-  const addressOf = (node: NodeId) => keys.rosters.member(node)?.baseUrl;
+  const placeOf = (node: NodeId) => keys.rosters.member(node)?.baseUrl;
   const recorder = recorderOf(context, topicId);
   const decisions: DecisionRooms = {
     recorder,
@@ -51,13 +53,14 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     now,
     sealNow: () => context.sealer.seal(),
   };
+  const addressOf = ({ req }: Context) => callerAddress(req, config.http.trustedProxies);
   const routes = [
     attestRoute(decisions),
     tieredAttestRoute(decisions),
     tieredAttestBatchRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
     verifyRoute({ verifier, topic: topicId, now, log }),
-    bundleRoute({ ...context, self: config.id, addressOf, now }),
+    bundleRoute({ ...context, self: config.id, addressOf: placeOf, now }),
     proofRoute(context),
     verifyBundleRoute({ verifier, now }),
     healthRoute({
@@ -87,10 +90,11 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...listRoutes({ ...context, node: config.id }),
     usageRoute({ ...context, node: config.id }),
     ...governanceRoutes({ ...context.governance, recorder, now }),
-    ...accountRoutes({ ...context, addressOf }),
-    ...keyRoutes({ keys: context.accounts.keys, refusals: keyRefusalsOf(context), addressOf, now }),
+    ...accountRoutes({ ...context, addressOf: placeOf }),
+    ...keyRoutes({ keys: context.accounts.keys, refusals: keyRefusalsOf(context), addressOf: placeOf, now }),
     ...paidRoutes(context),
-    signUpRoute({ signUp: context.signUp, addressOf: ({ req }) => callerAddress(req, config.http.trustedProxies) }),
+    signUpRoute({ signUp: context.signUp, addressOf }),
+    ...lostKeyRoutes({ lostKeys: context.lostKeys, addressOf, now }),
   ];
   return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
 }

@@ -212,7 +212,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
         rescue.forget(node);
         foreignStatements.noteMoved(node);
       },
-      others: toldLater(() => foreignStatements),
+      others: toldLater(people.statements, () => foreignStatements),
       random,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),

@@ -69,7 +69,13 @@ export async function openStatementFollower(options: FollowerOptions): Promise<S
   return follower;
 }
 
-/** Hands on to a follower that is opened later. */
-export function toldLater(follower: () => StatementFollower): RecordsOfOthers {
-  return { rowsOf: (records) => follower().rowsOf(records), onWritten: (records) => follower().onWritten(records) };
+/** Hands on to who goes by refusals of keys of the accounts here, and to a follower that is opened later. */
+export function toldLater(statements: RecordsOfOthers, follower: () => StatementFollower): RecordsOfOthers {
+  return {
+    rowsOf: (records) => [...statements.rowsOf(records), ...follower().rowsOf(records)],
+    onWritten(records) {
+      statements.onWritten(records);
+      follower().onWritten(records);
+    },
+  };
 }

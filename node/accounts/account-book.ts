@@ -6,10 +6,13 @@ import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { type Account, accountTable } from './account.ts';
 import { AccountError } from './account-error.ts';
-import type { AccountEvent, Actor } from './account-event.ts';
+import { type AccountEvent, type Actor, changesStatement } from './account-event.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable, keyState, type KeyTerms } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
 import { type AuthenticatedKey, type Authentication, type ForeignKeys, KnownKeys } from './known-keys.ts';
+import { emailDigest } from './sign-up/email-address.ts';
+import { signUpTable } from './sign-up/sign-up-table.ts';
+import { type AccountVersion, newestVersion } from './statements/newest-version.ts';
 import { dueOperation, namesOthers } from './statements/statement-tables.ts';
 
 export interface AccountBookOptions {
@@ -129,11 +132,24 @@ export class AccountBook implements AsyncDisposable {
     return accountTable.get(this.#store, id);
   }
 
+  /** The newest version of the statement of an account that lives here. */
+  newestVersion(id: string): Promise<AccountVersion | undefined> {
+    return newestVersion(this.#store, id, this.node);
+  }
+
   /** Throws `AccountError` `account-not-found`. */
   async requireAccount(id: string): Promise<Account> {
     const account = await this.account(id);
     if (account === undefined) throw new AccountError('account-not-found', `there is no account ${id}`);
     return account;
+  }
+
+  /** The row that leads from an address to the first account that has it; none where another had it before. */
+  async firstOfAddress({ id, email }: Account): Promise<Operation[]> {
+    if (email === undefined) return [];
+    const digest = emailDigest(email);
+    const first = await signUpTable.get(this.#store, digest);
+    return first === undefined ? [signUpTable.put([digest], id)] : [];
   }
 
   /** The key whose text has this digest, of whichever account. */
@@ -185,12 +201,14 @@ export class AccountBook implements AsyncDisposable {
     await this.#uses[Symbol.asyncDispose]();
   }
 
-  /** What a statement says is what it changes, of an account that lives here and named, or names, another node. */
+  /** Where a change is one of what a statement says, of an account that lives here and named, or names, another node. */
   async #dueRows(events: readonly AccountEvent[], nodes: readonly NodeId[] | undefined): Promise<Operation[]> {
-    const account = events.find(({ action }) => action !== 'compression.changed')?.account;
+    const account = events.find(changesStatement)?.account;
     if (account === undefined || homeOf(account) !== this.node) return [];
     const before = (await this.account(account))?.nodes;
-    const isStated = [before, nodes].some((named) => namesOthers(this.node, named));
+    // The rows of a restored copy may not know of what its chain says.
+    const stated = (await this.newestVersion(account))?.nodes;
+    const isStated = [before, nodes, stated].some((named) => namesOthers(this.node, named));
     return isStated ? [dueOperation(account, 'changed', this.now())] : [];
   }
 

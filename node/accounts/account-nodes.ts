@@ -3,8 +3,9 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { type Account, accountTable } from './account.ts';
 import type { AccountBook, Change } from './account-book.ts';
 import { AccountError } from './account-error.ts';
-import { type Actor, nodesChanged } from './account-event.ts';
+import { type Actor, nodesChanged, statementRestated } from './account-event.ts';
 import { requireStatable } from './statements/statement-size.ts';
+import { statedVersionTable } from './statements/statement-tables.ts';
 
 /**
  * The nodes that an account is to name, as they are kept: in order of their ids, or undefined for the home alone. Throws
@@ -51,6 +52,25 @@ export class AccountNodes {
         throw new AccountError('beyond-maker', 'the key that asks does not reach all sources of the account');
       }
       return this.#change(account, keptNodes(asked, book), actor);
+    });
+  }
+
+  /**
+   * An operator's word that the rows of an account are right, though the chain has a newer version than they were published
+   * as: the next version is made of them. Throws `AccountError` `account-not-found`, `not-home`.
+   */
+  restate(id: string): Promise<Account> {
+    const book = this.#book;
+    return book.change(async () => {
+      if (homeOf(id) !== book.node) throw new AccountError('not-home', `the home of ${id} is another node`);
+      const account = await book.requireAccount(id);
+      const newest = await book.newestVersion(id);
+      if (newest === undefined) return { operations: [], events: [], result: account };
+      return {
+        operations: [statedVersionTable.put([id], newest.version)],
+        events: [statementRestated(id, newest.version)],
+        result: account,
+      };
     });
   }
 

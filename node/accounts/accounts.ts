@@ -66,7 +66,7 @@ export class Accounts implements AsyncDisposable {
       }
       const { nodes } = account;
       return {
-        operations: [accountTable.put([id], account)],
+        operations: [accountTable.put([id], account), ...(await this.book.firstOfAddress(account))],
         events: [accountCreated(id, 'operator'), ...(nodes === undefined ? [] : [nodesChanged(id, nodes, 'operator')])],
         nodes,
         result: account,

@@ -4,6 +4,7 @@ import { accountKeyTable, apiKeyTable } from '../accounts/api-key.ts';
 import { newestVersion } from '../accounts/statements/newest-version.ts';
 import { statedVersionTable, statementDueTable } from '../accounts/statements/statement-tables.ts';
 import { emailDigest } from '../accounts/sign-up/email-address.ts';
+import { lostKeyTable } from '../accounts/lost-key/lost-key-table.ts';
 import { signUpTable } from '../accounts/sign-up/sign-up-table.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
@@ -16,7 +17,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
  * keys.
  */
 export const accountCheck: TableCheck = {
-  tables: [accountTable, apiKeyTable, accountKeyTable, signUpTable, statementDueTable, statedVersionTable],
+  tables: [accountTable, apiKeyTable, accountKeyTable, signUpTable, lostKeyTable, statementDueTable, statedVersionTable],
   async run(check) {
     await checkAccounts(check);
     await checkKeys(check);
@@ -24,6 +25,7 @@ export const accountCheck: TableCheck = {
     await checkSignUps(check);
     await checkDueStatements(check);
     await checkStatedVersions(check);
+    await checkLostKeys(check);
   },
 };
 
@@ -97,5 +99,17 @@ async function checkStatedVersions(check: Check): Promise<void> {
     const newest = await newestVersion(store, account, own).catch(() => undefined);
     if ((newest?.version ?? 0) >= value) continue;
     report.problem(statedVersionTable.name, key, `version ${value} was published, the chain ends at ${newest?.version ?? 0}`);
+  }
+}
+
+/** A row may be past its end: it is removed within a quarter of an hour. */
+async function checkLostKeys(check: Check): Promise<void> {
+  for await (const { key, parts, value } of readRows(check, lostKeyTable)) {
+    const { report, store } = check;
+    report.count('lostKeyLinks');
+    if (!DIGEST.test(parts.join('/'))) report.problem(lostKeyTable.name, key, 'is no digest of a link');
+    if (value === undefined) continue;
+    if ((await store.get(accountTable.key(value.account))) !== undefined) continue;
+    report.problem(lostKeyTable.name, key, `replaces keys of the account ${value.account}, which does not exist`);
   }
 }

@@ -49,6 +49,7 @@ const NO_COUNTS = {
   apiKeys: 0,
   foreignStatements: 0,
   signUps: 0,
+  lostKeyLinks: 0,
   auditLogs: 0,
   auditEntries: 0,
   auditEntriesLost: 0,

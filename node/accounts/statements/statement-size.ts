@@ -2,8 +2,8 @@ import { AccountError } from '../account-error.ts';
 import { statementDraft, type StatementParts } from './statement-draft.ts';
 import { namesOthers } from './statement-tables.ts';
 
-/** Longest payload of a statement, in bytes: a hundred keys of a few sources each are far below it. */
-export const MAX_STATEMENT_BYTES = 256 << 10;
+/** Longest payload of a statement, in bytes: a hundred keys of a few sources each are below it. */
+export const MAX_STATEMENT_BYTES = 128 << 10;
 
 /**
  * Throws `AccountError` `too-many-keys` where an account that names other nodes would have a longer statement: each of its

@@ -4,8 +4,11 @@ import { ULID_RANDOM_BYTES, ulid } from '../../records/ulid.ts';
 import type { Operation } from '../../store/operation.ts';
 import { type Codec, numberCodec, Table, textCodec } from '../../store/table.ts';
 
-/** Why a statement is due: its account or keys changed here, or a named node refused a key of it. */
-const DUE_CAUSES = ['changed', 'refused'] as const;
+/**
+ * Why a statement is to be looked at: its account or keys changed here, a node refused a key of it, or a version of it was
+ * taken back from other members.
+ */
+const DUE_CAUSES = ['changed', 'refused', 'taken-back'] as const;
 export type DueCause = (typeof DUE_CAUSES)[number];
 
 const causeCodec: Codec<DueCause> = {

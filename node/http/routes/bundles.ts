@@ -79,7 +79,14 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       params: RECORD_PARAMETER,
       query: QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
-      problems: ['invalid-field', 'attestation-not-found', 'proof-window-expired', 'not-yet-anchored', 'payload-elsewhere'],
+      problems: [
+        'invalid-field',
+        'attestation-not-found',
+        'proof-window-expired',
+        'not-yet-anchored',
+        'payload-elsewhere',
+        'payload-erased',
+      ],
     },
     async answer({ params, query }, caller) {
       const id = recordParameter(params);
@@ -210,6 +217,9 @@ async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exc
   }
   const payload = await sources.payload(evidence);
   if (typeof payload !== 'string') return payload;
+  if (payload === 'erased') {
+    throw new Problem('payload-erased', 'The payload was erased and cannot be disclosed; the proof without it stands.');
+  }
   throw new Problem('scope-forbidden', `The payload is ${payload} and cannot be disclosed.`);
 }
 

@@ -2,8 +2,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyDigest } from '../../../../node/accounts/key-text.ts';
 import { keyState } from '../../../../node/accounts/api-key.ts';
-import { statedVersionTable } from '../../../../node/accounts/statements/statement-tables.ts';
+import { accountTable } from '../../../../node/accounts/account.ts';
+import { SIGN_UP } from '../../../../node/limits/route-weights.ts';
+import { dueOperation, statedVersionTable } from '../../../../node/accounts/statements/statement-tables.ts';
 import { ACCOUNT_SOURCE } from '../../../../protocol/accounts/statement.ts';
+import { refusalSource } from '../../../../protocol/accounts/refused-key.ts';
+import type { NodeId } from '../../../../protocol/ids.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
+import { projectedRows } from '../../../../node/records/record-tables.ts';
+import type { KeyId } from '../../../../node/accounts/key-id.ts';
+import { RecordChain } from '../../../fixtures/federation-record.ts';
 import { until } from '../../../fixtures/until.ts';
 import { type Fate, NODE, temporaryDirectory } from '../../intake/intake-room.ts';
 import { requireWholeStore } from '../../intake/stored-records.ts';
@@ -140,6 +148,45 @@ for (const [how, last] of [['before', 'refused'], ['after', 'kept-unsaid']] as c
   });
 }
 
+test('a key that a named node refuses ends at home too, for good, and so in the next version; what others say ends nothing', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await StatementRoom.open(directory.path);
+  const { accounts, publisher } = room;
+  await accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
+  const [kept, lost, late] = await Promise.all([1, 2, 3].map(() => accounts.keys.create(ADA, FULL, 'operator')));
+  if (kept === undefined || lost === undefined || late === undefined) throw new Error('no keys');
+  await room.settled();
+  const before = (await room.stated(ADA)).length;
+  const arrive = async (node: NodeId, key: KeyId, account = ADA): Promise<void> => {
+    const { record } = new RecordChain(`${node}/${key}`, node).append(
+      { kind: 'account_key_refused', account, sourceId: refusalSource(key) },
+      timestampOf(Date.now()),
+    );
+    await room.store.write([...projectedRows(record), ...publisher.rowsOf([record])]);
+    publisher.onWritten([record]);
+  };
+  const wordOf = async (apiKey: string) => {
+    const found = await accounts.authenticate(apiKey);
+    return typeof found === 'string' ? found : 'valid';
+  };
+  assert.is(await wordOf(lost.apiKey), 'valid');
+  await arrive(SG, kept.key.id);
+  await arrive(SG, late.key.id);
+  await arrive(US, lost.key.id);
+  await arrive(US, kept.key.id, 'acc_us_other');
+  await until('the refused key to be stated no more', async () => (await room.stated(ADA)).length > before);
+  await room.settled();
+  assert.equal([await wordOf(kept.apiKey), await wordOf(lost.apiKey), await wordOf(late.apiKey)], ['valid', 'revoked', 'valid']);
+  const last = (await room.stated(ADA)).at(-1);
+  assert.equal([last?.statement.version, last?.statement.keys.map(({ id }) => id).sort()], [before + 1, [kept.key.id, late.key.id].sort()]);
+
+  // Once it is named, what a node refused before counts.
+  await accounts.nodes.set(ADA, [NODE, US, SG], 'operator');
+  await until('its refusals to hold', async () => (await wordOf(kept.apiKey)) === 'revoked');
+  await room.settled();
+  assert.equal((await room.stated(ADA)).at(-1)?.statement.keys, []);
+});
+
 test('where the chain has a newer version than the rows were published as, nothing is made of them, and the log says so', async () => {
   await using directory = await temporaryDirectory();
   await using room = await StatementRoom.open(directory.path);
@@ -155,6 +202,44 @@ test('where the chain has a newer version than the rows were published as, nothi
   await until('the hold', () => room.publisher.held.has(ADA));
   assert.equal([await room.due(), numbers(await room.stated(ADA))], [[ADA], [1, 2]]);
   assert.is(room.log.filter((line) => line.includes('OLDER COPY')).length, 1);
+
+  await room.accounts.nodes.restate(ADA);
+  await room.settled();
+  const last = (await room.stated(ADA)).at(-1)?.statement;
+  assert.equal([last?.version, last?.tier, room.publisher.held.size], [3, 'developer', 0]);
+});
+
+test('a restored copy from before other nodes were named is held back too, and one that is no older is not', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await StatementRoom.open(directory.path);
+  await room.accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
+  await room.settled();
+  // A version that was taken back from others is looked at; its rows are as new.
+  await room.store.write([dueOperation(ADA, 'taken-back', Date.now())]);
+  await room.settled();
+  assert.equal(numbers(await room.stated(ADA)), [1]);
+
+  const { nodes: _later, ...before } = (await room.accounts.book.account(ADA)) ?? { id: ADA, tier: 'standard' };
+  await room.store.write([accountTable.put([ADA], before), statedVersionTable.del(ADA)]);
+  await room.accounts.keys.create(ADA, FULL, 'operator');
+  await until('the hold', () => room.publisher.held.has(ADA));
+  assert.equal(numbers(await room.stated(ADA)), [1], 'the others are not told that they are named no more');
+  // So is an account whose rows are of a later time than the copy.
+  await room.store.write([accountTable.del(ADA), dueOperation(ADA, 'taken-back', Date.now())]);
+  room.publisher.poke();
+  await until('both rows to stay', async () => (await room.due()).length === 2);
+});
+
+test('a sign-up that names other nodes leaves no more for ever than it weighs', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await StatementRoom.open(directory.path);
+  await room.accounts.create({ id: 'acc_eu_k3v9x2m7p1q8r4t6', tier: 'developer', email: `${'a'.repeat(64)}@example.org`, nodes: [NODE, SG, US] });
+  await room.accounts.keys.create('acc_eu_k3v9x2m7p1q8r4t6', FULL, 'operator');
+  await room.settled();
+  let bytes = 0;
+  for await (const [key, value] of room.store.range({})) bytes += key.length + value.length;
+  const versions = (await room.stated('acc_eu_k3v9x2m7p1q8r4t6')).length;
+  assert.ok(bytes / versions <= SIGN_UP.permanentBytes, `${bytes} bytes, ${versions} versions`);
 });
 
 test.run();
