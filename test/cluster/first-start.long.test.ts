@@ -20,10 +20,8 @@ const LOOK_MS = 5;
 /** What the steps of a first start make before a node starts, in order. */
 const STEPS = [
   'first-start',
-  'us/keys/identity.key',
   'jp/keys/signing.key',
   'ledger/operators.json',
-  'chain/wallets.json',
   'ledger/store',
   'chain/journal.jsonl',
   'roster.json',
