@@ -9,7 +9,7 @@ import { StartError } from './start-error.ts';
 const LOCK_SOCKET = 'supervisor.sock';
 /** A process id a line: the supervisor's, then those of the parts that it started. */
 const PIDS_FILE = 'supervisor.pid';
-/** How long the parts of a supervisor that was killed may take to notice it and end: a node ends its start first. In milliseconds. */
+/** How long parts of a killed supervisor may take to notice it and end: a node ends its start first. In milliseconds. */
 const ORPHANS_MS = 30_000;
 const LOOK_MS = 100;
 

@@ -30,8 +30,15 @@ test('a home has one supervisor, and another one once it is let go', async () =>
 });
 
 test('what a killed supervisor left holds nothing, also where its process id is another process’s by now', async () => {
-  const hold = `const { lockHome } = await import(process.argv[1]); await lockHome(process.argv[2], () => {}); console.log('held'); setInterval(() => {}, 1000);`;
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', hold, LOCK, home], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const hold = `
+    const { lockHome } = await import(process.argv[1]);
+    await lockHome(process.argv[2], () => {});
+    console.log('held');
+    setInterval(() => {}, 1000);
+  `;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', hold, LOCK, home], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await once(holder.stdout, 'data');
   const killed = once(holder, 'exit');
   holder.kill('SIGKILL');
