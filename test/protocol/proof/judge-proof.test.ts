@@ -5,6 +5,7 @@ import type { ProofKnown } from '../../../protocol/proof/charge.ts';
 import { judgeProof, type ProofVerdict } from '../../../protocol/proof/judge-proof.ts';
 import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
 import { parseProofText } from '../../../protocol/proof/parse-proof.ts';
+import type { Suite } from '../../../protocol/suite/suite.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { viewOf } from '../../fixtures/federation-log-bundle.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
@@ -206,6 +207,30 @@ test('forged and foreign proofs accuse nobody', async () => {
   const notOne = twoEnvelopes(ledger.name(rival), ledger.name(next));
   assert.is(judged(log, await proofOf(log, notOne), known).word, 'no-contradiction');
   assert.is(judged(log, { ...proof, rosters: [{ text: proof.rosters[0]?.text ?? '', decision: null }, ...proof.rosters] }, known).word, 'rosters-do-not-join');
+});
+
+test('a message that is none of the federation’s contradicts the proof, and a fault of the verifier’s own is no word on it', async () => {
+  const { log, misdeed, known } = await equivocating();
+  const proof = await proofOf(log, misdeed);
+  for (const message of ['no message', '{}', '']) {
+    const messageAt = (sequence: string) => {
+      const read = known.messageAt(sequence);
+      return read && { ...read, message };
+    };
+    assert.is(judged(log, proof, { ...known, messageAt }).word, 'contradicted', message);
+  }
+  const liar = await FederationLog.create();
+  for (const node of ['jp', 'ca']) await liar.record(node);
+  const [first, second] = [await log.checkpoint('sg'), await liar.checkpoint('sg')];
+  const two = await proofOf(log, { type: 'two-checkpoints', first, second, difference: leavesAt(1, log, liar) }, []);
+  assert.is(judged(log, two, known).word, 'proven');
+  const broken: Suite = {
+    ...nativeSuite,
+    sha256: () => {
+      throw new RangeError('out of memory');
+    },
+  };
+  assert.throws(() => judgeProof(broken, parseProofText(JSON.stringify(two)), known), /out of memory/);
 });
 
 test('nothing rests on a roster without its majority', async () => {
