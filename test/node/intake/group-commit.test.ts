@@ -28,26 +28,29 @@ test('many callers at once: order, counters and chains are gapless, and groups a
   assert.is(room.intake.queued, 0);
 });
 
-test('intake ends only once what it has signed is on the disk', async () => {
+test('intake ends only once what it has taken is signed and on the disk', async () => {
   await using directory = await temporaryDirectory();
-  const writing = Promise.withResolvers<void>();
-  let isWriting = false;
+  const signing = Promise.withResolvers<void>();
+  let isSigning = false;
   await using room = await IntakeRoom.open(directory.path, {
-    fate: async (): Promise<Fate> => {
-      isWriting = true;
-      await writing.promise;
-      return 'kept';
+    signer: {
+      ...signer,
+      async sign(message, context) {
+        isSigning = true;
+        await signing.promise;
+        return signer.sign(message, context);
+      },
     },
   });
   const answered = room.intake.submit(draftOf('s'));
-  await until('the record at the disk', () => isWriting);
+  await until('the record taken to be signed', () => isSigning);
   let isOver = false;
   const ending = room.intake[Symbol.asyncDispose]().then(() => {
     isOver = true;
   });
   for (let i = 0; i < 5; i++) await turn();
   assert.not(isOver);
-  writing.resolve();
+  signing.resolve();
   await Promise.all([answered, ending]);
   assert.is((await requireWholeStore(room.store)).length, 1);
 });
