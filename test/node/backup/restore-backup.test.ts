@@ -11,6 +11,7 @@ import { describeFile, type Manifest, MANIFEST_FILE, manifestText, readManifest 
 import { readRestorations, restorationTable } from '../../../node/backup/restoration-table.ts';
 import { restoreBackup } from '../../../node/backup/restore-backup.ts';
 import { type KeyTerms, takeBackup } from '../../../node/backup/take-backup.ts';
+import { fsck } from '../../../node/fsck/fsck.ts';
 import { Store } from '../../../node/store/store.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { EU, writeHome } from '../fsck/home.ts';
@@ -155,6 +156,14 @@ test('a home is made of a backup where there is nothing, with all that was in it
   {
     await using store = await Store.open(join(restored, 'store'), { createIfMissing: false });
     assert.is((await readRestorations(store, EU)).at(-1)?.settled, null);
+  }
+  for (const [place, copies] of [
+    [home, []],
+    [restored, ['note']],
+  ] as const) {
+    const { findings } = (await fsck(place)).report;
+    const told = findings.filter(({ table, detail }) => table === restorationTable.name && detail.includes('signs nothing'));
+    assert.equal(told.map(({ severity }) => severity), copies, place);
   }
   await refused(restore(backup), 'target', /something in/, restored);
   assert.ok(existsSync(join(restored, 'store')), 'what was there stays');
