@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { checkpointStatement, type SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
 import type { ProofKnown } from '../../../protocol/proof/charge.ts';
 import { judgeProof, type ProofVerdict } from '../../../protocol/proof/judge-proof.ts';
 import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
@@ -239,7 +240,40 @@ test('nothing rests on a roster without its majority', async () => {
   log.addRoster({ members: log.membersWith(['za']) });
   const proof = await proofOf(log, misdeed);
   assert.is(judged(log, proof, known).word, 'proven');
-  assert.is(judged(log, { ...proof, checkpoints: proof.checkpoints.slice(0, 2) }, known).word, 'roster-without-majority');
+  const few = { ...proof, checkpoints: proof.checkpoints.slice(0, 2) };
+  assert.is(judged(log, few, known).word, 'roster-without-majority');
+  const messageAt = () => ({ payer: log.account('eu'), message: 'another', index: 0 });
+  assert.is(judged(log, few, { ...known, messageAt }).word, 'contradicted', 'what refuses it comes before what it lacks');
+});
+
+test('a proof by other rosters than those that its verifier knows is contradicted', async () => {
+  const { log, misdeed, known } = await equivocating();
+  const other = await FederationLog.create();
+  for (const [made, name] of [[log, 'za'], [other, 'zb']] as const) {
+    await made.admit(name);
+    made.addRoster({ members: made.membersWith([name]) });
+  }
+  const [ours, theirs] = [await proofOf(log, misdeed), await proofOf(other, misdeed)];
+  const { messageAt } = known;
+  assert.is(judged(log, ours, { messageAt, rosters: ours.rosters }).word, 'proven');
+  assert.is(judged(log, ours, { messageAt, rosters: theirs.rosters }).word, 'contradicted');
+});
+
+test('where a flood of bad signatures hides whether a key was compromised, its owner is not accused', async () => {
+  const { log, misdeed, known } = await equivocating();
+  await log.revoke('eu', { reason: 'compromised', compromisedSince: log.tick() });
+  const proof = await proofOf(log, misdeed);
+  assert.is(judged(log, proof, known).word, 'key-revoked');
+  // These two are looked at first, so that the certificate of the key is known to hold.
+  const isFirst = ({ text }: SignedCheckpoint) => ['us', 'eu'].includes(checkpointStatement.parse(text).node);
+  const flood = proof.checkpoints.filter((signed) => !isFirst(signed)).flatMap(({ text, signature }) => {
+    const checkpoint = checkpointStatement.parse(text);
+    return Array.from({ length: 100 }, (_, i) => {
+      return { text: checkpointStatement.write({ ...checkpoint, vouched: { eu: i + 2 } }), signature };
+    });
+  });
+  const flooded = judged(log, { ...proof, checkpoints: [...flood, ...proof.checkpoints] }, known);
+  assert.equal([flooded.word, flooded.proven], ['too-few-checkpoints', false]);
 });
 
 test('what a proof may hold is bounded, and of a closed shape', async () => {

@@ -332,12 +332,22 @@ test('erasures of records that were made together, asked for together, destroy t
 test('an erasure holds for a store that was restored from a copy, too', async () => {
   const id = recordId(await attest({ subjectRef: 'restored' }));
   const seed = await seedOf(id);
-  const { attestationId } = accepted(await erase({ attestationIds: [id] }));
   const { store, governance } = node.context;
+  const byContent = [subjectTable, duplicateTable];
+  const found = async (): Promise<number> => {
+    const all = await Promise.all(byContent.map((table) => Array.fromAsync(table.under(store, []))));
+    return all.flat().length;
+  };
+  const rows = await Promise.all(byContent.map(({ name }) => Array.fromAsync(store.range({ gte: `${name}/`, lt: `${name}0` }))));
+  const { attestationId } = accepted(await erase({ attestationIds: [id] }));
+  const left = await found();
   await putSeed(store, id, seed);
+  await store.write(rows.flat().map(([key, value]) => ({ type: 'put', key, value })));
+  assert.ok((await found()) > left, 'the copy has the rows by which it is found');
   assert.is(await payloadState(id), 'available');
   await store.write(await governance.again([await recordOf(attestationId)]));
   assert.is(await payloadState(id), 'erased');
+  assert.is(await found(), left);
   await node.context.purges.look();
   assert.equal(await filesHolding(store.directory, seed), []);
 });
