@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { NodeId } from '../protocol/ids.ts';
 import type { AccountEvent } from './accounts/account-event.ts';
 import { Accounts } from './accounts/accounts.ts';
+import { LostKeys } from './accounts/lost-key/lost-keys.ts';
 import { SignUp } from './accounts/sign-up/sign-up.ts';
 import { SignUpLimits } from './accounts/sign-up/sign-up-limits.ts';
 import { AuditLog } from './audit-log/audit-log.ts';
@@ -19,6 +20,7 @@ import type { Store } from './store/store.ts';
 export interface AccountRooms extends AsyncDisposable {
   readonly accounts: Accounts;
   readonly signUp: SignUp;
+  readonly lostKeys: LostKeys;
   /** Null where this node sends no mail. */
   readonly mailer: Mailer | null;
   readonly auditLog: AuditLog;
@@ -53,7 +55,10 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
   const { store, config, nodeUrl, uncountedPerSecond } = options;
   const mailer = config.mail === null ? null : opening.use(createMailer(config.mail));
   const limits = new SignUpLimits();
-  const signUp = new SignUp({ store, book: accounts.book, mailer, limits, isOpen: config.signUp, nodeUrl });
+  const { keys, book } = accounts;
+  const signUp = new SignUp({ store, book, mailer, limits, isOpen: config.signUp, nodeUrl });
+  const lostKeys = opening.use(new LostKeys({ ...options, book, keys, mailer, limits }));
+  lostKeys.start();
   const rates = new RateLimits();
   const usage = await DailyUsage.open(options);
   const terms = uncountedPerSecond === undefined ? {} : { uncountedPerSecond };
@@ -61,6 +66,7 @@ export async function openAccountRooms(options: AccountRoomsOptions): Promise<Ac
   return {
     accounts,
     signUp,
+    lostKeys,
     mailer,
     auditLog,
     rates,

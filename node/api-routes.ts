@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { RecordId } from '../protocol/ids.ts';
 import { timestampOf } from '../protocol/time.ts';
 import type { NodeContext } from './context.ts';
@@ -18,6 +19,7 @@ import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
+import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { logRoutes } from './http/routes/log.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
@@ -48,6 +50,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     now,
     sealNow: () => context.sealer.seal(),
   };
+  const addressOf = ({ req }: Context) => callerAddress(req, config.http.trustedProxies);
   const routes = [
     attestRoute(decisions),
     tieredAttestRoute(decisions),
@@ -86,7 +89,8 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     ...governanceRoutes({ ...context.governance, recorder, now }),
     ...keyRoutes({ keys: context.accounts.keys, now }),
     ...paidRoutes(context),
-    signUpRoute({ signUp: context.signUp, addressOf: ({ req }) => callerAddress(req, config.http.trustedProxies) }),
+    signUpRoute({ signUp: context.signUp, addressOf }),
+    ...lostKeyRoutes({ lostKeys: context.lostKeys, addressOf, now }),
   ];
   return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
 }

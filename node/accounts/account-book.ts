@@ -9,6 +9,8 @@ import type { AccountEvent } from './account-event.ts';
 import { accountKeyTable, type ApiKey, apiKeyTable } from './api-key.ts';
 import { KeyUses } from './key-uses.ts';
 import { type AuthenticatedKey, type Authentication, KnownKeys } from './known-keys.ts';
+import { emailDigest } from './sign-up/email-address.ts';
+import { signUpTable } from './sign-up/sign-up-table.ts';
 
 export interface AccountBookOptions {
   readonly store: Store;
@@ -109,6 +111,14 @@ export class AccountBook implements AsyncDisposable {
     const account = await this.account(id);
     if (account === undefined) throw new AccountError('account-not-found', `there is no account ${id}`);
     return account;
+  }
+
+  /** The row that leads from an address to the first account that has it; none where another had it before. */
+  async firstOfAddress({ id, email }: Account): Promise<Operation[]> {
+    if (email === undefined) return [];
+    const digest = emailDigest(email);
+    const first = await signUpTable.get(this.#store, digest);
+    return first === undefined ? [signUpTable.put([digest], id)] : [];
   }
 
   /** The key whose text has this digest, of whichever account. */

@@ -15,7 +15,9 @@ export type AccountErrorCode =
   /** The key was revoked, has expired or was already replaced. */
   | 'key-ended'
   | 'last-admin'
-  | 'too-many-keys';
+  | 'too-many-keys'
+  /** Of a link for lost keys: it was used, has ended, or never was one. */
+  | 'link-invalid';
 
 /** A change of accounts or keys that was refused; nothing has changed. The message names no key's text. */
 export class AccountError extends Error {

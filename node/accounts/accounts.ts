@@ -67,7 +67,7 @@ export class Accounts implements AsyncDisposable {
         ...(compressPayloads ? { compressPayloads } : {}),
       });
       return {
-        operations: [accountTable.put([id], account)],
+        operations: [accountTable.put([id], account), ...(await this.book.firstOfAddress(account))],
         events: [accountCreated(id, 'operator')],
         result: account,
       };

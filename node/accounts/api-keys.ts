@@ -3,18 +3,31 @@ import type { Operation } from '../store/operation.ts';
 import type { AccountBook, Change, HeldKey } from './account-book.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, keyEvent } from './account-event.ts';
-import { type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
+import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
 import { type KeyId, newKeyId } from './key-id.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
 
 /** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
 export const MAX_KEYS = 100;
+/** Name of a key that was made in the place of lost ones. */
+const LOST_KEY = 'lost-key';
 
 /** A new key and its text, which is shown once and is nowhere afterwards. */
 export interface IssuedKey {
   readonly apiKey: string;
   readonly key: ApiKey;
+}
+
+/** A key made in the place of lost ones, and those that ended with it. */
+export interface Replacement extends IssuedKey {
+  readonly revoked: readonly ApiKey[];
+}
+
+/** Whose keys a link for lost ones replaces, and what spends it. */
+export interface SpentLink {
+  readonly account: string;
+  readonly operations: readonly Operation[];
 }
 
 /** A text and an id that an operator brings, so that several nodes know one key. */
@@ -107,6 +120,39 @@ export class ApiKeys {
     });
   }
 
+  /**
+   * Makes a key that may do everything, and ends others, in one write with the operations of `spend`, which is asked while
+   * no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
+   * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys`.
+   */
+  replaceLost(spend: () => Promise<SpentLink>, revoke: readonly string[]): Promise<Replacement> {
+    return this.#book.change(async () => {
+      const { account, operations } = await spend();
+      const ended: HeldKey[] = [];
+      for (const id of revoke) ended.push(await this.#ended(account, id));
+      const issued = await this.#issue(account, { ...ADMIN_TERMS, name: LOST_KEY }, {});
+      const room = await this.#makeRoom(account, ended);
+      const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
+      const events = ended.map(({ key }) => keyEvent('key.revoked', key, 'lost-key'));
+      return {
+        // A key that ends with this may be the one that makes room: its removal stands last.
+        operations: [...operations, ...old, ...room, ...keyOperations(issued.digest, issued.key)],
+        events: [...events, keyEvent('key.created', issued.key, 'lost-key')],
+        result: { apiKey: issued.apiKey, key: issued.key, revoked: ended.map(({ key }) => key) },
+      };
+    });
+  }
+
+  /** A key of an account, as it is once it is revoked now. */
+  async #ended(account: string, id: string): Promise<HeldKey> {
+    const held = await this.#book.findKey(account, id);
+    if (held === undefined) throw new AccountError('key-not-found', `the account has no key ${id}`, 'revoke');
+    const now = this.#book.now();
+    const state = keyState(held.key, now);
+    if (state !== 'active') throw new AccountError('key-ended', `the key ${id} is ${state} already`, 'revoke');
+    return { digest: held.digest, key: { ...held.key, revokedAt: timestampOf(now) } };
+  }
+
   /** The terms of the key that asks, as they are now; null where an operator asks. */
   async #makerOf(account: string, actor: Actor): Promise<KeyTerms | null> {
     if (typeof actor === 'string') return null;
@@ -131,11 +177,13 @@ export class ApiKeys {
     return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#book.now())) };
   }
 
-  async #makeRoom(account: string): Promise<Operation[]> {
+  /** `ending`: keys as the change that is under way leaves them. */
+  async #makeRoom(account: string, ending: readonly HeldKey[] = []): Promise<Operation[]> {
     const held = await this.#book.keys(account);
     if (held.length < MAX_KEYS) return [];
     const now = this.#book.now();
-    const [first] = held.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
+    const then = held.map((one) => ending.find(({ digest }) => digest === one.digest) ?? one);
+    const [first] = then.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
     if (first !== undefined) return keyRemoval(first.digest, first.key);
     throw new AccountError('too-many-keys', `an account has at most ${MAX_KEYS} keys; revoke one first`);
   }

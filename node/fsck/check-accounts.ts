@@ -1,6 +1,7 @@
 import { accountTable } from '../accounts/account.ts';
 import { accountKeyTable, apiKeyTable } from '../accounts/api-key.ts';
 import { emailDigest } from '../accounts/sign-up/email-address.ts';
+import { lostKeyTable } from '../accounts/lost-key/lost-key-table.ts';
 import { signUpTable } from '../accounts/sign-up/sign-up-table.ts';
 import type { Check, TableCheck } from './check.ts';
 import { readRows } from './rows.ts';
@@ -9,12 +10,13 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 /** Accounts under their own names; API keys as digests, each of an account that exists and in the list of its keys. */
 export const accountCheck: TableCheck = {
-  tables: [accountTable, apiKeyTable, accountKeyTable, signUpTable],
+  tables: [accountTable, apiKeyTable, accountKeyTable, signUpTable, lostKeyTable],
   async run(check) {
     await checkAccounts(check);
     await checkKeys(check);
     await checkKeyLists(check);
     await checkSignUps(check);
+    await checkLostKeys(check);
   },
 };
 
@@ -58,5 +60,17 @@ async function checkSignUps(check: Check): Promise<void> {
     const account = await accountTable.get(check.store, value).catch(() => undefined);
     if (account?.email !== undefined && emailDigest(account.email) === parts.join('/')) continue;
     check.report.problem(signUpTable.name, key, `leads to ${value}, which is no account of that address`);
+  }
+}
+
+/** A row may be past its end: it is removed within a quarter of an hour. */
+async function checkLostKeys(check: Check): Promise<void> {
+  for await (const { key, parts, value } of readRows(check, lostKeyTable)) {
+    const { report, store } = check;
+    report.count('lostKeyLinks');
+    if (!DIGEST.test(parts.join('/'))) report.problem(lostKeyTable.name, key, 'is no digest of a link');
+    if (value === undefined) continue;
+    if ((await store.get(accountTable.key(value.account))) !== undefined) continue;
+    report.problem(lostKeyTable.name, key, `replaces keys of the account ${value.account}, which does not exist`);
   }
 }

@@ -48,6 +48,7 @@ const NO_COUNTS = {
   agentTallies: 0,
   apiKeys: 0,
   signUps: 0,
+  lostKeyLinks: 0,
   auditLogs: 0,
   auditEntries: 0,
   auditEntriesLost: 0,

@@ -43,6 +43,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'lock-not-found': 'The account has no retention lock of this id on this node.',
   'key-not-found': 'The account has no API key of this id on this node.',
   'account-not-found': 'This node has no account of this id.',
+  'link-invalid':
+    'The link for lost keys was used, is older than 15 minutes, was replaced by a newer one, or never was one. Ask for another with `POST /v1/lost-key`.',
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
@@ -72,6 +74,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The node lost the private key that it held for the agent, with a lost store. Rotate the key, and send the request again.',
   'retention-locked':
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
+  'payload-erased':
+    'The payload of the record was erased and cannot be disclosed. Its proof stands: ask for the bundle without `disclosure`.',
   'not-yet-anchored':
     'The record is not confirmed yet: its batch is not decided, or too few members vouch for it. Come back, or ask with `partial=1` for what there is.',
   'prompt-too-long':

@@ -16,6 +16,7 @@ export const ADDRESS_ALLOWANCE = {
   uncountedAnswersPerSecond: 100,
   /** Connections that are open. Those of the operator's proxies, which carry many callers, are not counted so. */
   connections: 2_048,
+  /** Sign-ups and requests for lost keys together: each has a mail sent, or might have. */
   signUpsPerHour: 10,
   signUpsPerDay: 50,
 } as const;
@@ -23,7 +24,7 @@ export const ADDRESS_ALLOWANCE = {
 /** What one address may leave for ever in a day, without paying and without a key: accounts. In bytes. */
 export const ADDRESS_PERMANENT_BYTES_PER_DAY = ADDRESS_ALLOWANCE.signUpsPerDay * SIGN_UP.permanentBytes;
 
-/** Of all who sign up, wherever they come from. */
+/** Of all who sign up or have lost their keys, wherever they come from. */
 export const SIGN_UP_ALLOWANCE = {
   /** Mails to one recipient in any day, so that nobody can be flooded through a node. */
   mailsPerRecipientAndDay: 5,

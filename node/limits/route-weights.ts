@@ -86,7 +86,7 @@ const PAID: RouteWeight = { class: 'paid', processorMs: 50, memoryKiB: 16, perma
 const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGEST_BATCH_BYTES };
 /** A batch by key: of fewer records, and in a place among records. */
 const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_500, permanentBytes: LARGEST_BATCH_BYTES };
-/** Account, key, the digest of the mail address, and the lines of the account's log. */
+/** Account, key, the digest of the mail address, and the lines of the account's log; of lost keys no more than that. */
 export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 5, memoryKiB: 16, permanentBytes: 4 * KIB };
 
 /** What is not like the others of its access and method. */
@@ -97,6 +97,8 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   'GET /v1/status/:id': { ...PROOF, permanentBytes: ENTRY_BYTES },
   'GET /v1/bundles/:id': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
+  'POST /v1/lost-key': SIGN_UP,
+  'POST /v1/lost-key/:token': SIGN_UP,
   'POST /v1/sign-up': SIGN_UP,
   'POST /v1/tiered-attest-batch': KEYED_BATCH,
   'POST /v1/x402/tiered-attest-batch': BATCH,

@@ -36,6 +36,8 @@ export const EXAMPLE_IDS = {
   agent: 'claims-triage-agent',
   source: 'loan-model',
   key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
+  /** Token of a link that replaces lost keys. */
+  link: 'q7Jm2Xc0VtN9r4BzKfYw1LhE6sUdGpQ8aTiR3oC5ekA',
 } as const;
 
 export const EXAMPLE_SUBMITTED_AT = '2026-11-21T09:30:00.000Z';

@@ -5,7 +5,7 @@ import type { Mail, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
 import { accountTable, newAccountId } from '../account.ts';
 import type { AccountBook, Change, HeldKey } from '../account-book.ts';
-import { accountCreated, compressionChanged, keyEvent } from '../account-event.ts';
+import { accountCreated, askedFor, compressionChanged, keyEvent } from '../account-event.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState } from '../api-key.ts';
 import { newKeyId } from '../key-id.ts';
 import { keyDigest, newKeyText } from '../key-text.ts';
@@ -39,7 +39,7 @@ const SIGN_UP_KEY = 'sign-up';
 
 /**
  * Accounts for whoever can read the mail of an address. What is answered, and what it takes, is the same whether the
- * address is known or not.
+ * address is known or not: the same is looked up, one mail is sent, and one atomic write follows.
  *
  * Crash order: the mail, then account, key and events in one atomic write. So nothing is ever left behind by a mail that
  * was not taken; a crash between the two leaves a mail whose key is unknown, and signing up again brings another.
@@ -71,14 +71,16 @@ export class SignUp {
   async #signUp(asked: SignUpRequest, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {
     const { store, book, nodeUrl } = this.#options;
     const id = await signUpTable.get(store, digest);
-    const known = id === undefined ? undefined : await book.requireAccount(id);
+    const account = id ?? newAccountId(book.node);
+    const known = await book.account(account);
+    const isUntouched = await this.#isUntouched(account);
     // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
     const to = known?.email ?? asked.email;
-    if (known !== undefined && !(await this.#isUntouched(known.id))) {
-      await deliver(mailer, accountExistsMail(to, known.id, nodeUrl()));
+    if (known !== undefined && !isUntouched) {
+      await deliver(mailer, accountExistsMail(to, account, nodeUrl()));
+      await book.change(async () => ({ operations: [], events: [askedFor('sign-up', account)], result: undefined }));
       return;
     }
-    const account = known?.id ?? newAccountId(book.node);
     const apiKey = newKeyText();
     await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
     await book.change(() =>
@@ -127,12 +129,15 @@ export class SignUp {
     };
   }
 
-  /** Whether nobody has used the account or its keys, and no operator has ended one. */
+  /** Whether nobody has used the account or its keys, and no operator has ended one, or made the account. */
   #isUntouched(account: string): Promise<boolean> {
     const { book } = this.#options;
     const isUnused = (one: HeldKey) =>
       isOfSignUp(one.key) && keyState(one.key, book.now()) === 'active' && !book.wasUsed(one);
-    return book.look(async () => (await book.keys(account)).every(isUnused));
+    return book.look(async () => {
+      const held = await book.keys(account);
+      return held.length > 0 && held.every(isUnused);
+    });
   }
 
   #keyOf(account: string): ApiKey {

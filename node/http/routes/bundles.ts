@@ -76,7 +76,7 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       params: RECORD_PARAMETER,
       query: QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
-      problems: ['invalid-field', 'attestation-not-found', 'proof-window-expired', 'not-yet-anchored'],
+      problems: ['invalid-field', 'attestation-not-found', 'proof-window-expired', 'not-yet-anchored', 'payload-erased'],
     },
     async answer({ params, query }, caller) {
       const id = recordParameter(params);
@@ -201,6 +201,9 @@ async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exc
   if (typeof payload !== 'string') return payload;
   if (payload === 'unreachable') {
     throw new Problem('dependency-unavailable', 'The node that holds the payload is not reached.');
+  }
+  if (payload === 'erased') {
+    throw new Problem('payload-erased', 'The payload was erased and cannot be disclosed; the proof without it stands.');
   }
   throw new Problem('scope-forbidden', `The payload is ${payload} and cannot be disclosed.`);
 }

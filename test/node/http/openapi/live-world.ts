@@ -16,6 +16,8 @@ interface Rooms {
   readonly document: ApiDocument;
   /** Of the caller who makes what examples name; another one of the same account sends the examples. */
   readonly makerKey: string;
+  /** Token of a link that replaces lost keys of the same account. Default: one of nothing. */
+  readonly link?: () => Promise<string>;
   /** How long a maker waits for the ledger, in seconds. Default 20. */
   readonly patience?: number;
 }
@@ -120,6 +122,7 @@ export class LiveWorld {
   /** `user`: the operation whose example names it. Who registers an agent names one that is not there yet. */
   async #make(name: ExampleName, user?: Operation): Promise<string> {
     if (name === 'source') return this.#source(user);
+    if (name === 'link') return this.#rooms.link?.() ?? EXAMPLE_IDS.link;
     const maker = MAKERS[name];
     if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
     if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;
