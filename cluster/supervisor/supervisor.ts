@@ -48,7 +48,10 @@ export class Supervisor implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves once every part is ready and `cluster.json` is written. Throws `StartError`; what runs by then ends when this is disposed. */
+  /**
+   * Resolves once every part is ready and `cluster.json` is written. Throws `StartError`; what runs by then ends when this
+   * is disposed.
+   */
   async start(): Promise<void> {
     const { home, plan, fresh, say } = this.#options;
     await mkdir(home, { recursive: true, mode: 0o700 });

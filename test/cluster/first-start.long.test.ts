@@ -20,10 +20,8 @@ const LOOK_MS = 5;
 /** What the steps of a first start make before a node starts, in order. */
 const STEPS = [
   'first-start',
-  'us/keys/identity.key',
   'jp/keys/signing.key',
   'ledger/operators.json',
-  'chain/wallets.json',
   'ledger/store',
   'chain/journal.jsonl',
   'roster.json',
@@ -74,7 +72,8 @@ first('whose port is taken while it starts says which in one line, and ends all 
   await once(supervisor, 'close');
   server.close();
   assert.is(supervisor.exitCode, 1);
-  assert.match(output(), new RegExp(`^(?:waiting .*\n)?meridian: something else listens on port ${portBase + 102} \\(eu\\); .*\n$`));
+  const line = `meridian: something else listens on port ${portBase + 102} \\(eu\\); .*\n`;
+  assert.match(output(), new RegExp(`^(?:waiting .*\n)?${line}$`));
   assert.ok(pids.length > 3, 'the supervisor and the parts beside the nodes');
   assert.not(pids.some(isAlive), 'a part is left');
 });
@@ -113,7 +112,8 @@ async function kill(supervisor: ChildProcess): Promise<void> {
 /** Waits for a file, and throws where the start ends before it. */
 async function madeBy(supervisor: ChildProcess, file: string): Promise<void> {
   // What an earlier start left is there still until this one has the home.
-  const isOwn = async () => (await readFile(join(home, 'supervisor.pid'), 'utf8').catch(() => '')).startsWith(`${supervisor.pid}\n`);
+  const pids = () => readFile(join(home, 'supervisor.pid'), 'utf8').catch(() => '');
+  const isOwn = async () => (await pids()).startsWith(`${supervisor.pid}\n`);
   while (!(await isOwn()) || !existsSync(join(home, file))) {
     if (supervisor.exitCode !== null) throw new Error(`the start ended before ${file}`);
     await sleep(LOOK_MS);

@@ -34,8 +34,9 @@ test('taken ports are one line that names each and its part; nothing is started 
   });
   const [said, told] = await Promise.all([text(supervisor.stderr), text(supervisor.stdout), once(supervisor, 'close')]);
   for (const server of servers) server.close();
-  const line = `something else listens on port ${taken[1]} (ca), port ${taken[0]} (ledger); end it, or choose other ports with --port-base`;
-  assert.equal([supervisor.exitCode, told, said], [1, '', `meridian: ${line}\n`]);
+  const ports = `port ${taken[1]} (ca), port ${taken[0]} (ledger)`;
+  const line = `meridian: something else listens on ${ports}; end it, or choose other ports with --port-base\n`;
+  assert.equal([supervisor.exitCode, told, said], [1, '', line]);
   assert.equal(await readdir(home), before);
 });
 

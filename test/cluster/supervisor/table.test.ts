@@ -4,7 +4,7 @@ import type { ClusterFile } from '../../../cluster/supervisor/cluster-file.ts';
 import { clusterTable } from '../../../cluster/supervisor/table.ts';
 
 const FILE: ClusterFile = {
-  nodes: [{ id: 'us', region: 'US/Virginia', baseUrl: 'http://127.0.0.1:4101', nodeUrl: 'http://127.0.0.1:4101/verify', pid: 1 }],
+  nodes: [{ id: 'us', region: 'US/Virginia', baseUrl: 'http://127.0.0.1:4101', nodeUrl: '', pid: 1 }],
   ledger: { network: 'meridian-local', topicId: '0.0.5001', mirrorUrl: 'http://127.0.0.1:4310', pid: 2 },
   chain: { rpcUrl: 'http://127.0.0.1:4320', chainId: 8453, usdc: '0x1', payTo: '0x2', pid: 3 },
   mail: { smtpPort: 4330, directory: '/home/mail', pid: null },

@@ -40,6 +40,11 @@ const DAMAGES: readonly Damage[] = [
     found: ['restoration', /batch 99, which is missing/],
   },
   {
+    what: 'a copy held more than the store does',
+    mutate: edit('restoration/', 0, (s) => s.replace('"held":{"batch":1', '"held":{"batch":99')),
+    found: ['restoration', /the copy held batch 99, the store ends at 1/],
+  },
+  {
     what: 'a restored copy made its chain shorter',
     mutate: edit('restoration/', 0, (s) => s.replace('"end":{"batch":1', '"end":{"batch":0')),
     found: ['restoration', /became shorter/],
