@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { documented } from '../shapes.ts';
 import { PUBLIC_KEY_BYTES, SIGNATURE_BYTES } from '../suite/suite.ts';
 import { TextShape } from './fields.ts';
 
@@ -16,9 +17,17 @@ export const PublicKeyTextShape = base64urlOf(PUBLIC_KEY_BYTES);
 export const SPEAKING_AGENT_MEMBERS = {
   agentId: Type.Optional(AgentIdShape),
   /** Base64url of 32 bytes: the salt of the record's commitments, which the agent has signed one of. */
-  agentSalt: Type.Optional(TextShape(1, 64)),
+  agentSalt: Type.Optional(TextShape(1, 64, documented({ pattern: '^[A-Za-z0-9_-]{43}$' }))),
   agentSignature: Type.Optional(SignatureTextShape),
 };
+
+/** Salt and signature are those of an agent that is named. */
+export const AGENT_CONDITIONS = documented({
+  dependentRequired: { agentSalt: ['agentId'], agentSignature: ['agentId'] },
+});
+
+/** A proof is that of a key that comes along. */
+export const OWN_KEY_CONDITIONS = documented({ dependentRequired: { proofOfPossession: ['publicKey'] } });
 
 function base64urlOf(bytes: number) {
   const characters = Math.ceil((bytes * 4) / 3);

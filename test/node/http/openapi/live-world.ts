@@ -88,7 +88,7 @@ export class LiveWorld {
     if (example === undefined) return undefined;
     if (operation.id === 'postBundlesVerify') return this.#bundle();
     if (isJsonArray(example)) return this.#live(variant === 'whole' ? example : example.slice(0, 1), operation);
-    const required = operation.request?.schema.required ?? [];
+    const required = operation.request?.form.required ?? [];
     const least = isJsonArray(required) ? required : [];
     const members = Object.entries(isJsonObject(example) ? example : {});
     const wanted = members.filter(([name]) => variant === 'whole' || least.includes(name));
