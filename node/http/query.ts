@@ -2,8 +2,8 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { fieldError, Problem } from './problem.ts';
 import { validator } from './validation.ts';
 
-/** Digits that a number holds exactly, and a bound can be told of. */
-const INTEGER = /^(0|-?[1-9][0-9]{0,14})$/;
+/** Digits of the integers that a number holds exactly, and of some beyond, which every bound refuses. */
+const INTEGER = /^(0|-?[1-9][0-9]{0,15})$/;
 
 /**
  * A check of the query parameters against a schema whose members are texts and integers, which are written in decimal
