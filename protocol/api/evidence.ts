@@ -11,7 +11,7 @@ const ComplianceStatusShape = Closed({
   article12_2: Type.Boolean(),
   article12_3b: Type.Boolean(),
   article14: Type.Boolean(),
-});
+}, { title: 'ComplianceStatus' });
 
 const ComplianceDetailShape = Closed({
   ruleSet: Type.Literal(RULE_SET),
@@ -28,7 +28,7 @@ const ComplianceDetailShape = Closed({
     }),
   ),
   meaning: Type.Literal(MEANING),
-});
+}, { title: 'ComplianceDetail' });
 
 /** The agent that a record claims to be made for; only `valid` makes it the agent's. Null where none signed. */
 const AgentVerdictShape = OrNull(
@@ -36,7 +36,7 @@ const AgentVerdictShape = OrNull(
     agentId: OrNull(Type.String()),
     keyId: OrNull(Sha256Shape),
     signature: Type.Enum([...AGENT_SIGNATURES]),
-  }),
+  }, { title: 'AgentVerdict' }),
 );
 
 /** A version of an account's statement, and the record that it is. */

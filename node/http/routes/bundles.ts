@@ -79,6 +79,7 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       params: RECORD_PARAMETER,
       query: QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
+      headers: ['X-Proof-Window-Ends-At', 'X-Linked-Truncated'],
       problems: [
         'invalid-field',
         'attestation-not-found',
