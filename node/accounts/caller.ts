@@ -28,6 +28,11 @@ export function reaches(key: CallerKey, sourceId: string): boolean {
   return key.sources === null || key.sources.includes(sourceId);
 }
 
+/** Whether a key is limited to the records of a period. */
+export function hasPeriod({ from = null, to = null }: CallerKey): boolean {
+  return from !== null || to !== null;
+}
+
 /** Whether the records of a moment are among those that a key may see. */
 export function covers({ from = null, to = null }: CallerKey, submittedAt: Timestamp): boolean {
   const at = Date.parse(submittedAt);

@@ -67,6 +67,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'No other key could administer the account any more. Rotate this one, with `overlapSeconds` 0 where it must end now.',
   'too-many-keys': 'The account has a hundred API keys in use. Revoke one first.',
   'account-exists': 'There is an account of this id already, with other particulars.',
+  'payload-elsewhere':
+    'The payload of the record is at the node that made it and leaves it for nobody: ask `node`, at `baseUrl`. The bundle without it is given here.',
   'home-only':
     'Keys are made and rotated, and the nodes of an account are changed, at its home alone: the node that its id names, `acc_NODE_…`.',
   'agent-exists': 'An agent of this id is registered already, with other particulars or by another account.',

@@ -12,6 +12,11 @@ interface ProblemMember {
   readonly example: JsonValue;
 }
 
+const BASE_URL: ProblemMember = {
+  shape: OrNull(Type.String({ description: 'Where that node is reached; null where the roster in force does not name it.' })),
+  example: 'https://us.meridian.example',
+};
+
 /** The members that a code adds to the standard ones. A refusal may leave them out, and has no others. */
 export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<string, ProblemMember>>>>> = {
   'api-key-invalid': {
@@ -81,6 +86,14 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
       shape: Type.Array(Closed({ listId: Type.String(), state: Type.Enum(['missing', 'too-old', 'loading']) })),
       example: [{ listId: 'un-sc-consolidated', state: 'too-old' }],
     },
+  },
+  'home-only': {
+    home: { shape: NodeIdShape, example: 'us' },
+    baseUrl: BASE_URL,
+  },
+  'payload-elsewhere': {
+    node: { shape: NodeIdShape, example: 'us' },
+    baseUrl: BASE_URL,
   },
   'scope-forbidden': {
     scope: { shape: Type.String({ description: 'The scope that the key lacks.' }), example: 'governance:write' },

@@ -3,12 +3,14 @@ import { accountAnswer } from '../../accounts/account-answer.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Reads } from '../../store/store.ts';
 import { readJsonBody } from '../body.ts';
+import { type AddressOf, requireHome } from '../home-only.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
 export interface AccountRouteRooms {
   readonly store: Reads;
   readonly accounts: Pick<Accounts, 'book' | 'nodes'>;
+  readonly addressOf: AddressOf;
 }
 
 const MAX_BYTES = 8 << 10;
@@ -39,7 +41,7 @@ function readRoute({ store, accounts }: AccountRouteRooms): KeyRoute {
   };
 }
 
-function changeRoute({ store, accounts }: AccountRouteRooms): KeyRoute {
+function changeRoute({ store, accounts, addressOf }: AccountRouteRooms): KeyRoute {
   return {
     method: 'PUT',
     path: '/v1/account',
@@ -56,7 +58,9 @@ function changeRoute({ store, accounts }: AccountRouteRooms): KeyRoute {
       answer: { shape: AccountAnswerShape, example: ACCOUNT_EXAMPLE.answer },
       problems: ['missing-field', 'invalid-field', 'too-many-keys', 'home-only'],
     },
-    async answer({ context }, { account: { id }, key }) {
+    async answer({ context }, caller) {
+      requireHome(caller, addressOf);
+      const { account: { id }, key } = caller;
       const { nodes } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
       const account = await accounts.nodes.set(id, nodes, { key: key.id });
       return { body: { success: true, account: await accountAnswer(store, accounts.book, account) } };
