@@ -1,5 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { refusalSource } from '../../../../protocol/accounts/refused-key.ts';
+import type { StatedKey } from '../../../../protocol/accounts/statement.ts';
+import { TIERS } from '../../../../protocol/accounts/tier.ts';
+import type { NodeId } from '../../../../protocol/ids.ts';
 import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { until } from '../../../fixtures/until.ts';
 import { ADA, ElsewhereRoom, EU, SG, statedKey, statement, textOf, US } from './elsewhere-room.ts';
@@ -192,6 +196,45 @@ test('a version of which a home forks is dropped with its record', async () => {
   await until('only the first to be held', async () => (await room.held()).join() === '1');
   await until('nothing to be wanted', async () => (await room.wanted()) === 0);
   assert.is(first.envelope.batch, 1);
+});
+
+test('a key that two accounts state is neither’s, and does not fall to the second as the first gives it up', async () => {
+  await using room = await ElsewhereRoom.open();
+  await room.take(statement(1, [FIRST, SECOND]));
+  await worth(room, A, 'valid');
+  await room.take(statement(1, [FIRST], { account: 'acc_eu_thief' }));
+  await worth(room, A, 'unknown');
+  assert.is(await room.word(B), 'valid');
+  assert.is(room.log.filter((line) => line.includes('state the same API key')).length, 1);
+  await room.take(statement(2, [SECOND]));
+  await until('the first to give it up', async () => (await room.held()).join() === '2');
+  assert.is(await room.word(A), 'unknown');
+});
+
+test('a refusal by a node that the account names ends a key, and one by another does not', async () => {
+  await using room = await ElsewhereRoom.open();
+  await room.take(statement(1, [FIRST, SECOND], { nodes: [EU, US] }));
+  await worth(room, A, 'valid');
+  const refuse = (node: NodeId, { id }: StatedKey) =>
+    room.make(node, { kind: 'account_key_refused', account: ADA, sourceId: refusalSource(id) });
+  await room.hold(await refuse(SG, FIRST));
+  assert.is(await room.word(A), 'valid');
+  const { changes } = room;
+  await room.hold(await refuse(EU, SECOND));
+  assert.is(await room.word(B), 'refused');
+  assert.ok(room.changes > changes, 'what was remembered of keys is read anew');
+});
+
+test('the tier is the lower of what the home grants and what the node does', async () => {
+  await using room = await ElsewhereRoom.open();
+  for (const [i, [granted, given]] of Object.entries({ unmetered: 'professional', developer: 'developer' }).entries()) {
+    const [tier] = TIERS.filter((each) => each === granted);
+    if (tier !== undefined) await room.take(statement(i + 1, [FIRST], { tier }));
+    await until(given, async () => {
+      const found = await room.key(A);
+      return found !== undefined && found !== 'ended' && found.foreign.account.tier === given;
+    });
+  }
 });
 
 test.run();
