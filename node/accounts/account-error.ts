@@ -2,6 +2,10 @@ export type AccountErrorCode =
   | 'account-malformed'
   | 'account-exists'
   | 'account-not-found'
+  /** The account lives at another node. */
+  | 'not-home'
+  /** No set of nodes that an account of this home can name. */
+  | 'nodes-invalid'
   | 'key-weak'
   | 'key-exists'
   | 'key-not-found'

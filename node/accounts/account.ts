@@ -2,9 +2,10 @@ import { randomInt } from 'node:crypto';
 import Type, { type Static } from 'typebox';
 import { ACCOUNT_ID_PATTERN } from '../../protocol/accounts/account-id.ts';
 import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
+import { MAX_ACCOUNT_NODES } from '../../protocol/accounts/statement.ts';
 import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { Closed, TimestampShape } from '../../protocol/shapes.ts';
+import { Closed, NodeIdShape, TimestampShape } from '../../protocol/shapes.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
 export { type Tier, TIERS };
@@ -22,6 +23,8 @@ export const AccountShape = Closed({
   createdAt: Type.Optional(TimestampShape),
   /** Its payloads are compressed before they are encrypted; absent: they are not. */
   compressPayloads: Type.Optional(Type.Boolean()),
+  /** The nodes that its keys work at, its home among them, in order of their ids; absent: the home alone. */
+  nodes: Type.Optional(Type.Array(NodeIdShape, { minItems: 2, maxItems: MAX_ACCOUNT_NODES, uniqueItems: true })),
 });
 export type Account = Readonly<Static<typeof AccountShape>>;
 

@@ -1,5 +1,6 @@
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
+import type { Account } from './account.ts';
 import type { AccountBook, Change, HeldKey } from './account-book.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, keyEvent } from './account-event.ts';
@@ -7,6 +8,7 @@ import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState
 import { type KeyId, newKeyId } from './key-id.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
+import { requireStatable } from './statements/statement-size.ts';
 
 /** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
 export const MAX_KEYS = 100;
@@ -55,12 +57,13 @@ export class ApiKeys {
    */
   create(account: string, request: KeyRequest, actor: Actor, given: GivenKey = {}): Promise<IssuedKey> {
     return this.#book.change(async () => {
-      await this.#book.requireAccount(account);
-      const maker = await this.#makerOf(account, actor);
+      const owner = await this.#book.requireAccount(account);
+      const maker = await this.#book.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined) return unchanged(again);
       const terms = termsOf(request, maker, this.#book.now());
       const issued = await this.#issue(account, terms, given);
+      await this.#requireStatable(owner, [issued]);
       const room = await this.#makeRoom(account);
       return {
         operations: [...room, ...keyOperations(issued.digest, issued.key)],
@@ -83,7 +86,7 @@ export class ApiKeys {
   ): Promise<IssuedKey & { readonly replaced: ApiKey }> {
     return this.#book.change(async () => {
       const old = await this.#book.requireKey(account, id);
-      const maker = await this.#makerOf(account, actor);
+      const maker = await this.#book.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined && old.key.replacedBy === again.key.id) return unchanged({ ...again, replaced: old.key });
       if (maker !== null) requireWithin(maker, old.key);
@@ -91,6 +94,7 @@ export class ApiKeys {
       const issued = await this.#issue(account, old.key, given);
       const expiresAt = endOf(old.key, this.#book.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
+      await this.#requireStatable(await this.#book.requireAccount(account), [issued, { digest: old.digest, key: replaced }]);
       const room = await this.#makeRoom(account);
       return {
         operations: [...room, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
@@ -108,7 +112,7 @@ export class ApiKeys {
   revoke(account: string, id: string, actor: Actor): Promise<ApiKey> {
     return this.#book.change(async () => {
       const { digest, key } = await this.#book.requireKey(account, id);
-      const maker = await this.#makerOf(account, actor);
+      const maker = await this.#book.makerOf(account, actor);
       if (maker !== null && !reachesAllOf(maker, key)) {
         throw new AccountError('beyond-maker', 'the key reaches further than the one that asks');
       }
@@ -131,6 +135,7 @@ export class ApiKeys {
       const ended: HeldKey[] = [];
       for (const id of revoke) ended.push(await this.#ended(account, id));
       const issued = await this.#issue(account, { ...ADMIN_TERMS, name: LOST_KEY }, {});
+      await this.#requireStatable(await this.#book.requireAccount(account), [...ended, issued]);
       const room = await this.#makeRoom(account, ended);
       const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
       const events = ended.map(({ key }) => keyEvent('key.revoked', key, 'lost-key'));
@@ -153,14 +158,6 @@ export class ApiKeys {
     return { digest: held.digest, key: { ...held.key, revokedAt: timestampOf(now) } };
   }
 
-  /** The terms of the key that asks, as they are now; null where an operator asks. */
-  async #makerOf(account: string, actor: Actor): Promise<KeyTerms | null> {
-    if (typeof actor === 'string') return null;
-    const { key } = await this.#book.requireKey(account, actor.key);
-    if (keyState(key, this.#book.now()) === 'active') return key;
-    throw new AccountError('maker-ended', 'the API key was revoked or has expired');
-  }
-
   /** The key that an operator brought before, under the same id. */
   async #broughtAgain(account: string, { apiKey, id }: GivenKey): Promise<IssuedKey | undefined> {
     if (apiKey === undefined || id === undefined) return undefined;
@@ -169,7 +166,7 @@ export class ApiKeys {
   }
 
   async #issue(account: string, terms: KeyTerms, given: GivenKey): Promise<IssuedKey & HeldKey> {
-    const { apiKey = newKeyText(), id = newKeyId(this.#book.node, this.#book.now()) } = given;
+    const { apiKey = newKeyText(this.#book.node), id = newKeyId(this.#book.node, this.#book.now()) } = given;
     requireStrong(apiKey);
     const digest = keyDigest(apiKey);
     const taken = (await this.#book.keyOfDigest(digest)) ?? (await this.#book.findKey(account, id))?.key;
@@ -186,6 +183,13 @@ export class ApiKeys {
     const [first] = then.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
     if (first !== undefined) return keyRemoval(first.digest, first.key);
     throw new AccountError('too-many-keys', `an account has at most ${MAX_KEYS} keys; revoke one first`);
+  }
+
+  /** `changed`: keys as they are going to be. */
+  async #requireStatable(account: Account, changed: readonly HeldKey[]): Promise<void> {
+    const { node: home, now } = this.#book;
+    const others = (await this.#book.keys(account.id)).filter(({ digest }) => changed.every((one) => one.digest !== digest));
+    requireStatable({ home, account, keys: [...others, ...changed], now: now() });
   }
 
   async #requireAnotherAdmin(key: ApiKey): Promise<void> {

@@ -5,7 +5,7 @@ import { splitTexts } from '../records/record-lines.ts';
 import { bodyTable, groupTable, projectedRows, recordIndex } from '../records/record-tables.ts';
 import { batchFirstTable, envelopeTable, readHead, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads, Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 
 /**
@@ -32,7 +32,7 @@ async function batchRows(store: Store, { envelope: { node, batch, first } }: Sto
 }
 
 /** What drops groups and records of another node from `first` on, sealed or not. */
-export async function dropRecords(store: Store, node: NodeId, first: number): Promise<Operation[]> {
+export async function dropRecords(store: Reads, node: NodeId, first: number): Promise<Operation[]> {
   const operations: Operation[] = [];
   for await (const [[seq]] of groupTable.under(store, [node], { from: first })) {
     operations.push(groupTable.del(node, Number(seq)));

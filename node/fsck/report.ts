@@ -47,6 +47,7 @@ const NO_COUNTS = {
   accounts: 0,
   agentTallies: 0,
   apiKeys: 0,
+  foreignStatements: 0,
   signUps: 0,
   lostKeyLinks: 0,
   auditLogs: 0,

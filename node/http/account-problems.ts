@@ -6,6 +6,8 @@ const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
   'account-malformed': 'invalid-field',
   'account-exists': 'account-exists',
   'account-not-found': 'account-not-found',
+  'not-home': 'home-only',
+  'nodes-invalid': 'invalid-field',
   'key-weak': 'invalid-field',
   'key-exists': 'key-exists',
   'key-not-found': 'key-not-found',

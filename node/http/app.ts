@@ -96,8 +96,7 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
   };
   const path = prefix + route.path;
   const routed = (context: RouterContext): Promise<void> => answer(context, context.params);
-  if (route.method === 'GET') router.get(path, routed);
-  else router.post(path, routed);
+  router.register(path, [route.method], routed);
   if (!PARAMETER.test(path)) {
     exact.set(`${route.method} ${path}`, (context) => {
       context._matchedRoute = path;

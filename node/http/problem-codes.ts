@@ -70,6 +70,8 @@ const KINDS = {
   'last-admin-key': { status: 409, title: 'Last key that administers the account' },
   'too-many-keys': { status: 409, title: 'Account has too many API keys' },
   'account-exists': { status: 409, title: 'Account exists' },
+  'payload-elsewhere': { status: 409, title: 'Payload is at another node' },
+  'home-only': { status: 409, title: 'Done at the home of the account alone' },
   'retention-locked': { status: 409, title: 'Record is under a retention lock' },
   'payload-erased': { status: 409, title: 'Payload was erased' },
   'not-yet-anchored': { status: 409, title: 'Not yet anchored' },

@@ -30,10 +30,27 @@ export async function* versionIds(store: Reads, account: string, home: NodeId): 
   }
 }
 
+/** The last version of an account's statement among the records of its home up to `atMost`; by default of all. */
+export async function lastVersion(
+  store: Reads,
+  account: string,
+  home: NodeId,
+  atMost?: number,
+): Promise<{ readonly id: RecordId; readonly seq: number } | undefined> {
+  const row = await accountRecordTable.last(store, [account, 'account', home], atMost);
+  return row && { seq: Number(row[0]), id: recordId(row[1]) };
+}
+
 /** Ids of the records by which a node refused keys of an account, oldest first, at most `limit`. */
 export async function refusalIds(store: Reads, account: string, node: NodeId, limit: number): Promise<RecordId[]> {
   const ids: RecordId[] = [];
   const rows = accountRecordTable.under(store, [account, 'account_key_refused', node], { limit });
   for await (const [, id] of rows) ids.push(recordId(id));
   return ids;
+}
+
+/** Id of the newest version of an account's statement that its home made, among its records up to a seq. */
+export async function versionIdUpTo(store: Reads, account: string, home: NodeId, seq?: number): Promise<RecordId | undefined> {
+  const row = await accountRecordTable.last(store, [account, 'account', home], seq);
+  return row && recordId(row[1]);
 }

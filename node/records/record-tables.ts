@@ -8,6 +8,7 @@ import { numberCodec, Table } from '../store/table.ts';
 import { accountRecordProjection } from './account-record-table.ts';
 import { linkProjection } from './link-tables.ts';
 import type { Projection } from './projection.ts';
+import { refusedKeyProjection } from './refused-key-table.ts';
 import { joinTexts } from './record-lines.ts';
 
 /** Records of one row of a body: few enough that reading one record stays cheap, enough to keep the index small. */
@@ -21,7 +22,7 @@ export const recordIndex = new Table('record', numberCodec);
 export const groupTable = new Table('group', statementCodec);
 
 /** What every node derives from the records of every node. */
-export const COMMON_PROJECTIONS: readonly Projection[] = [linkProjection, accountRecordProjection];
+export const COMMON_PROJECTIONS: readonly Projection[] = [linkProjection, accountRecordProjection, refusedKeyProjection];
 
 /** The rows that follow from a record of whichever node. */
 export function projectedRows(record: AttestationRecord): readonly Operation[] {

@@ -10,7 +10,7 @@ export const THROUGHPUT_WINDOW_SECONDS = 60;
 const TinybarsShape = Type.String({ pattern: '^(0|[1-9]\\d{0,19})$', description: 'In tinybars.' });
 
 /** `hbarEquivalent` hbars are worth `centEquivalent` US cents until `expirationTime`, in seconds since the epoch. */
-const RateShape = Closed({ centEquivalent: CountShape, hbarEquivalent: CountShape, expirationTime: CountShape });
+const RateShape = Closed({ centEquivalent: CountShape, hbarEquivalent: CountShape, expirationTime: CountShape }, { title: 'ExchangeRate' });
 
 /** What a snapshot of each fact says (DOMAIN §3.3). Times are the ledger's own, `seconds.nanoseconds`. */
 export const FACT_VALUE_SHAPES = {

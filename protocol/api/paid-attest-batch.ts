@@ -17,7 +17,7 @@ export const BatchRecordShape = Type.Object({
   ...PAID_DECISION_MEMBERS,
   /** The caller's own name for it, unique in the batch. */
   recordId: Type.Optional(TextShape(1, MAX_RECORD_ID)),
-});
+}, { title: 'BatchRecord' });
 export type BatchRecord = Static<typeof BatchRecordShape>;
 
 /** What stands beside the records of a batch. */

@@ -54,6 +54,8 @@ const MAKERS: Partial<Readonly<Record<ExampleName, Maker>>> = {
 };
 /** Members of an example that would make its operation go on with a thing instead of making it. */
 const CONTINUES: Readonly<Record<string, readonly string[]>> = { postCorrectiveAction: ['correctiveActionId'] };
+/** The node of these worlds is the only member of its federation; the example names others. */
+const MEMBERS: JsonObject = { nodes: ['eu'] };
 const PATIENCE_SECONDS = 20;
 
 /** What the examples of one call name, made for it: the fixed ids and the times in them are replaced by live ones. */
@@ -89,8 +91,9 @@ export class LiveWorld {
     const example = operation.request?.examples[0];
     if (example === undefined) return undefined;
     if (operation.id === 'postBundlesVerify') return this.#bundle();
+    if (operation.id === 'putAccount') return MEMBERS;
     if (isJsonArray(example)) return this.#live(variant === 'whole' ? example : example.slice(0, 1), operation);
-    const required = operation.request?.schema.required ?? [];
+    const required = operation.request?.form.required ?? [];
     const least = isJsonArray(required) ? required : [];
     const members = Object.entries(isJsonObject(example) ? example : {});
     const wanted = members.filter(([name]) => variant === 'whole' || least.includes(name));
