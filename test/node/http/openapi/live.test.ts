@@ -273,7 +273,7 @@ const FIT: readonly (readonly [operation: string, change: JsonObject])[] = [
 async function changed(id: string, change: JsonObject): Promise<{ operation: Operation; path: string; body: JsonObject }> {
   const operation = document.operation(id);
   const { path, body } = await newWorld().request(operation, 'whole');
-  const members = Object.entries({ ...Object(body), ...change }).filter(([, value]) => value !== null);
+  const members = Object.entries({ ...(isJsonObject(body) ? body : {}), ...change }).filter(([, value]) => value !== null);
   return { operation, path, body: Object.fromEntries(members) };
 }
 
