@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { readClusterEnvironment } from './environment.ts';
 import { DEFAULT_PORT_BASE, planCluster } from './plan.ts';
+import { StartError } from './supervisor/start-error.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 import { clusterTable } from './supervisor/table.ts';
+import { toldToStop } from './told-to-stop.ts';
 
 const { home, production, inherited } = readClusterEnvironment();
 if (production) throw new Error('the local cluster is for development; NODE_ENV=production refuses it');
@@ -18,16 +20,24 @@ if (!Number.isInteger(portBase) || portBase < 1024 || portBase > 65_000) {
   throw new Error('--port-base is a port number');
 }
 
-const stop = Promise.withResolvers<void>();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.resolve());
-// A supervisor started by another program goes with it.
-process.once('disconnect', () => stop.resolve());
+process.exit(await run());
 
-const plan = planCluster(portBase);
-const say = (line: string): void => console.log(line);
-await using supervisor = new Supervisor({ home, plan, fresh: flags.fresh, inherited, say });
-const started = supervisor.start().then(() => {
-  say(clusterTable(supervisor.file, home));
-  say('meridian: ready');
-});
-await Promise.race([stop.promise, started.then(() => stop.promise)]);
+/** Runs the cluster until it is told to stop. Returns the exit code. */
+async function run(): Promise<number> {
+  const stop = toldToStop();
+  const plan = planCluster(portBase);
+  const say = (line: string): void => console.log(line);
+  await using supervisor = new Supervisor({ home, plan, fresh: flags.fresh, inherited, say });
+  const started = supervisor.start().then(() => {
+    say(clusterTable(supervisor.file, home));
+    say('meridian: ready');
+  });
+  try {
+    await Promise.race([stop, started.then(() => stop)]);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    console.error(`meridian: ${error.message}`);
+    return 1;
+  }
+}

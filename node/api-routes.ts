@@ -1,9 +1,12 @@
-import type { RecordId } from '../protocol/ids.ts';
+import type { Context } from 'koa';
+import type { NodeId, RecordId } from '../protocol/ids.ts';
 import { timestampOf } from '../protocol/time.ts';
 import type { NodeContext } from './context.ts';
 import { callerAddress } from './http/authentication.ts';
 import type { Recorder } from './http/recording/recorder.ts';
 import type { Route } from './http/route.ts';
+import { KeyRefusals } from './accounts/elsewhere/key-refusals.ts';
+import { accountRoutes } from './http/routes/account.ts';
 import { agentRoutes } from './http/routes/agents.ts';
 import { attestRoute } from './http/routes/attest.ts';
 import { auditExportRoute, auditLogRoute } from './http/routes/audit-log.ts';
@@ -18,6 +21,7 @@ import { governanceRoutes } from './http/routes/governance.ts';
 import { healthRoute } from './http/routes/health.ts';
 import { keyRoutes } from './http/routes/keys.ts';
 import { listRoutes } from './http/routes/lists.ts';
+import { lostKeyRoutes } from './http/routes/lost-key.ts';
 import { logRoutes } from './http/routes/log.ts';
 import { openApiRoute } from './http/routes/openapi.ts';
 import { problemRoute } from './http/routes/problems.ts';
@@ -40,6 +44,7 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
   const { baseUrl } = context;
   const { topicId } = keys.rosters.current.ledger;
   const region = () => keys.rosters.member(config.id)?.region ?? config.id;
+  const placeOf = (node: NodeId) => keys.rosters.member(node)?.baseUrl;
   const recorder = recorderOf(context, topicId);
   const decisions: DecisionRooms = {
     recorder,
@@ -48,13 +53,14 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     now,
     sealNow: () => context.sealer.seal(),
   };
+  const addressOf = ({ req }: Context) => callerAddress(req, config.http.trustedProxies);
   const routes = [
     attestRoute(decisions),
     tieredAttestRoute(decisions),
     tieredAttestBatchRoute(decisions),
     statusRoute({ evidence, view, topic: topicId, now }),
     verifyRoute({ verifier, topic: topicId, now, log }),
-    bundleRoute({ ...context, now }),
+    bundleRoute({ ...context, self: config.id, addressOf: placeOf, now }),
     proofRoute(context),
     verifyBundleRoute({ verifier, now }),
     healthRoute({
@@ -82,11 +88,13 @@ export function apiRoutes(context: NodeContext, monitor: HealthMonitor): readonl
     auditExportRoute(context.store),
     ...agentRoutes({ recorder, agents: context.agents, baseUrl }),
     ...listRoutes({ ...context, node: config.id }),
-    usageRoute(context),
+    usageRoute({ ...context, node: config.id }),
     ...governanceRoutes({ ...context.governance, recorder, now }),
-    ...keyRoutes({ keys: context.accounts.keys, now }),
+    ...accountRoutes({ ...context, addressOf: placeOf }),
+    ...keyRoutes({ keys: context.accounts.keys, refusals: keyRefusalsOf(context), addressOf: placeOf, now }),
     ...paidRoutes(context),
-    signUpRoute({ signUp: context.signUp, addressOf: ({ req }) => callerAddress(req, config.http.trustedProxies) }),
+    signUpRoute({ signUp: context.signUp, addressOf }),
+    ...lostKeyRoutes({ lostKeys: context.lostKeys, addressOf, now }),
   ];
   return withDocuments(routes, { baseUrl, payTo: context.till?.payTo ?? null, since: timestampOf(now()) });
 }
@@ -96,6 +104,11 @@ function withDocuments(routes: readonly Route[], options: DiscoveryOptions): rea
   const told = [...routes, problemRoute()];
   const all = [...told, ...discoveryRoutes(told, options)];
   return [...all, openApiRoute(all, { version: VERSION, baseUrl: options.baseUrl })];
+}
+
+function keyRefusalsOf({ store, foreign, accounts, intake, now }: NodeContext): KeyRefusals {
+  const onChange = () => accounts.book.forgetKeys();
+  return new KeyRefusals({ store, foreign, record: (draft) => intake.submit(draft), onChange, now });
 }
 
 function recorderOf(

@@ -51,6 +51,7 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   const http = starting.use(await listenForAll(context, monitor, () => payments.gate));
   // What talks to other members takes a moment to load, and nothing that anyone may read needs it.
   await federation.start();
+  context.foreignStatements.start();
   context.follower.start();
   context.vouching.start();
   starting.use(await listenForOperatorOf(context));
@@ -71,6 +72,9 @@ export async function startApp(context: NodeContext, signal = new AbortControlle
   heads.start();
   const settlementHeads = starting.use(dailySettlementHeads(context));
   settlementHeads.start();
+  // Ended with the app: the context, which ends it too, has its intake end first.
+  starting.use(context.statements);
+  context.statements.start();
   payments.gate = await openPaidGate(context);
   start.end();
   if (federation.halted === null) log.info({ port: http.port, node: config.id }, 'the node accepts records');

@@ -31,6 +31,7 @@ import { openPreparingThreads } from './intake/preparing-threads.ts';
 import { recordTime } from './intake/record-time.ts';
 import type { Inference } from './inference/inference.ts';
 import { noteDecided } from './decided.ts';
+import { type ForeignRooms, openForeignRooms, openStatementFollower, toldLater } from './elsewhere-rooms.ts';
 import { openInference } from './inference-rooms.ts';
 import { openOwnKeys, openSecrets, openSigningKey } from './key-rooms.ts';
 import type { OwnKeys } from './keys/own-keys.ts';
@@ -44,13 +45,13 @@ import { LogFollower } from './log/log-follower.ts';
 import { dropTree } from './log/reread.ts';
 import { Rescue } from './log/rescue.ts';
 import { StatementNamer } from './log/statement-namer.ts';
-import { logState, topicState } from './log/log-view.ts';
 import { haltSigning, onSealed } from './sealed-batches.ts';
 import { Vouching } from './log/vouching.ts';
 import { type LedgerRooms, openLedgerRooms } from './ledger-rooms.ts';
 import { Refusals } from './limits/refusals.ts';
 import { StorageGuard } from './limits/storage-guard.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { watchNode } from './metrics/watch-node.ts';
 import { PublicNode } from './monitor/public-node.ts';
 import { type ListRooms, openListRooms } from './list-rooms.ts';
 import { rowsOfOwn } from './own-rows.ts';
@@ -74,6 +75,7 @@ export interface NodeContext
   extends
     AccountRooms,
     AgentRooms,
+    ForeignRooms,
     ListRooms,
     LedgerRooms,
     PaymentRooms,
@@ -142,7 +144,9 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
   const baseUrl = () => keys.rosters.member(self)?.baseUrl ?? '';
   const nodeUrl = () => `${baseUrl()}/verify`;
   const room = opening.use(await StorageGuard.start({ directory: store.directory, quotaBytes: config.storageQuotaBytes, log }));
-  const people = opening.use(await openAccountRooms({ ...overrides, store, node: self, now, log, config, nodeUrl }));
+  const { foreign, versions } = openForeignRooms({ config, store, federationLog, chains, log });
+  const callers = { node: self, foreign, federationLog, nodeUrl, submit: (...drafts: Parameters<Intake['submit']>) => intake.submit(...drafts) };
+  const people = opening.use(await openAccountRooms({ ...overrides, ...callers, store, now, random, log, config }));
   const governance = await openGovernanceRooms({
     ...people,
     store,
@@ -151,7 +155,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     vault,
     purges,
     log,
-    askRecord: async (id) => (await verification.evidence(id))?.record,
+    verification: () => verification,
   });
   const ledgerless = { store, keys, chains, now, log };
 
@@ -204,11 +208,18 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       isReleased: () => follower.removal?.isReleased === true,
       lastToCome: (node) => rescue.lastToCome(node),
       onReplicated: () => anchoring.noteChange(),
-      onReplaced: (node) => rescue.forget(node),
+      onReplaced(node) {
+        rescue.forget(node);
+        foreignStatements.noteMoved(node);
+      },
+      others: toldLater(people.statements, () => foreignStatements),
       random,
       onTold: (from, point) => follower.noteTold(from, point),
       onCheckpoint: (signed) => follower.learnCheckpoint(signed),
-      onHeld: (node) => vouching.poke(node),
+      onHeld(node) {
+        vouching.poke(node);
+        foreignStatements.noteMoved(node);
+      },
       besidesOwn: {
         group: (records) => rowsOfOwn(records, governance),
         batch: (batch) => [
@@ -238,7 +249,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
       besides: (messages, state) => names.take(messages, state),
       onDecided: (decided) => {
         const onRevoked = (node: NodeId) => federation.noteOutdone(node);
-        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, onRevoked, log }, decided);
+        noteDecided({ self, sealer, vouching, anchoring, rescue, namer, foreignStatements, onRevoked, log }, decided);
       },
       onUndecided(messages) {
         const { operatorId } = config.ledger;
@@ -385,25 +396,12 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     isUnread: overrides.startsUnread === true,
   });
 
-  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault }));
+  const verification = opening.use(openVerificationRooms({ ...rooms, config, transport, anchoring, follower, vault, refusals }));
+  const following = { ...rooms, ...people, ...verification, self, versions, transport, federation, random };
+  const foreignStatements = opening.use(await openStatementFollower(following));
   const confirmationWatch = opening.use(new ConfirmationWatch({ ...verification, self, store, confirmations, log }));
   const ledgerRooms = opening.use(openLedgerRooms({ ...rooms, ...governance, ...verification, config, ledger, random }));
-  metrics.watch({
-    records: () => intake.recorded,
-    queueDepth: () => intake.queued,
-    unsealed: () => sealer.waiting,
-    peersConnected: () => transport.peers().filter((peer) => peer.connected).length,
-    heads: () => [...chains.all()].map(([node, head]) => [node, head.batch] as const),
-    equivocations: () => equivocations.all().filter(({ stands }) => stands).length,
-    peerFaults: () => federation.faults.all(),
-    storage: () => room.state,
-    auditWaiting: () => people.auditLog.waiting,
-    anchoring: () => anchoring.state(),
-    log: () => logState(follower, vouching),
-    topic: () => topicState(follower),
-    contradicted: () => follower.contradictedBy.length > 0,
-    removal: () => follower.removal,
-  });
+  watchNode(metrics, { ...rooms, ...people, intake, sealer, transport, federation, follower, vouching, anchoring, room });
   const opened = opening.move();
   return {
     config,
@@ -415,6 +413,8 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     ...people,
     ...openAgentRooms({ store, node: self, payloadKey: own.payloadKey, vault, purges }),
     intake,
+    foreign,
+    foreignStatements,
     idempotency: new Idempotency(store, now),
     governance,
     sealer,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeId } from '../protocol/ids.ts';
 import { timestampOfConsensus } from '../protocol/time.ts';
+import type { StatementFollower } from './accounts/elsewhere/statement-follower.ts';
 import type { Anchoring } from './anchoring/anchoring.ts';
 import type { LoggedDecision } from './log/federation-log.ts';
 import type { Rescue } from './log/rescue.ts';
@@ -16,6 +17,7 @@ export interface DecisionListeners {
   readonly anchoring: Pick<Anchoring, 'noteChange' | 'noteDecided'>;
   readonly rescue: Pick<Rescue, 'noteRoster'>;
   readonly namer: Pick<StatementNamer, 'name'>;
+  readonly foreignStatements: Pick<StatementFollower, 'noteMoved'>;
   /** The key of a node is revoked from now on. */
   readonly onRevoked: (node: NodeId) => void;
   readonly log: Logger;
@@ -23,7 +25,7 @@ export interface DecisionListeners {
 
 /** Tells of decisions, in the order of the log, once they are on the disk. */
 export function noteDecided(listeners: DecisionListeners, decided: readonly LoggedDecision[]): void {
-  const { self, sealer, vouching, anchoring, rescue, namer, onRevoked, log } = listeners;
+  const { self, sealer, vouching, anchoring, rescue, namer, foreignStatements, onRevoked, log } = listeners;
   for (const { decision, named } of decided) {
     switch (named.type) {
       case 'roster':
@@ -39,6 +41,7 @@ export function noteDecided(listeners: DecisionListeners, decided: readonly Logg
         const at = timestampOfConsensus(decision.consensusTimestamp);
         if (node === self) sealer.noteDecided(batch, { envelope, at });
         vouching.poke(node);
+        foreignStatements.noteMoved(node);
       }
     }
   }

@@ -16,6 +16,8 @@ const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 // A node that a supervisor started goes with it, however the supervisor went.
 process.once('disconnect', () => stop.abort());
+// It may have gone while this file was loaded; undefined where there never was one.
+if (process.connected === false) stop.abort();
 
 /** Shown where the command line says something else. */
 const USAGE = 'usage: npm run node [-- --reread-ledger]';

@@ -1,3 +1,6 @@
+import { homeOf } from '../protocol/accounts/account-id.ts';
+import type { AttestationRecord } from '../protocol/chain/record.ts';
+import { dueOperation } from './accounts/statements/statement-tables.ts';
 import { OWN_PROJECTIONS } from './compliance/projections.ts';
 import type { HashedRecord } from './federation/chain-assembler.ts';
 import type { GovernanceRooms } from './governance-rooms.ts';
@@ -15,6 +18,13 @@ export async function rowsOfOwn(
     ...sourceIndexOperations(hashed),
     ...records.flatMap((record) => OWN_PROJECTIONS.flatMap(({ rowsOf }) => rowsOf(record))),
     ...counted,
+    ...records.flatMap(lookedAt),
     ...(await again(records)),
   ];
+}
+
+/** Whether the rows of an account are those that its newest version was made of is looked at once the node has started. */
+function lookedAt({ kind, account, node, submittedAt }: AttestationRecord): readonly Operation[] {
+  const isVersion = kind === 'account' && homeOf(account) === node;
+  return isVersion ? [dueOperation(account, 'taken-back', Date.parse(submittedAt))] : [];
 }

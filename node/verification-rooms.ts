@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { RecordId } from '../protocol/ids.ts';
 import type { AttestationRecord } from '../protocol/chain/record.ts';
+import { namedBy } from './accounts/elsewhere/account-versions.ts';
+import { heldPayload, statementFor } from './accounts/elsewhere/statement-payloads.ts';
 import type { Anchoring } from './anchoring/anchoring.ts';
 import { AnchoringView } from './attestation/anchoring-view.ts';
 import type { NodeConfig } from './config/config.ts';
@@ -9,6 +11,7 @@ import type { FederationKeys } from './federation/federation-keys.ts';
 import { RecordExchange } from './federation/record-exchange.ts';
 import type { Transport } from './federation/transport/contract.ts';
 import { readPayload } from './payload/payload-tables.ts';
+import type { Refusals } from './limits/refusals.ts';
 import type { LogFollower } from './log/log-follower.ts';
 import type { PayloadVault } from './payload/payload-vault.ts';
 import { GatheredReads } from './store/gathered-reads.ts';
@@ -32,6 +35,8 @@ export interface VerificationRooms extends AsyncDisposable {
   /** Evidence about the records linked to one, from this store. */
   readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
+  /** Asks a member for the statement of an account that names this node. */
+  readonly askStatement: RecordExchange['askStatement'];
   /** What this node knows by its own log. */
   readonly knowledge: LogKnowledge;
   /** What members did against the protocol. */
@@ -51,11 +56,13 @@ interface VerificationRoomsOptions {
   readonly chains: Chains;
   readonly follower: Pick<LogFollower, 'book' | 'federationLog'>;
   readonly vault: PayloadVault;
+  /** Told of members that ask for what is not theirs. */
+  readonly refusals: Pick<Refusals, 'note'>;
 }
 
 /** Records are proved from this store, with the help of the nodes that made them. */
 export function openVerificationRooms(rooms: VerificationRoomsOptions): VerificationRooms {
-  const { config, now, store, keys, log, vault, transport, anchoring, follower } = rooms;
+  const { config, now, store, keys, log, vault, transport, anchoring, follower, refusals } = rooms;
   const self = config.id;
   const { federationLog, book: checkpointBook } = follower;
   const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
@@ -77,12 +84,17 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
       const evidence = await readEvidence(sources, id);
       return evidence === undefined ? 'unknown' : ownPayload(id, evidence.record.seq);
     },
+    statement: (id, member) => statementFor({ self, store, ownPayload: (record) => ownPayload(record.id, record.seq) }, id, member),
+    onUnnamed: (id) => refusals.note({ class: 'member', holder: { kind: 'member', id }, reason: 'unnamed' }),
   });
   // The last look: the record's batch may have arrived while its node was being asked.
   const evidence = async (id: RecordId) =>
     (await readEvidence(sources, id)) ?? (await exchange.askEvidence(id)) ?? readEvidence(sources, id);
-  const payload = ({ record }: Evidence): Promise<PayloadAnswer> =>
-    record.node === self ? ownPayload(record.id, record.seq) : exchange.askPayload(record.id);
+  const payload = async ({ record }: Evidence): Promise<PayloadAnswer> => {
+    if (record.node === self) return ownPayload(record.id, record.seq);
+    if (record.kind !== 'account') return exchange.askPayload(record.id);
+    return namedBy(record).includes(self) ? ((await heldPayload(store, record)) ?? exchange.askPayload(record.id)) : 'withheld';
+  };
   const view = new AnchoringView({ self, outbox: anchoring.outboxOf, records });
   const links = new LinkedReader({ sources: { ...sources, store: new GatheredReads(store) }, log });
   const anchored = view.isAnchored.bind(view);
@@ -95,6 +107,7 @@ export function openVerificationRooms(rooms: VerificationRoomsOptions): Verifica
     evidence,
     linked: (subject) => links.read(subject),
     payload,
+    askStatement: (id, member) => exchange.askStatement(id, member),
     knowledge,
     misdeeds: new Misdeeds({ federationLog, checkpointBook, keys, knowledge }),
     receiptsNotKept: receipts,

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, Socket } from 'node:net';
+import { delimiter, join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
 
@@ -24,7 +25,9 @@ export interface Anvil extends AsyncDisposable {
 const LOOPBACK = '127.0.0.1';
 /** Anvil is one binary in an npm package for each platform; where there is none, one on the PATH is taken. */
 const PACKAGED = '@foundry-rs/anvil-linux-amd64/bin/anvil';
-const ON_PATH = 'anvil';
+const PROGRAM = 'anvil';
+/** The package's own launcher is on the PATH of every npm script, also where it has nothing to launch. */
+const OF_PACKAGES = `${sep}node_modules${sep}`;
 /** Room for some thousand transfers a block. */
 const BLOCK_GAS = 300_000_000;
 /** Blocks whose whole state is kept at hand: each is a copy in memory. */
@@ -38,14 +41,49 @@ const LIFELINE_FD = 3;
 /** Becomes anvil; beside it a shell reads the lifeline and kills it when that is cut, as it is when this process dies. */
 const SCRIPT = `( read -r line <&${LIFELINE_FD} || kill -9 $$ ) & exec "$@" ${LIFELINE_FD}<&-`;
 
+/** The anvil that is started: npm's for this machine, or else the first on the PATH; null where there is none. */
+export function anvilPath(): string | null {
+  return packaged() ?? anvilOn(process.env['PATH'] ?? '');
+}
+
+/** The first anvil on a PATH, but for npm's launcher. */
+export function anvilOn(path: string): string | null {
+  for (const folder of path.split(delimiter)) {
+    const program = anvilIn(folder);
+    if (program !== null) return program;
+  }
+  return null;
+}
+
+function packaged(): string | null {
+  try {
+    const path = createRequire(import.meta.url).resolve(PACKAGED);
+    return existsSync(path) ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+function anvilIn(folder: string): string | null {
+  const path = join(folder, PROGRAM);
+  try {
+    accessSync(path, constants.X_OK);
+    return realpathSync(path).includes(OF_PACKAGES) ? null : path;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Starts anvil as a chain with the id of Base, on loopback, with no accounts of its own.
  *
  * @throws Error where the port is taken, there is no anvil for this machine, or it ends before it answers
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const program = anvilPath();
+  if (program === null) throw new Error('there is no anvil for this machine');
   await requireFree(options.port);
-  const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', findAnvil(), ...flags(options)], {
+  const child = spawn('/bin/sh', ['-c', SCRIPT, 'sh', program, ...flags(options)], {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
   const lifeline = child.stdio[LIFELINE_FD];
@@ -75,15 +113,6 @@ async function requireFree(port: number): Promise<void> {
     server.once('error', () => reject(new Error(`port ${port} is taken`)));
     server.listen(port, LOOPBACK, () => server.close(() => resolve()));
   });
-}
-
-function findAnvil(): string {
-  try {
-    const path = createRequire(import.meta.url).resolve(PACKAGED);
-    return existsSync(path) ? path : ON_PATH;
-  } catch {
-    return ON_PATH;
-  }
 }
 
 function flags({ port, stateFile, paused }: AnvilOptions): string[] {

@@ -3,6 +3,7 @@ import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
 import { CHAIN_DESCRIPTION } from './chain-client.ts';
 import { readChainWallets } from './chain-wallets.ts';
 import { type LocalChain, startLocalChain } from './local-chain.ts';
+import { toldToStop } from '../told-to-stop.ts';
 
 if (process.env['NODE_ENV'] === 'production') throw new Error(`${CHAIN_DESCRIPTION}: refused in production`);
 
@@ -16,10 +17,7 @@ const { values: flags } = parseArgs({
 });
 if (!flags.directory) throw new Error('--directory DIR is needed');
 
-// Registered before anything starts: a parent that dies early still takes this process with it.
-const stop = Promise.withResolvers<void>();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.resolve());
-process.once('disconnect', () => stop.resolve());
+const stop = toldToStop();
 
 const starting = startLocalChain({
   directory: flags.directory,
@@ -27,12 +25,12 @@ const starting = startLocalChain({
   wallets: await readChainWallets(flags.directory),
   blockSeconds: flags['block-seconds'] === undefined ? null : numberOf(flags['block-seconds'], 3_600),
 });
-const chain = await Promise.race([starting, stop.promise]);
+const chain = await Promise.race([starting, stop]);
 // Told to stop during the start. The archive is whole at every moment, and anvil goes with this process.
 if (!chain) process.exit(0);
 announce(chain);
 try {
-  await Promise.race([stop.promise, chain.failed]);
+  await Promise.race([stop, chain.failed]);
 } finally {
   await chain[Symbol.asyncDispose]();
   if (process.connected) process.disconnect();

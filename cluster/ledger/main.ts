@@ -6,6 +6,7 @@ import { startLocalLedger } from './local-ledger.ts';
 import type { LocalLedger } from './local-ledger.ts';
 import { LEDGER_DESCRIPTION, LEDGER_NAME } from './network-name.ts';
 import { entityText } from './wire.ts';
+import { toldToStop } from '../told-to-stop.ts';
 
 /** Ports that make Hedera's SDK behave in ways of their own. */
 const SDK_SPECIAL_PORTS = [50_211, 50_212];
@@ -23,10 +24,7 @@ const { values: flags } = parseArgs({
 });
 if (!flags.home || !flags.accounts) throw new Error('--home DIR and --accounts FILE are needed');
 
-// Registered before anything starts: a parent that dies early still takes this process with it.
-const stop = Promise.withResolvers<void>();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.resolve());
-process.once('disconnect', () => stop.resolve());
+const stop = toldToStop();
 
 const starting = startLocalLedger({
   directory: join(flags.home, 'store'),
@@ -35,12 +33,12 @@ const starting = startLocalLedger({
   mirrorGrpcPort: portOf(flags['mirror-grpc']),
   mirrorPort: portOf(flags.mirror),
 });
-const local = await Promise.race([starting, stop.promise]);
+const local = await Promise.race([starting, stop]);
 // Told to stop while the store was being checked. Nothing is lost: the store is whole at every moment.
 if (!local) process.exit(0);
 announce(local);
 try {
-  await Promise.race([stop.promise, local.finished]);
+  await Promise.race([stop, local.finished]);
 } finally {
   await local[Symbol.asyncDispose]();
   if (process.connected) process.disconnect();

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type KeptMail, startMailSink } from './mail-sink.ts';
+import { toldToStop } from '../told-to-stop.ts';
 
 const DESCRIPTION = 'development mail sink';
 
@@ -13,10 +14,7 @@ const { values: flags } = parseArgs({
 });
 if (!flags.directory) throw new Error('--directory DIR is needed');
 
-// Registered before anything starts: a parent that dies early still takes this process with it.
-const stop = Promise.withResolvers<void>();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.resolve());
-process.once('disconnect', () => stop.resolve());
+const stop = toldToStop();
 
 await using sink = await startMailSink({ directory: flags.directory, port: portOf(flags.port), onMail: logMail });
 const ready = {
@@ -28,7 +26,7 @@ const ready = {
 };
 process.send?.(ready);
 console.log(JSON.stringify(ready));
-await stop.promise;
+await stop;
 if (process.connected) process.disconnect();
 
 /** Whom it went to and where it is. Never what it says: mails hold keys. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { StartError } from './start-error.ts';
 
 /** Time that a part has to say that it is ready: a node may wait three minutes for one that is away. In milliseconds. */
 const READY_MS = 300_000;
@@ -19,19 +20,26 @@ export interface ChildSpec {
   readonly logFile: string;
 }
 
+/** Who is told about a part. */
+export interface ChildListener {
+  /** There is a process, which is not ready yet. */
+  readonly onProcess?: (pid: number) => void;
+  /** The part is ready again under another pid. */
+  readonly onRestart?: (child: Child) => void;
+}
+
 /** One process of the cluster: started, watched, started again when it dies, ended with the cluster. */
 export class Child implements AsyncDisposable {
   readonly #spec: ChildSpec;
-  readonly #onRestart: (child: Child) => void;
+  readonly #listener: ChildListener;
   #running: ChildProcess | undefined;
   #restart: NodeJS.Timeout | undefined;
   #pause = FIRST_RESTART_MS;
   #stopping = false;
 
-  /** `onRestart` is told each time the part is ready again under another pid. */
-  constructor(spec: ChildSpec, onRestart: (child: Child) => void) {
+  constructor(spec: ChildSpec, listener: ChildListener = {}) {
     this.#spec = spec;
-    this.#onRestart = onRestart;
+    this.#listener = listener;
   }
 
   get name(): string {
@@ -42,9 +50,14 @@ export class Child implements AsyncDisposable {
     return this.#running?.pid ?? null;
   }
 
-  /** Starts it and waits until it is ready. Throws where it ends instead; see its log. */
+  /** Starts it and waits until it is ready. Throws `StartError` where it ends instead, and starts it no more; see its log. */
   async start(): Promise<void> {
-    await this.#launch();
+    try {
+      await this.#launch();
+    } catch (error) {
+      await this[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -62,23 +75,25 @@ export class Child implements AsyncDisposable {
   async #launch(): Promise<void> {
     const { name, script, args = [], env, logFile } = this.#spec;
     await using log = await open(logFile, 'a', 0o600);
+    if (this.#stopping) throw new StartError(`${name} was told to stop`);
     // The IPC channel tells the part when the supervisor is gone, however it went.
     const child = spawn(process.execPath, [script, ...args], {
       env: { ...env },
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
     });
     this.#running = child;
+    if (child.pid !== undefined) this.#listener.onProcess?.(child.pid);
     const started = Date.now();
     child.once('exit', () => this.#onExit(started));
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${name} is not ready after ${READY_MS} ms`)), READY_MS);
+      const timer = setTimeout(() => reject(new StartError(`${name} is not ready after ${READY_MS} ms`)), READY_MS);
       child.once('message', () => {
         clearTimeout(timer);
         resolve();
       });
       child.once('exit', (code, signal) => {
         clearTimeout(timer);
-        reject(new Error(`${name} ended with ${code ?? signal} before it was ready; see ${logFile}`));
+        reject(new StartError(`${name} ended with ${code ?? signal} before it was ready; see ${logFile}`));
       });
     });
   }
@@ -88,7 +103,7 @@ export class Child implements AsyncDisposable {
     if (Date.now() - started > FORGIVE_AFTER_MS) this.#pause = FIRST_RESTART_MS;
     this.#restart = setTimeout(() => {
       this.#launch().then(
-        () => this.#onRestart(this),
+        () => this.#listener.onRestart?.(this),
         // Its own exit event starts the next attempt.
         () => {},
       );

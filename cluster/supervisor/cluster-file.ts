@@ -17,13 +17,17 @@ const ClusterFileShape = Type.Object({
     }),
   ),
   ledger: Type.Object({ network: Type.String(), topicId: Type.String(), mirrorUrl: Type.String(), pid: PidShape }),
-  chain: Type.Object({
-    rpcUrl: Type.String(),
-    chainId: Type.Integer(),
-    usdc: Type.String(),
-    payTo: Type.String(),
-    pid: PidShape,
-  }),
+  /** Null where there is no anvil for the machine: nothing can be paid for then. */
+  chain: Type.Union([
+    Type.Object({
+      rpcUrl: Type.String(),
+      chainId: Type.Integer(),
+      usdc: Type.String(),
+      payTo: Type.String(),
+      pid: PidShape,
+    }),
+    Type.Null(),
+  ]),
   /** `directory` holds each mail as one `.eml` file. */
   mail: Type.Object({ smtpPort: Type.Integer(), directory: Type.String(), pid: PidShape }),
   /** The wallet holds USDC of the local chain. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeBase64url, utf8 } from '../../protocol/bytes.ts';
 import { entityId } from '../../protocol/ids.ts';
@@ -11,6 +11,7 @@ import { encodeSignature } from '../../protocol/statement/statement.ts';
 import type { Signer } from '../../protocol/suite/suite.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { peerIdOfSeed } from '../../node/federation/transport/identity.ts';
+import { replaceDurably } from '../../node/keys/durable-file.ts';
 import {
   createKeyFile,
   KEY_FILE_PURPOSES,
@@ -23,6 +24,8 @@ import { LEDGER_NAME } from '../ledger/network-name.ts';
 import { type Plan, type PlannedNode, QUORUM } from '../plan.ts';
 
 const FEDERATION_NAME = 'meridian-local';
+export const ROSTER_FILE = 'roster.json';
+const ROSTER_MODE = 0o644;
 
 export function keyDirectory(home: string, node: PlannedNode): string {
   return join(home, node.id, 'keys');
@@ -39,7 +42,7 @@ export async function ensureKeys(home: string, plan: Plan): Promise<void> {
 
 /** Writes the genesis roster, signed by all members, unless there is one. It names the ledger topic of the federation. */
 export async function ensureRoster(home: string, plan: Plan, createTopic: () => Promise<string>): Promise<string> {
-  const file = join(home, 'roster.json');
+  const file = join(home, ROSTER_FILE);
   if (existsSync(file)) return file;
   const identities = await Promise.all(
     plan.nodes.map(async (node) => ({
@@ -72,14 +75,13 @@ export async function ensureRoster(home: string, plan: Plan, createTopic: () => 
     roster,
     identities.map(({ signer }) => signer),
   );
-  await writeFile(`${file}.new`, `${JSON.stringify(rosterFileValue({ genesis: signed, later: [] }), null, 2)}\n`);
-  await rename(`${file}.new`, file);
+  await replaceDurably(file, `${JSON.stringify(rosterFileValue({ genesis: signed, later: [] }), null, 2)}\n`, ROSTER_MODE);
   return file;
 }
 
-/** Topic that the roster names. */
-export async function rosterTopic(file: string): Promise<string> {
-  return RosterChain.open(nativeSuite, parseRosterFile(await readFile(file, 'utf8'))).current.ledger.topicId;
+/** The newest roster of the file. */
+export async function readRoster(file: string): Promise<Roster> {
+  return RosterChain.open(nativeSuite, parseRosterFile(await readFile(file, 'utf8'))).current;
 }
 
 async function signRoster(roster: Roster, signers: readonly Signer[]): Promise<SignedRoster> {

@@ -1,30 +1,73 @@
+import { appendFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createConnection, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CLUSTER_FILE } from './cluster-file.ts';
+import { StartError } from './start-error.ts';
 
-const LOCK_FILE = 'supervisor.pid';
-/** How long the parts of a supervisor that was killed may take to notice it and end. In milliseconds. */
-const ORPHANS_MS = 6_000;
+/** The supervisor listens here as long as it lives: a process id may be another process's by now, and tells nothing. */
+const LOCK_SOCKET = 'supervisor.sock';
+/** A process id a line: the supervisor's, then those of the parts that it started. */
+const PIDS_FILE = 'supervisor.pid';
+/** How long parts of a killed supervisor may take to notice it and end: a node ends its start first. In milliseconds. */
+const ORPHANS_MS = 30_000;
 const LOOK_MS = 100;
 
-/** Takes the home for one supervisor. Throws where another one runs in it. */
-export async function lockHome(home: string): Promise<AsyncDisposable> {
-  const file = join(home, LOCK_FILE);
-  const holder = Number(await readText(file));
-  if (holder > 0 && holder !== process.pid && isAlive(holder)) {
-    throw new Error(`${home} is in use by the cluster of process ${holder}`);
-  }
-  if (holder > 0) await orphansGone(home);
+/** A home that one supervisor has, until it is disposed. */
+export interface HomeLock extends AsyncDisposable {
+  /** Notes a part, so that the next supervisor waits for its end where this one is killed. */
+  note(pid: number): void;
+}
+
+/** Takes the home for one supervisor. Throws `StartError` where another one runs in it. `say` tells what is waited for. */
+export async function lockHome(home: string, say: (line: string) => void): Promise<HomeLock> {
+  const file = join(home, PIDS_FILE);
+  const [holder = 0, ...parts] = (await readText(file)).split('\n').map(Number);
+  const server = await holdSocket(join(home, LOCK_SOCKET));
+  if (server === null) throw new StartError(`${home} is in use by the cluster of process ${holder}`);
+  const orphans = parts.filter((pid) => pid > 0 && isAlive(pid));
+  if (orphans.length > 0) say(`waiting for what an earlier start left running: processes ${orphans.join(', ')}`);
+  await orphansGone(orphans);
   await writeFile(file, `${process.pid}\n`, { mode: 0o600 });
-  return { [Symbol.asyncDispose]: () => rm(file, { force: true }) };
+  return {
+    note: (pid) => appendFileSync(file, `${pid}\n`),
+    async [Symbol.asyncDispose]() {
+      await rm(file, { force: true });
+      server.close();
+    },
+  };
+}
+
+/** Null where another process listens there. */
+async function holdSocket(path: string): Promise<Server | null> {
+  const server = await listening(path);
+  if (server !== null) return server;
+  if (await answers(path)) return null;
+  // Of a supervisor that was killed.
+  await rm(path, { force: true });
+  return listening(path);
+}
+
+/** Null where there is such a file already. */
+function listening(path: string): Promise<Server | null> {
+  const server = createServer((connection) => connection.destroy());
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => ('code' in error && error.code === 'EADDRINUSE' ? resolve(null) : reject(error)));
+    server.listen(path, () => resolve(server.unref()));
+  });
+}
+
+function answers(path: string): Promise<boolean> {
+  const connection = createConnection(path);
+  return new Promise<boolean>((resolve) => {
+    connection.once('connect', () => resolve(true));
+    connection.once('error', () => resolve(false));
+  }).finally(() => connection.destroy());
 }
 
 /** Parts of a killed supervisor end by themselves; their ports and stores are free once they have. */
-async function orphansGone(home: string): Promise<void> {
-  const pids = (await readText(join(home, CLUSTER_FILE))).matchAll(/"pid": (\d+)/g);
-  const waiting = [...pids].map((match) => Number(match[1]));
-  for (const end = Date.now() + ORPHANS_MS; waiting.some(isAlive) && Date.now() < end;) await sleep(LOOK_MS);
+async function orphansGone(pids: readonly number[]): Promise<void> {
+  for (const end = Date.now() + ORPHANS_MS; pids.some(isAlive) && Date.now() < end;) await sleep(LOOK_MS);
 }
 
 function isAlive(pid: number): boolean {

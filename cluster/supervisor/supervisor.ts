@@ -1,21 +1,24 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { PAYMENT_CHAIN_ID } from '../../node/payments/facilitator/chain-id.ts';
 import { USDC } from '../../protocol/payments/usdc.ts';
+import { anvilPath } from '../chain/anvil.ts';
 import { type ChainWallets, addressOfKey, ensureChainWallets } from '../chain/chain-wallets.ts';
 import { LEDGER_NAME } from '../ledger/network-name.ts';
 import { Child, type ChildSpec } from './child.ts';
-import { CLUSTER_FILE, type ClusterFile, writeClusterFile } from './cluster-file.ts';
+import { type ClusterFile, writeClusterFile } from './cluster-file.ts';
 import { ensureDemoKeys, grantDemoKeys } from './demo-keys.ts';
 import type { DemoKeys } from './demo-keys-shape.ts';
-import { ensureKeys, ensureRoster, rosterTopic } from './genesis.ts';
-import { lockHome } from './home-lock.ts';
+import { keepHome, openHome, requirePlanned } from './first-start.ts';
+import { ensureKeys, ensureRoster, readRoster } from './genesis.ts';
+import { type HomeLock, lockHome } from './home-lock.ts';
 import { ensureLedgerAccounts, type Operators } from './ledger-accounts.ts';
 import { createTopic } from './ledger-topic.ts';
 import { chainUrl, ledgerNodes, mirrorUrl } from './node-variables.ts';
-import { SampleLists } from './sample-lists.ts';
 import { chainDirectory, chainPart, ledgerPart, mailDirectory, mailPart, nodePart, type PartSetting } from './parts.ts';
+import { requireFree, wantedPorts } from './port-check.ts';
 import { giveSampleItems } from './sample-items.ts';
+import { SampleLists } from './sample-lists.ts';
+import { StartError } from './start-error.ts';
 
 export interface SupervisorOptions extends PartSetting {
   /** Forgets everything that an earlier run left. */
@@ -23,8 +26,9 @@ export interface SupervisorOptions extends PartSetting {
   readonly say: (line: string) => void;
 }
 
-/** Everything of the cluster in its home; nothing else there is ever touched. */
-const OWN_FILES = ['ledger', 'chain', 'mail', 'roster.json', 'demo-keys.json', CLUSTER_FILE];
+const NO_CHAIN =
+  'no chain: npm has no anvil for this machine and none is on the PATH, so paid calls answer 503; ' +
+  'https://getfoundry.sh installs one, and the next start takes it';
 
 /**
  * Five nodes, a local ledger, a local chain and a mail sink as processes of one machine. What one run leaves, the next
@@ -33,7 +37,8 @@ const OWN_FILES = ['ledger', 'chain', 'mail', 'roster.json', 'demo-keys.json', C
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
   readonly #parts = new Map<string, Child>();
-  #lock: AsyncDisposable | undefined;
+  #lock: HomeLock | undefined;
+  #ended = false;
   #topicId = '';
   #wallets: ChainWallets | undefined;
   #demoKeys: DemoKeys | undefined;
@@ -43,12 +48,16 @@ export class Supervisor implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves once every part is ready and `cluster.json` is written. */
+  /**
+   * Resolves once every part is ready and `cluster.json` is written. Throws `StartError`; what runs by then ends when this
+   * is disposed.
+   */
   async start(): Promise<void> {
-    const { home, plan, fresh } = this.#options;
+    const { home, plan, fresh, say } = this.#options;
     await mkdir(home, { recursive: true, mode: 0o700 });
-    this.#lock = await lockHome(home);
-    if (fresh) await this.#forget();
+    this.#lock = await lockHome(home, say);
+    await requireFree(wantedPorts(plan));
+    await openHome(home, plan, fresh);
     await ensureKeys(home, plan);
     const { operators, accountsFile } = await ensureLedgerAccounts(
       home,
@@ -61,10 +70,15 @@ export class Supervisor implements AsyncDisposable {
     this.#wallets = wallets;
     await mkdir(mailDirectory(home), { recursive: true, mode: 0o700 });
     const options = this.#options;
-    const others = [mailPart(options), chainPart(options), ledgerPart(options, accountsFile)];
+    const others = [mailPart(options), ledgerPart(options, accountsFile)];
+    if (anvilPath() === null) say(NO_CHAIN);
+    else others.push(chainPart(options));
     await Promise.all(others.map((part) => this.#start(part)));
     const rosterFile = await ensureRoster(home, plan, () => this.#createTopic(operators));
-    this.#topicId = await rosterTopic(rosterFile);
+    const roster = await readRoster(rosterFile);
+    requirePlanned(home, plan, roster);
+    await keepHome(home);
+    this.#topicId = roster.ledger.topicId;
     const means = { rosterFile, operators, wallets };
     await Promise.all(plan.nodes.map((node) => this.#start(nodePart(options, node, means))));
     this.#demoKeys = await ensureDemoKeys(home);
@@ -94,13 +108,7 @@ export class Supervisor implements AsyncDisposable {
         mirrorUrl: mirrorUrl(plan),
         pid: this.#pid('ledger'),
       },
-      chain: {
-        rpcUrl: chainUrl(plan),
-        chainId: PAYMENT_CHAIN_ID,
-        usdc: USDC.asset,
-        payTo: addressOfKey(wallets.payTo),
-        pid: this.#pid('chain'),
-      },
+      chain: this.#chain(wallets),
       mail: { smtpPort: plan.smtpPort, directory: mailDirectory(home), pid: this.#pid('mail') },
       demo: {
         apiKeys: this.#demoKeys,
@@ -111,6 +119,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** Nodes first, so that they can still reach the other parts while they end. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended = true;
     await this.#samples?.[Symbol.asyncDispose]();
     const { nodes } = this.#options.plan;
     const parts = [...this.#parts.values()];
@@ -120,17 +129,31 @@ export class Supervisor implements AsyncDisposable {
     await this.#lock?.[Symbol.asyncDispose]();
   }
 
-  async #forget(): Promise<void> {
-    const { home, plan } = this.#options;
-    for (const name of [...OWN_FILES, ...plan.nodes.map((node) => node.id)]) {
-      await rm(join(home, name), { recursive: true, force: true });
+  async #start(part: ChildSpec): Promise<void> {
+    const { name } = part;
+    if (this.#ended) throw new StartError(`${name} is not started: the cluster was told to stop`);
+    const child = new Child(part, {
+      onProcess: (pid) => this.#lock?.note(pid),
+      onRestart: (restarted) => void this.#onRestart(restarted),
+    });
+    this.#parts.set(name, child);
+    try {
+      await child.start();
+    } catch (error) {
+      if (!this.#ended) await requireFree(wantedPorts(this.#options.plan).filter(({ part: wants }) => wants === name));
+      throw error;
     }
   }
 
-  async #start(part: ChildSpec): Promise<void> {
-    const child = new Child(part, (restarted) => void this.#onRestart(restarted));
-    this.#parts.set(part.name, child);
-    await child.start();
+  #chain({ payTo }: ChainWallets): ClusterFile['chain'] {
+    if (!this.#parts.has('chain')) return null;
+    return {
+      rpcUrl: chainUrl(this.#options.plan),
+      chainId: PAYMENT_CHAIN_ID,
+      usdc: USDC.asset,
+      payTo: addressOfKey(payTo),
+      pid: this.#pid('chain'),
+    };
   }
 
   async #createTopic(operators: Operators): Promise<string> {

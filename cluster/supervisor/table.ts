@@ -7,7 +7,9 @@ export function clusterTable({ nodes, ledger, chain, mail }: ClusterFile, home: 
     ['node', 'region', 'API', 'process'],
     ...nodes.map(({ id, region, baseUrl, pid }) => [id, region, baseUrl, String(pid)]),
     ['ledger', ledger.network, ledger.mirrorUrl, String(ledger.pid)],
-    ['chain', `eip155:${chain.chainId}`, chain.rpcUrl, String(chain.pid)],
+    chain === null
+      ? ['chain', 'none', 'no anvil: paid calls answer 503']
+      : ['chain', `eip155:${chain.chainId}`, chain.rpcUrl, String(chain.pid)],
     ['mail', 'SMTP sink', `smtp://127.0.0.1:${mail.smtpPort}`, String(mail.pid)],
   ];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

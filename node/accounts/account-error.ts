@@ -2,6 +2,10 @@ export type AccountErrorCode =
   | 'account-malformed'
   | 'account-exists'
   | 'account-not-found'
+  /** The account lives at another node. */
+  | 'not-home'
+  /** No set of nodes that an account of this home can name. */
+  | 'nodes-invalid'
   | 'key-weak'
   | 'key-exists'
   | 'key-not-found'
@@ -15,7 +19,9 @@ export type AccountErrorCode =
   /** The key was revoked, has expired or was already replaced. */
   | 'key-ended'
   | 'last-admin'
-  | 'too-many-keys';
+  | 'too-many-keys'
+  /** Of a link for lost keys: it was used, has ended, or never was one. */
+  | 'link-invalid';
 
 /** A change of accounts or keys that was refused; nothing has changed. The message names no key's text. */
 export class AccountError extends Error {

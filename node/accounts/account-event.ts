@@ -1,17 +1,44 @@
+import type { NodeId } from '../../protocol/ids.ts';
 import type { Account } from './account.ts';
 import type { ApiKey } from './api-key.ts';
 
-/** Who made a change: a key by its id, the operator over the node's socket, or a sign-up. */
-export type Actor = { readonly key: string } | 'operator' | 'sign-up';
+/** Who made a change: a key by its id, the operator over the node's socket, what came by mail, or the node by itself. */
+export type Actor = { readonly key: string } | 'node' | 'operator' | MailedActor;
+
+/** Whoever reads the mail of the account's address. */
+type MailedActor = 'sign-up' | 'lost-key';
+
+/** What a version of the account's statement says is changed by it. */
+const STATED = [
+  'account.created',
+  'tier.changed',
+  'nodes.changed',
+  'statement.restated',
+  'key.created',
+  'key.rotated',
+  'key.revoked',
+] as const;
+
+export type AccountAction =
+  | (typeof STATED)[number]
+  | 'compression.changed'
+  /** The account's address was named in a sign-up, or for lost keys, and a mail went there. */
+  | `${MailedActor}.asked`;
 
 /** A change of an account or its keys, for the key-use audit log. */
 export interface AccountEvent {
   readonly account: string;
-  readonly action: 'account.created' | 'tier.changed' | 'compression.changed' | 'key.created' | 'key.rotated' | 'key.revoked';
-  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, or the account's id. */
+  readonly action: AccountAction;
+  /** The key's id (of a rotation the old one's), the new tier, `on` or `off`, the nodes, a version, or the account's id. */
   readonly subject: string;
   /** Id of the key that asked, or which door it came through. */
   readonly by: string;
+}
+
+/** Whether an event changes what is said of the account to other nodes. */
+export function changesStatement({ action }: AccountEvent): boolean {
+  const stated: readonly AccountAction[] = STATED;
+  return stated.includes(action);
 }
 
 export function accountCreated(account: string, by: 'operator' | 'sign-up'): AccountEvent {
@@ -27,6 +54,22 @@ export function compressionChanged({ id, compressPayloads }: Account, by: 'opera
   return { account: id, action: 'compression.changed', subject, by };
 }
 
-export function keyEvent(action: AccountEvent['action'], { account, id }: ApiKey, actor: Actor): AccountEvent {
-  return { account, action, subject: id, by: typeof actor === 'string' ? actor : actor.key };
+export function nodesChanged(account: string, nodes: readonly NodeId[], actor: Actor): AccountEvent {
+  return { account, action: 'nodes.changed', subject: nodes.join(','), by: nameOf(actor) };
+}
+
+export function statementRestated(account: string, version: number): AccountEvent {
+  return { account, action: 'statement.restated', subject: String(version), by: 'operator' };
+}
+
+export function keyEvent(action: AccountAction, { account, id }: ApiKey, actor: Actor): AccountEvent {
+  return { account, action, subject: id, by: nameOf(actor) };
+}
+
+function nameOf(actor: Actor): string {
+  return typeof actor === 'string' ? actor : actor.key;
+}
+
+export function askedFor(by: MailedActor, account: string): AccountEvent {
+  return { account, action: `${by}.asked`, subject: account, by };
 }

@@ -1,16 +1,15 @@
 import { randomInt } from 'node:crypto';
 import Type, { type Static } from 'typebox';
+import { ACCOUNT_ID_PATTERN } from '../../protocol/accounts/account-id.ts';
+import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
+import { MAX_ACCOUNT_NODES } from '../../protocol/accounts/statement.ts';
 import { Compile } from '../../protocol/shape-check.ts';
 import type { NodeId } from '../../protocol/ids.ts';
-import { Closed, TimestampShape } from '../../protocol/shapes.ts';
+import { Closed, NodeIdShape, TimestampShape } from '../../protocol/shapes.ts';
 import { jsonCodec, Table } from '../store/table.ts';
 
-/** `unmetered` is granted by an operator only: no limit of any kind. */
-export const TIERS = ['developer', 'standard', 'professional', 'enterprise', 'unmetered'] as const;
-export type Tier = (typeof TIERS)[number];
+export { type Tier, TIERS };
 
-/** `acc_`, the id of the account's home node, and a name of its own: at most 64 characters in all. */
-const ACCOUNT_ID_PATTERN = '^acc_[a-z]{2}[0-9]{0,2}_[a-z0-9][a-z0-9-]{0,54}$';
 const MAX_ACCOUNT_NAME = 200;
 const MAX_EMAIL_CHARACTERS = 254;
 
@@ -24,6 +23,8 @@ export const AccountShape = Closed({
   createdAt: Type.Optional(TimestampShape),
   /** Its payloads are compressed before they are encrypted; absent: they are not. */
   compressPayloads: Type.Optional(Type.Boolean()),
+  /** The nodes that its keys work at, its home among them, in order of their ids; absent: the home alone. */
+  nodes: Type.Optional(Type.Array(NodeIdShape, { minItems: 2, maxItems: MAX_ACCOUNT_NODES, uniqueItems: true })),
 });
 export type Account = Readonly<Static<typeof AccountShape>>;
 

@@ -1,8 +1,11 @@
+import { homeOf } from '../../protocol/accounts/account-id.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { type Account, accountTable, isAccount, newAccountId, type Tier } from './account.ts';
 import { AccountBook, type AccountBookOptions } from './account-book.ts';
 import { AccountError } from './account-error.ts';
-import { accountCreated, type AccountEvent, compressionChanged, keyEvent, tierChanged } from './account-event.ts';
+import { AccountNodes, keptNodes, nodesMember } from './account-nodes.ts';
+import { accountCreated, type AccountEvent, compressionChanged, keyEvent, nodesChanged, tierChanged } from './account-event.ts';
 import { ADMIN_TERMS, freshKey, keyOperations } from './api-key.ts';
 import { ApiKeys, requireStrong } from './api-keys.ts';
 import { newKeyId } from './key-id.ts';
@@ -21,17 +24,21 @@ export interface NewAccount {
   readonly name?: string;
   readonly email?: string;
   readonly compressPayloads?: boolean;
+  /** The nodes that its keys work at; left out: this one alone. */
+  readonly nodes?: readonly NodeId[];
 }
 
 /** Callers of the key-authenticated API: who they are, and by which keys they come. */
 export class Accounts implements AsyncDisposable {
   readonly keys: ApiKeys;
+  readonly nodes: AccountNodes;
   /** The rows beneath, for changes that touch more than accounts and keys. */
   readonly book: AccountBook;
 
   private constructor(book: AccountBook) {
     this.book = book;
     this.keys = new ApiKeys(book);
+    this.nodes = new AccountNodes(book);
   }
 
   static async open(options: AccountBookOptions): Promise<Accounts> {
@@ -49,26 +56,19 @@ export class Accounts implements AsyncDisposable {
   }
 
   /** Makes an account, for an operator. The very same one is answered as it is. Throws `AccountError`. */
-  create({ id = newAccountId(this.book.node), tier, name, email, compressPayloads = false }: NewAccount): Promise<Account> {
+  create({ id = newAccountId(this.book.node), ...asked }: NewAccount): Promise<Account> {
     return this.book.change(async () => {
+      const account = this.#newAccount(id, asked);
       const known = await this.book.account(id);
       if (known !== undefined) {
-        const hasOwner = known.name === name && known.email === email;
-        const isSame = hasOwner && known.tier === tier && (known.compressPayloads ?? false) === compressPayloads;
-        if (isSame) return { operations: [], events: [], result: known };
+        if (isSame(known, account)) return { operations: [], events: [], result: known };
         throw new AccountError('account-exists', `there is an account ${id} already`, 'id');
       }
-      const account = requireWellFormed({
-        id,
-        tier,
-        ...(name === undefined ? {} : { name }),
-        ...(email === undefined ? {} : { email }),
-        createdAt: timestampOf(this.book.now()),
-        ...(compressPayloads ? { compressPayloads } : {}),
-      });
+      const { nodes } = account;
       return {
-        operations: [accountTable.put([id], account)],
-        events: [accountCreated(id, 'operator')],
+        operations: [accountTable.put([id], account), ...(await this.book.firstOfAddress(account))],
+        events: [accountCreated(id, 'operator'), ...(nodes === undefined ? [] : [nodesChanged(id, nodes, 'operator')])],
+        nodes,
         result: account,
       };
     });
@@ -92,6 +92,23 @@ export class Accounts implements AsyncDisposable {
       const changed = { ...account, compressPayloads };
       const events = [compressionChanged(changed, 'operator')];
       return { operations: [accountTable.put([id], changed)], events, result: changed };
+    });
+  }
+
+  /** As it is asked for, made now. Throws `AccountError`. */
+  #newAccount(id: string, { tier, name, email, compressPayloads = false, nodes: asked }: Omit<NewAccount, 'id'>): Account {
+    const nodes = keptNodes(asked, this.book);
+    if (nodes !== undefined && homeOf(id) !== this.book.node) {
+      throw new AccountError('nodes-invalid', `the home of ${id} is another node`, 'nodes');
+    }
+    return requireWellFormed({
+      id,
+      tier,
+      ...(name === undefined ? {} : { name }),
+      ...(email === undefined ? {} : { email }),
+      createdAt: timestampOf(this.book.now()),
+      ...(compressPayloads ? { compressPayloads } : {}),
+      ...nodesMember(nodes),
     });
   }
 
@@ -126,6 +143,13 @@ export class Accounts implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.book[Symbol.asyncDispose]();
   }
+}
+
+/** Whether what is asked for is what is there, whenever it was made. */
+function isSame(known: Account, asked: Account): boolean {
+  const terms = ({ tier, name, email, compressPayloads = false, nodes = [] }: Account) =>
+    JSON.stringify([tier, name, email, compressPayloads, nodes]);
+  return terms(known) === terms(asked);
 }
 
 function requireWellFormed(account: Account): Account {

@@ -1,20 +1,35 @@
 import { timestampOf } from '../../protocol/time.ts';
 import type { Operation } from '../store/operation.ts';
+import type { Account } from './account.ts';
 import type { AccountBook, Change, HeldKey } from './account-book.ts';
 import { AccountError } from './account-error.ts';
 import { type Actor, keyEvent } from './account-event.ts';
-import { type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
+import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState, type KeyTerms } from './api-key.ts';
 import { type KeyId, newKeyId } from './key-id.ts';
 import { type KeyRequest, reachesAllOf, requireWithin, termsOf } from './key-terms.ts';
 import { isStrongEnough, keyDigest, MIN_API_KEY_CHARACTERS, newKeyText } from './key-text.ts';
+import { requireStatable } from './statements/statement-size.ts';
 
 /** Keys of one account that are kept. Over it, the one that ended longest ago makes room. */
 export const MAX_KEYS = 100;
+/** Name of a key that was made in the place of lost ones. */
+const LOST_KEY = 'lost-key';
 
 /** A new key and its text, which is shown once and is nowhere afterwards. */
 export interface IssuedKey {
   readonly apiKey: string;
   readonly key: ApiKey;
+}
+
+/** A key made in the place of lost ones, and those that ended with it. */
+export interface Replacement extends IssuedKey {
+  readonly revoked: readonly ApiKey[];
+}
+
+/** Whose keys a link for lost ones replaces, and what spends it. */
+export interface SpentLink {
+  readonly account: string;
+  readonly operations: readonly Operation[];
 }
 
 /** A text and an id that an operator brings, so that several nodes know one key. */
@@ -42,12 +57,13 @@ export class ApiKeys {
    */
   create(account: string, request: KeyRequest, actor: Actor, given: GivenKey = {}): Promise<IssuedKey> {
     return this.#book.change(async () => {
-      await this.#book.requireAccount(account);
-      const maker = await this.#makerOf(account, actor);
+      const owner = await this.#book.requireAccount(account);
+      const maker = await this.#book.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined) return unchanged(again);
       const terms = termsOf(request, maker, this.#book.now());
       const issued = await this.#issue(account, terms, given);
+      await this.#requireStatable(owner, [issued]);
       const room = await this.#makeRoom(account);
       return {
         operations: [...room, ...keyOperations(issued.digest, issued.key)],
@@ -70,7 +86,7 @@ export class ApiKeys {
   ): Promise<IssuedKey & { readonly replaced: ApiKey }> {
     return this.#book.change(async () => {
       const old = await this.#book.requireKey(account, id);
-      const maker = await this.#makerOf(account, actor);
+      const maker = await this.#book.makerOf(account, actor);
       const again = await this.#broughtAgain(account, given);
       if (again !== undefined && old.key.replacedBy === again.key.id) return unchanged({ ...again, replaced: old.key });
       if (maker !== null) requireWithin(maker, old.key);
@@ -78,6 +94,7 @@ export class ApiKeys {
       const issued = await this.#issue(account, old.key, given);
       const expiresAt = endOf(old.key, this.#book.now(), overlapSeconds);
       const replaced: ApiKey = { ...old.key, expiresAt, replacedBy: issued.key.id };
+      await this.#requireStatable(await this.#book.requireAccount(account), [issued, { digest: old.digest, key: replaced }]);
       const room = await this.#makeRoom(account);
       return {
         operations: [...room, ...keyOperations(issued.digest, issued.key), ...keyOperations(old.digest, replaced)],
@@ -95,7 +112,7 @@ export class ApiKeys {
   revoke(account: string, id: string, actor: Actor): Promise<ApiKey> {
     return this.#book.change(async () => {
       const { digest, key } = await this.#book.requireKey(account, id);
-      const maker = await this.#makerOf(account, actor);
+      const maker = await this.#book.makerOf(account, actor);
       if (maker !== null && !reachesAllOf(maker, key)) {
         throw new AccountError('beyond-maker', 'the key reaches further than the one that asks');
       }
@@ -107,12 +124,38 @@ export class ApiKeys {
     });
   }
 
-  /** The terms of the key that asks, as they are now; null where an operator asks. */
-  async #makerOf(account: string, actor: Actor): Promise<KeyTerms | null> {
-    if (typeof actor === 'string') return null;
-    const { key } = await this.#book.requireKey(account, actor.key);
-    if (keyState(key, this.#book.now()) === 'active') return key;
-    throw new AccountError('maker-ended', 'the API key was revoked or has expired');
+  /**
+   * Makes a key that may do everything, and ends others, in one write with the operations of `spend`, which is asked while
+   * no other change is under way and says whose keys they are. Throws what `spend` throws, and `AccountError`
+   * `key-not-found` and `key-ended`, naming `revoke`, and `too-many-keys`.
+   */
+  replaceLost(spend: () => Promise<SpentLink>, revoke: readonly string[]): Promise<Replacement> {
+    return this.#book.change(async () => {
+      const { account, operations } = await spend();
+      const ended: HeldKey[] = [];
+      for (const id of revoke) ended.push(await this.#ended(account, id));
+      const issued = await this.#issue(account, { ...ADMIN_TERMS, name: LOST_KEY }, {});
+      await this.#requireStatable(await this.#book.requireAccount(account), [...ended, issued]);
+      const room = await this.#makeRoom(account, ended);
+      const old = ended.flatMap(({ digest, key }) => keyOperations(digest, key));
+      const events = ended.map(({ key }) => keyEvent('key.revoked', key, 'lost-key'));
+      return {
+        // A key that ends with this may be the one that makes room: its removal stands last.
+        operations: [...operations, ...old, ...room, ...keyOperations(issued.digest, issued.key)],
+        events: [...events, keyEvent('key.created', issued.key, 'lost-key')],
+        result: { apiKey: issued.apiKey, key: issued.key, revoked: ended.map(({ key }) => key) },
+      };
+    });
+  }
+
+  /** A key of an account, as it is once it is revoked now. */
+  async #ended(account: string, id: string): Promise<HeldKey> {
+    const held = await this.#book.findKey(account, id);
+    if (held === undefined) throw new AccountError('key-not-found', `the account has no key ${id}`, 'revoke');
+    const now = this.#book.now();
+    const state = keyState(held.key, now);
+    if (state !== 'active') throw new AccountError('key-ended', `the key ${id} is ${state} already`, 'revoke');
+    return { digest: held.digest, key: { ...held.key, revokedAt: timestampOf(now) } };
   }
 
   /** The key that an operator brought before, under the same id. */
@@ -123,7 +166,7 @@ export class ApiKeys {
   }
 
   async #issue(account: string, terms: KeyTerms, given: GivenKey): Promise<IssuedKey & HeldKey> {
-    const { apiKey = newKeyText(), id = newKeyId(this.#book.node, this.#book.now()) } = given;
+    const { apiKey = newKeyText(this.#book.node), id = newKeyId(this.#book.node, this.#book.now()) } = given;
     requireStrong(apiKey);
     const digest = keyDigest(apiKey);
     const taken = (await this.#book.keyOfDigest(digest)) ?? (await this.#book.findKey(account, id))?.key;
@@ -131,13 +174,22 @@ export class ApiKeys {
     return { apiKey, digest, key: freshKey(id, account, terms, timestampOf(this.#book.now())) };
   }
 
-  async #makeRoom(account: string): Promise<Operation[]> {
+  /** `ending`: keys as the change that is under way leaves them. */
+  async #makeRoom(account: string, ending: readonly HeldKey[] = []): Promise<Operation[]> {
     const held = await this.#book.keys(account);
     if (held.length < MAX_KEYS) return [];
     const now = this.#book.now();
-    const [first] = held.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
+    const then = held.map((one) => ending.find(({ digest }) => digest === one.digest) ?? one);
+    const [first] = then.filter(({ key }) => keyState(key, now) !== 'active').sort((a, b) => endedAt(a) - endedAt(b));
     if (first !== undefined) return keyRemoval(first.digest, first.key);
     throw new AccountError('too-many-keys', `an account has at most ${MAX_KEYS} keys; revoke one first`);
+  }
+
+  /** `changed`: keys as they are going to be. */
+  async #requireStatable(account: Account, changed: readonly HeldKey[]): Promise<void> {
+    const { node: home, now } = this.#book;
+    const others = (await this.#book.keys(account.id)).filter(({ digest }) => changed.every((one) => one.digest !== digest));
+    requireStatable({ home, account, keys: [...others, ...changed], now: now() });
   }
 
   async #requireAnotherAdmin(key: ApiKey): Promise<void> {

@@ -1,4 +1,6 @@
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { NodeId } from '../../protocol/ids.ts';
+import type { Timestamp } from '../../protocol/time.ts';
 import type { Account } from './account.ts';
 import type { Scope } from './scopes.ts';
 
@@ -6,6 +8,8 @@ import type { Scope } from './scopes.ts';
 export interface Caller {
   readonly account: Account;
   readonly key: CallerKey;
+  /** The account's home, where that is another node: of the account is known what its statement says. */
+  readonly home?: NodeId;
 }
 
 export interface CallerKey {
@@ -14,6 +18,9 @@ export interface CallerKey {
   readonly scopes: readonly Scope[];
   /** The only sources that the key may write and read; null: all of the account's. */
   readonly sources: readonly string[] | null;
+  /** The first and last moment of the records that it may see; null or absent: without bound. */
+  readonly from?: Timestamp | null;
+  readonly to?: Timestamp | null;
 }
 
 /** Whether a key reaches a source of its account. */
@@ -21,7 +28,21 @@ export function reaches(key: CallerKey, sourceId: string): boolean {
   return key.sources === null || key.sources.includes(sourceId);
 }
 
-/** Whether a caller may refer to a record: it is of the account, and of a source that the key reaches. */
-export function mayName({ account, key }: Caller, record: Pick<AttestationRecord, 'account' | 'sourceId'>): boolean {
-  return record.account === account.id && reaches(key, record.sourceId);
+/** Whether a key is limited to the records of a period. */
+export function hasPeriod({ from = null, to = null }: CallerKey): boolean {
+  return from !== null || to !== null;
+}
+
+/** Whether the records of a moment are among those that a key may see. */
+export function covers({ from = null, to = null }: CallerKey, submittedAt: Timestamp): boolean {
+  const at = Date.parse(submittedAt);
+  return (from === null || at >= Date.parse(from)) && (to === null || at <= Date.parse(to));
+}
+
+/** Whether a caller may refer to a record: it is of the account, of a source that the key reaches, and of its period. */
+export function mayName(
+  { account, key }: Caller,
+  record: Pick<AttestationRecord, 'account' | 'sourceId' | 'submittedAt'>,
+): boolean {
+  return record.account === account.id && reaches(key, record.sourceId) && covers(key, record.submittedAt);
 }

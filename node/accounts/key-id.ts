@@ -1,20 +1,9 @@
-import Type from 'typebox';
+import { isKeyId, type KeyId } from '../../protocol/accounts/key-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { randomBytesPooled } from '../randomness.ts';
 import { ULID_RANDOM_BYTES, ulid } from '../records/ulid.ts';
 
-/** `key_eu_01J…`: names a key and says nothing about its text. */
-export type KeyId = string & { readonly __brand: 'KeyId' };
-
-const KEY_ID_PATTERN = '^key_[a-z]{2}[0-9]{0,2}_[0-7][0-9A-HJKMNP-TV-Z]{25}$';
-
-export const KeyIdShape = Type.Unsafe<KeyId>(Type.String({ pattern: KEY_ID_PATTERN }));
-
-const KEY_ID = new RegExp(KEY_ID_PATTERN);
-
-export function isKeyId(text: string): text is KeyId {
-  return KEY_ID.test(text);
-}
+export { isKeyId, type KeyId, KeyIdShape } from '../../protocol/accounts/key-id.ts';
 
 /** A fresh key id of this moment. */
 export function newKeyId(node: NodeId, epochMilliseconds: number): KeyId {

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Store } from '../store/store.ts';
 import { accountTable } from './account.ts';
-import { AddressList } from './address-list.ts';
+import { AddressList, isAddressRange, NO_ADDRESSES } from './address-list.ts';
 import { type ApiKey, apiKeyTable } from './api-key.ts';
 import type { Caller } from './caller.ts';
+import type { ForeignAccounts, ForeignKey } from './elsewhere/foreign-accounts.ts';
 import { keyDigest } from './key-text.ts';
 
 export interface AuthenticatedKey {
@@ -22,23 +23,31 @@ interface KnownKey {
   usedDay: number;
 }
 
+/** Of keys of accounts of other nodes. */
+export type ForeignKeys = Pick<ForeignAccounts, 'key'>;
+
 const MAX_KNOWN_KEYS = 10_000;
 const DAY_MS = 86_400_000;
 
-/** Whose an API key is: read from the store once and remembered until something changes. */
+/**
+ * Whose an API key is: read from the store once and remembered until something changes. What is a key of an account here is
+ * no other node's to state.
+ */
 export class KnownKeys {
   readonly #store: Store;
   readonly #now: () => number;
   readonly #onUse: (digest: string, day: string) => void;
+  readonly #foreign: ForeignKeys | undefined;
   readonly #known = new LRUCache<string, KnownKey | 'revoked'>({ max: MAX_KNOWN_KEYS });
   /** Counts the changes, so that what was read before one is not remembered after it. */
   #changes = 0;
 
-  /** `onUse` is told of a key's first use on each UTC day, and again after a change. */
-  constructor(store: Store, now: () => number, onUse: (digest: string, day: string) => void) {
+  /** `onUse` is told of a key's first use on each UTC day, and again after a change; of keys of accounts here alone. */
+  constructor(store: Store, now: () => number, onUse: (digest: string, day: string) => void, foreign?: ForeignKeys) {
     this.#store = store;
     this.#now = now;
     this.#onUse = onUse;
+    this.#foreign = foreign;
   }
 
   /** A few microseconds for a key seen before. */
@@ -78,10 +87,16 @@ export class KnownKeys {
 
   async #read(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
     const key = await apiKeyTable.get(this.#store, digest);
-    if (key === undefined) return 'unknown';
+    if (key === undefined) return this.#readForeign(digest);
     const account = await accountTable.get(this.#store, key.account);
     if (account === undefined) return 'unknown';
     return key.revokedAt === null ? { found: foundOf(account, key), ...timesOf(key) } : 'revoked';
+  }
+
+  async #readForeign(digest: string): Promise<KnownKey | 'revoked' | 'unknown'> {
+    const found = (await this.#foreign?.key(digest)) ?? 'unknown';
+    if (found === 'unknown') return found;
+    return found === 'ended' || found.refusal !== undefined ? 'revoked' : foreignKnown(found);
   }
 }
 
@@ -92,9 +107,27 @@ function foundOf(account: Caller['account'], { id, scopes, sources, addresses }:
   };
 }
 
-function timesOf({ expiresAt, lastUsedDay }: ApiKey): Pick<KnownKey, 'endsAt' | 'usedDay'> {
+function timesOf({ expiresAt, lastUsedDay }: Pick<ApiKey, 'expiresAt' | 'lastUsedDay'>): Pick<KnownKey, 'endsAt' | 'usedDay'> {
   return {
     endsAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
     usedDay: lastUsedDay === null ? -1 : Math.floor(Date.parse(lastUsedDay) / DAY_MS),
   };
+}
+
+/** No day of a use is kept of it: its row is at its home. */
+function foreignKnown({ foreign: { home, account }, key }: ForeignKey): KnownKey {
+  const { id, scopes, sources, addresses, expiresAt, from, to } = key;
+  return {
+    found: {
+      caller: { account, key: { id, scopes, sources, from, to }, home },
+      addresses: addresses === null ? null : listOf(addresses),
+    },
+    ...timesOf({ expiresAt, lastUsedDay: null }),
+    usedDay: Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The text is another node's: what is no range there is taken from nowhere. */
+function listOf(addresses: readonly string[]): AddressList {
+  return addresses.every(isAddressRange) ? new AddressList(addresses) : NO_ADDRESSES;
 }

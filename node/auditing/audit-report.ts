@@ -6,7 +6,7 @@ import {
   OPTIONAL_CHECKS,
   type OptionalCheck,
 } from '../../protocol/api/verify-audit.ts';
-import { failed, type Outcome, skipped } from './outcome.ts';
+import { failed, type Outcome, skipped, warningIn } from './outcome.ts';
 
 export type Outcomes = Readonly<Record<MandatoryCheck | OptionalCheck, Outcome>>;
 
@@ -33,6 +33,14 @@ export function summaryOf(checks: readonly AuditCheck[]): string {
   if (failing.length > 0) return `Of ${mandatory.length} mandatory checks these fail: ${failing.join(', ')}.`;
   if (open.length > 0) return `Of ${mandatory.length} mandatory checks these could not be made: ${open.join(', ')}.`;
   return `All ${mandatory.length} mandatory checks pass.`;
+}
+
+/** What changes no verdict and should be looked at: checks that pass with a warning, and optional ones that fail. */
+export function warningsOf(checks: readonly AuditCheck[]): string[] {
+  return checks.flatMap((check) => {
+    const warning = check.result === 'fail' && !check.mandatory ? check.detail : warningIn(check);
+    return warning === undefined ? [] : [`${check.name}: ${warning}`];
+  });
 }
 
 /** What is left to say of a record that this node holds and cannot read any more. */

@@ -6,7 +6,7 @@ import type { MirrorClient } from '../ledger/mirror-client.ts';
 import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import { INITIAL_HEAD, LinkError, linkMessages, type TopicHead } from '../topic/topic-links.ts';
 import type { Evidence } from '../verification/evidence.ts';
-import { failed, type Outcome, passed, skipped } from './outcome.ts';
+import { failed, type Outcome, passed, skipped, warned } from './outcome.ts';
 
 export interface LedgerMessageSources {
   readonly mirror: Pick<MirrorClient, 'mirrors' | 'messageAt'>;
@@ -56,7 +56,7 @@ export function checkConsensusTime({ record }: Evidence, consensus: ConsensusTim
   if (consensus === null) return skipped('no mirror has told the consensus time');
   const after = Date.parse(timestampOfConsensus(consensus)) - Date.parse(record.submittedAt);
   if (after < 0) return failed(`consensus ${consensus} lies ${-after} ms before the record says it was made`);
-  if (after > LONG_DELAY_MS) return passed(`warning: consensus ${consensus} lies more than 24 hours after the record`);
+  if (after > LONG_DELAY_MS) return warned(`consensus ${consensus} lies more than 24 hours after the record`);
   return passed(`consensus ${consensus}, ${after} ms after the record`);
 }
 

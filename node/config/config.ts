@@ -1,4 +1,5 @@
 import { type EntityId, entityId, isEntityId, type NodeId, nodeId } from '../../protocol/ids.ts';
+import { type Tier, TIERS } from '../../protocol/accounts/tier.ts';
 import { AddressList, isAddressRange } from '../accounts/address-list.ts';
 import type { AnchoringConfig } from '../ledger/config.ts';
 import { DEFAULT_MAIL_PORTS, MAIL_TLS, type MailConfig } from '../mail/config.ts';
@@ -54,6 +55,8 @@ export interface NodeConfig {
   readonly mail: MailConfig | null;
   /** Whether anyone may sign up by mail. */
   readonly signUp: boolean;
+  /** The highest tier that an account whose home is another node has here. */
+  readonly foreignTier: Tier;
   /** Null where this node takes no payments: paid routes answer 503. */
   readonly payments: PaymentsConfig | null;
   /** Null where this node has no model: attested inference answers 503. */
@@ -86,6 +89,7 @@ const MAX_INTAKE_THREADS = 16;
 /** In seconds. A ledger message costs $0.0008, so a busy node at this pace spends about $5 a day. */
 const DEFAULT_BATCH_INTERVAL_SECONDS = 15;
 const DEFAULT_BATCH_MAX_RECORDS = 65_536;
+const DEFAULT_FOREIGN_TIER: Tier = 'professional';
 const TINYBARS_PER_HBAR = 100_000_000;
 const MAIL_VARIABLES = ['SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD', 'SMTP_FROM'] as const;
 const LOG_LEVELS = new Set(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
@@ -111,6 +115,7 @@ export function configOf(environment: Environment): NodeConfig {
       environment.STORAGE_QUOTA_BYTES === undefined ? null : positive(environment, 'STORAGE_QUOTA_BYTES', 1),
     mail: mailConfig(environment),
     signUp: oneOf(environment, 'SIGN_UP', ['on', 'off'] as const, 'on') === 'on',
+    foreignTier: oneOf(environment, 'FOREIGN_TIER', TIERS, DEFAULT_FOREIGN_TIER),
     payments: paymentsConfig(environment),
     inference: inferenceConfig(environment),
     regwatchSources: environment.REGWATCH_SOURCES ?? null,

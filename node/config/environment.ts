@@ -38,6 +38,7 @@ const VARIABLES = [
   'SMTP_PASSWORD',
   'SMTP_FROM',
   'SIGN_UP',
+  'FOREIGN_TIER',
   'RPC_URL',
   'PAY_TO',
   'FACILITATOR_KEY',

@@ -3,7 +3,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { StoredBatch } from '../sealing/batch-tables.ts';
 import { type Store, StoreError } from '../store/store.ts';
-import { ChainAssembler, type ChainBesides, ChainContradictionError } from './chain-assembler.ts';
+import { ChainAssembler, type ChainBesides, ChainContradictionError, type RecordsOfOthers } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Decided } from './decidable.ts';
@@ -48,6 +48,8 @@ export interface CatchUpOptions {
   readonly lastToCome?: (node: NodeId) => number;
   /** Rows that go beside those of a node's chain. */
   readonly besides?: (node: NodeId) => ChainBesides | undefined;
+  /** Who goes by what other nodes record. */
+  readonly others?: RecordsOfOthers;
 }
 
 /** A page of a node's chain from a peer, and who checks its frames. */

@@ -48,6 +48,14 @@ export interface ChainBesides {
   readonly batch: (batch: StoredBatch) => readonly Operation[];
 }
 
+/** Who goes by what other nodes record. */
+export interface RecordsOfOthers {
+  /** Rows that land in the records' own write. */
+  readonly rowsOf: (records: readonly AttestationRecord[]) => readonly Operation[];
+  /** Told once they are on the disk. Must not throw. */
+  readonly onWritten: (records: readonly AttestationRecord[]) => void;
+}
+
 export interface AssemblerOptions {
   readonly node: NodeId;
   readonly store: Store;
@@ -56,6 +64,8 @@ export interface AssemblerOptions {
   readonly decided: Decided;
   /** Of this node's own chain alone. */
   readonly besides?: ChainBesides | undefined;
+  /** Of other nodes' chains. */
+  readonly others?: RecordsOfOthers | undefined;
 }
 
 interface PartialRecord extends HashedRecord {
@@ -309,7 +319,11 @@ export class ChainAssembler {
   async #write(more: readonly Operation[]): Promise<void> {
     const records = this.#unwritten.flatMap((group) => group.records);
     const besides = records.length === 0 ? [] : ((await this.#besides?.group(records)) ?? []);
-    await this.#store.write([...this.#unwritten.flatMap(groupOperations), ...this.#resigned, ...besides, ...more]);
+    const others = this.#besides === undefined ? this.#options.others : undefined;
+    const told = records.map(({ record }) => record);
+    const rows = [...besides, ...(others?.rowsOf(told) ?? [])];
+    await this.#store.write([...this.#unwritten.flatMap(groupOperations), ...this.#resigned, ...rows, ...more]);
+    others?.onWritten(told);
     this.#unwritten = [];
     this.#resigned = [];
     this.#unwrittenIds.clear();

@@ -13,7 +13,7 @@ import type { MirrorMessage } from '../ledger/mirror-shapes.ts';
 import type { TopicPoint } from '../ledger/topic-point.ts';
 import { Lanes } from '../lanes.ts';
 import { CatchUp } from './catch-up.ts';
-import type { ChainBesides, ChainContradictionError } from './chain-assembler.ts';
+import type { ChainBesides, ChainContradictionError, RecordsOfOthers } from './chain-assembler.ts';
 import type { Chains } from './chains.ts';
 import type { Decided } from './decidable.ts';
 import type { Equivocation, Equivocations } from './equivocations.ts';
@@ -73,6 +73,8 @@ export interface FederationOptions {
   readonly onHeld?: (node: NodeId) => void;
   /** Rows that are derived from own records and batches, for those that are taken back from peers. */
   readonly besidesOwn: ChainBesides;
+  /** Who goes by what other nodes record. */
+  readonly others?: RecordsOfOthers;
   readonly outbox: OwnReplacementOptions['outbox'];
   /** This node must sign no record and no batch any more. */
   readonly onHalt: (reason: HaltReason) => void;

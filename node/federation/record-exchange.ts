@@ -29,6 +29,16 @@ export interface RecordExchangeOptions {
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   /** Salt and payload of an own record; `withheld` where the residency policy keeps payloads in the region. */
   readonly payload: (id: RecordId) => Promise<OpenedPayload | 'erased' | 'withheld' | 'unknown'>;
+  /**
+   * What a member may have of the payload of an `account` record, whatever the residency policy; `unnamed` where the record
+   * does not name it. Undefined of any other record.
+   */
+  readonly statement: (
+    id: RecordId,
+    member: NodeId,
+  ) => Promise<OpenedPayload | 'erased' | 'unknown' | 'unnamed' | undefined>;
+  /** A member asked for the payload of an account's statement that does not name it. Must not throw. */
+  readonly onUnnamed: (member: NodeId) => void;
   /** The decision of a batch in this node's own log. */
   readonly decisionOf: EvidenceSources['decisionOf'];
   readonly log: Logger;
@@ -36,8 +46,8 @@ export interface RecordExchangeOptions {
 
 /**
  * Questions about single records, put to the node that made them: the evidence of a record too young to have been sent
- * round, and a payload, which crosses the border in memory only, for one check. Answers that do not hold count as none; who
- * is no member any more gets none.
+ * round, and a payload, which crosses the border in memory only, for one check. The statement of an account is given to the
+ * members that it names, by each that has it. Answers that do not hold count as none; who is no member any more gets none.
  */
 export class RecordExchange {
   readonly #options: RecordExchangeOptions;
@@ -62,7 +72,16 @@ export class RecordExchange {
 
   /** Salt and payload of another node's record, or why they cannot be had. */
   async askPayload(id: RecordId): Promise<OpenedPayload | 'erased' | 'withheld' | 'unreachable'> {
-    const frame = await this.#ask(id, 'payload');
+    return this.#openPayload(id, await this.#ask(id, 'payload'));
+  }
+
+  /** The same of an account's statement, from any member that may hold it; undefined where it gives none. */
+  async askStatement(id: RecordId, member: NodeId): Promise<OpenedPayload | undefined> {
+    const answer = await this.#openPayload(id, await this.#askOf(member, id, 'payload'));
+    return typeof answer === 'string' ? undefined : answer;
+  }
+
+  async #openPayload(id: RecordId, frame: Uint8Array | undefined): Promise<OpenedPayload | 'erased' | 'withheld' | 'unreachable'> {
     if (frame === undefined) return 'unreachable';
     try {
       const answer = payloadAnswer.decode(frame);
@@ -99,13 +118,14 @@ export class RecordExchange {
 
   async #ask(id: RecordId, protocol: 'record' | 'payload'): Promise<Uint8Array | undefined> {
     const origin = nodeOfRecord(id);
-    if (origin === this.#options.self) return undefined;
+    return origin === this.#options.self ? undefined : this.#askOf(origin, id, protocol);
+  }
+
+  async #askOf(member: NodeId, id: RecordId, protocol: 'record' | 'payload'): Promise<Uint8Array | undefined> {
     try {
       const options = { signal: AbortSignal.timeout(ANSWER_MS) };
-      const frames = await Array.fromAsync(
-        this.#options.transport.request(origin, protocol, recordRequest.encode({ id }), options),
-      );
-      return frames[0];
+      const request = this.#options.transport.request(member, protocol, recordRequest.encode({ id }), options);
+      return (await Array.fromAsync(request))[0];
     } catch {
       return undefined;
     }
@@ -119,12 +139,19 @@ export class RecordExchange {
   }
 
   async *#servePayload(request: Uint8Array, from: NodeId): AsyncGenerator<Uint8Array> {
-    const { self, keys, payload: payloadOf } = this.#options;
     const { id } = recordRequest.decode(request);
-    const isAnswered = nodeOfRecord(id) === self && keys.isMember(from);
-    const payload = isAnswered ? await payloadOf(id) : 'unknown';
+    const payload = this.#options.keys.isMember(from) ? await this.#payloadFor(id, from) : 'unknown';
     yield typeof payload === 'string'
       ? payloadAnswer.encode({ state: payload })
       : payloadAnswer.encode({ state: 'available', salt: encodeBase64url(payload.salt), text: payload.text });
+  }
+
+  async #payloadFor(id: RecordId, member: NodeId): Promise<OpenedPayload | 'erased' | 'withheld' | 'unknown'> {
+    const { self, payload, statement, onUnnamed } = this.#options;
+    const stated = await statement(id, member);
+    if (stated === undefined) return nodeOfRecord(id) === self ? payload(id) : 'unknown';
+    if (stated !== 'unnamed') return stated;
+    onUnnamed(member);
+    return 'withheld';
   }
 }

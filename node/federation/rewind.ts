@@ -1,12 +1,11 @@
 import { openRecord, type WholeTexts } from '../../protocol/chain/record.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
-import { linkOperations } from '../records/link-tables.ts';
 import { splitTexts } from '../records/record-lines.ts';
-import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
+import { bodyTable, groupTable, projectedRows, recordIndex } from '../records/record-tables.ts';
 import { batchFirstTable, envelopeTable, readHead, type StoredBatch, tileTable } from '../sealing/batch-tables.ts';
 import type { Operation } from '../store/operation.ts';
-import type { Store } from '../store/store.ts';
+import type { Reads, Store } from '../store/store.ts';
 import type { Chains } from './chains.ts';
 
 /**
@@ -33,7 +32,7 @@ async function batchRows(store: Store, { envelope: { node, batch, first } }: Sto
 }
 
 /** What drops groups and records of another node from `first` on, sealed or not. */
-export async function dropRecords(store: Store, node: NodeId, first: number): Promise<Operation[]> {
+export async function dropRecords(store: Reads, node: NodeId, first: number): Promise<Operation[]> {
   const operations: Operation[] = [];
   for await (const [[seq]] of groupTable.under(store, [node], { from: first })) {
     operations.push(groupTable.del(node, Number(seq)));
@@ -46,6 +45,6 @@ export async function dropRecords(store: Store, node: NodeId, first: number): Pr
 
 function indexRows(texts: WholeTexts): Operation[] {
   const record = openRecord(nativeSuite, texts);
-  const links = linkOperations(record).map(({ key }): Operation => ({ type: 'del', key }));
-  return [recordIndex.del(record.id), ...links];
+  const projected = projectedRows(record).map(({ key }): Operation => ({ type: 'del', key }));
+  return [recordIndex.del(record.id), ...projected];
 }

@@ -2,8 +2,7 @@ import { isNodeId, isRecordId, type NodeId, nodeOfRecord } from '../../protocol/
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { OWN_PROJECTIONS } from '../compliance/projections.ts';
-import { linkProjection } from '../records/link-tables.ts';
-import { bodyTable, groupTable, recordIndex } from '../records/record-tables.ts';
+import { bodyTable, COMMON_PROJECTIONS, groupTable, recordIndex } from '../records/record-tables.ts';
 import { AGENT_TALLY_TABLES, AgentTallyWalk } from './agent-tally-walk.ts';
 import { BATCH_TABLES, BatchWalk } from './batch-walk.ts';
 import type { Check } from './check.ts';
@@ -41,7 +40,7 @@ export const CHAIN_TABLES = [
   groupTable,
   bodyTable,
   recordIndex,
-  linkProjection.table,
+  ...COMMON_PROJECTIONS.map(({ table }) => table),
   ...BATCH_TABLES,
   ...SOURCE_TABLES,
   ...DERIVED_TABLES,
@@ -59,7 +58,7 @@ export const CHAIN_TABLES = [
  */
 export async function checkChains(check: Check, judging: Judging): Promise<void> {
   const index = new IndexWalk(check, recordIndex);
-  const links = new ProjectionWalk(check, linkProjection);
+  const common = COMMON_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection));
   const own: RecordWalk[] = [
     ...OWN_PROJECTIONS.map((projection) => new ProjectionWalk(check, projection)),
     new UsageWalk(check),
@@ -69,11 +68,11 @@ export async function checkChains(check: Check, judging: Judging): Promise<void>
   const nodes = await nodesOf(check);
   for (const node of nodes) check.report.expect(await recordsOf(check, node));
   for (const node of nodes) {
-    const walks = node === check.own ? [links, ...own] : [links];
+    const walks = node === check.own ? [...common, ...own] : common;
     await new ChainWalk(check, judging, node, index, walks).run();
   }
   if (check.own === null) await findOwnerless(check);
-  for (const walk of [links, ...own]) await walk.finish();
+  for (const walk of [...common, ...own]) await walk.finish();
   await index.finish(async ({ parts, value }) => {
     const id = parts.join('/');
     if (!isRecordId(id) || value === undefined) return false;

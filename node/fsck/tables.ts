@@ -7,6 +7,7 @@ import type { TableCheck } from './check.ts';
 import { ownVouchedCheck, sealingKeyCheck } from './derived-walk.ts';
 import { equivocationCheck } from './check-equivocations.ts';
 import { receiptCheck } from './check-receipts.ts';
+import { foreignAccountCheck } from './check-foreign-accounts.ts';
 import { formatCheck } from './check-format.ts';
 import { guardCheck } from './check-guards.ts';
 import { KEY_TABLES } from './check-keys.ts';
@@ -42,6 +43,7 @@ export const TABLE_CHECKS: readonly TableCheck[] = [
   formatCheck,
   guardCheck,
   accountCheck,
+  foreignAccountCheck,
   agentCheck,
   purgeCheck,
   auditLogCheck,

@@ -6,6 +6,8 @@ const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
   'account-malformed': 'invalid-field',
   'account-exists': 'account-exists',
   'account-not-found': 'account-not-found',
+  'not-home': 'home-only',
+  'nodes-invalid': 'invalid-field',
   'key-weak': 'invalid-field',
   'key-exists': 'key-exists',
   'key-not-found': 'key-not-found',
@@ -16,6 +18,7 @@ const CODES: Readonly<Record<AccountErrorCode, ProblemCode>> = {
   'key-ended': 'key-ended',
   'last-admin': 'last-admin-key',
   'too-many-keys': 'too-many-keys',
+  'link-invalid': 'link-invalid',
 };
 
 /** When a mail may be tried again. In seconds. */
@@ -27,7 +30,7 @@ export function accountProblem({ code, message, field }: AccountError): Problem 
   return new Problem(CODES[code], `${field}: ${message}`, { errors: [fieldError([field], code, message)] });
 }
 
-/** A sign-up that came to nothing. */
+/** A sign-up, or a request for lost keys, that came to nothing. */
 export function signUpProblem({ code, message, cause }: SignUpError): Problem {
   const headers = { 'Retry-After': String(MAIL_RETRY_SECONDS) };
   const problems: Readonly<Record<SignUpErrorCode, () => Problem>> = {

@@ -50,6 +50,8 @@ const NO_TILL = { headers: { 'Retry-After': '3600' }, expected: true };
 const REFUSED: ReadonlySet<number> = new Set([429, 503]);
 /** Of a path that stands for many. */
 const PARAMETER = /[:*]/;
+/** Of a path that is a secret itself. */
+const SECRET_PARAMETER = /:token\b/;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Answers of routes without parameters, by method and path: most calls name one, and find it without trying the others. */
@@ -94,8 +96,7 @@ function mount(router: Router, prefix: string, route: Route | OperatorRoute, opt
   };
   const path = prefix + route.path;
   const routed = (context: RouterContext): Promise<void> => answer(context, context.params);
-  if (route.method === 'GET') router.get(path, routed);
-  else router.post(path, routed);
+  router.register(path, [route.method], routed);
   if (!PARAMETER.test(path)) {
     exact.set(`${route.method} ${path}`, (context) => {
       context._matchedRoute = path;
@@ -155,7 +156,7 @@ async function answerErrors(options: AppOptions, context: Context, next: Next): 
     refusal = refusalOf(problem, context);
     if (refusal !== null) options.onRefused?.(refusal);
     if (problem.isFault) {
-      log.error({ err: problem.cause ?? problem, requestId, path: context.path }, problem.detail);
+      log.error({ err: problem.cause ?? problem, requestId, path: loggedPath(context) }, problem.detail);
     }
     context.status = problem.status;
     for (const [name, value] of Object.entries(problem.headers)) context.set(name, value);
@@ -179,6 +180,12 @@ function refusalOf({ status, code, holder, reason }: Problem, { req }: Context):
 function requestIdOf(context: Context): string {
   const given = context.get('x-request-id');
   return REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
+}
+
+/** A path that holds a secret is never logged: its pattern stands for it. */
+function loggedPath(context: Context): string {
+  const route = routeOf(context);
+  return SECRET_PARAMETER.test(route) ? route : context.path;
 }
 
 function routeOf(context: Context): string {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import type { Accounts } from '../accounts/accounts.ts';
-import { isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
+import { homeOfKey, isMistyped, MAX_API_KEY_CHARACTERS } from '../accounts/key-text.ts';
 import type { AuthenticatedKey } from '../accounts/known-keys.ts';
 import { type Addresses, clientAddress } from '../limits/client-address.ts';
 import { Problem } from './problem.ts';
@@ -14,7 +14,7 @@ export async function authenticate(
   const apiKey = context.get('x-api-key');
   if (apiKey === '') throw new Problem('api-key-missing', 'Send your API key in the x-api-key header.');
   const found = apiKey.length > MAX_API_KEY_CHARACTERS ? 'unknown' : await accounts.authenticate(apiKey);
-  if (found === 'unknown') throw new Problem('api-key-invalid', unknownDetail(apiKey));
+  if (found === 'unknown') throw unknownKey(apiKey);
   if (found === 'revoked') throw new Problem('api-key-revoked', 'The API key was revoked.');
   if (found === 'expired') throw new Problem('api-key-revoked', 'The API key has expired or was replaced.');
   return found;
@@ -32,6 +32,9 @@ export function callerAddress({ headers, socket }: IncomingMessage, proxies: Add
   return clientAddress({ remoteAddress: socket.remoteAddress, forwardedFor }, proxies);
 }
 
-function unknownDetail(apiKey: string): string {
-  return isMistyped(apiKey) ? 'The API key is mistyped: its checksum does not fit.' : 'The API key is not known here.';
+function unknownKey(apiKey: string): Problem {
+  if (isMistyped(apiKey)) return new Problem('api-key-invalid', 'The API key is mistyped: its checksum does not fit.');
+  const home = homeOfKey(apiKey);
+  if (home === undefined) return new Problem('api-key-invalid', 'The API key is not known here.');
+  return new Problem('api-key-invalid', `The API key is not known here; it was made at ${home}.`, { extra: { home } });
 }

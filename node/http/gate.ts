@@ -82,7 +82,7 @@ export class ApiGate implements Gate {
       const admission = await limits.admit(caller.account, action, route.records ?? 0);
       noteCounted(context.req);
       try {
-        requireScope(route, caller);
+        requireScope(route.scope, caller);
         const answered = await answer(caller, admission);
         status = answered.status ?? 200;
         subject = subjectOf(answered, context);
@@ -144,7 +144,8 @@ function holderOf({ id }: Caller['account']): Holder {
   return { kind: 'account', id };
 }
 
-function requireScope({ scope }: KeyRoute, { key }: Caller): void {
+/** Throws `Problem` 403. */
+export function requireScope(scope: KeyRoute['scope'], { key }: Pick<Caller, 'key'>): void {
   if (scope === null || key.scopes.includes(scope)) return;
   throw new Problem('scope-forbidden', `The API key lacks the scope ${scope}.`, { extra: { scope } });
 }

@@ -22,7 +22,7 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'payment-invalid': 'The payment header cannot be read. Take the terms from the 402 answer and build it anew.',
   'request-malformed': 'The bytes are no HTTP/1.1 request.',
   'request-aborted': 'The connection ended before the announced body did. Nothing was recorded.',
-  'api-key-invalid': 'No such API key is known on this node. Keys work on the nodes that issued them.',
+  'api-key-invalid': 'No such API key is known on this node. Keys work at the home of their account and at the nodes that it names; `home` is the node that the key’s own text says it was made at.',
   'api-key-revoked': 'The API key was revoked, replaced, or has expired.',
   'payment-required': 'Pay for the call as the answer says, and send it again with the payment.',
   'payment-refused':
@@ -43,6 +43,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
   'lock-not-found': 'The account has no retention lock of this id on this node.',
   'key-not-found': 'The account has no API key of this id on this node.',
   'account-not-found': 'This node has no account of this id.',
+  'link-invalid':
+    'The link for lost keys was used, is older than 15 minutes, was replaced by a newer one, or never was one. Ask for another with `POST /v1/lost-key`.',
   'agent-not-found': 'The account has no agent of this id on this node.',
   'source-not-found': 'The account has recorded nothing under this source on this node.',
   'member-not-found': 'No roster of the federation names this node. `GET /v1/federation` lists its members.',
@@ -65,6 +67,10 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'No other key could administer the account any more. Rotate this one, with `overlapSeconds` 0 where it must end now.',
   'too-many-keys': 'The account has a hundred API keys in use. Revoke one first.',
   'account-exists': 'There is an account of this id already, with other particulars.',
+  'payload-elsewhere':
+    'The payload of the record is at the node that made it and leaves it for nobody: ask `node`, at `baseUrl`. The bundle without it is given here.',
+  'home-only':
+    'Keys are made and rotated, and the nodes of an account are changed, at its home alone: the node that its id names, `acc_NODE_…`.',
   'agent-exists': 'An agent of this id is registered already, with other particulars or by another account.',
   'agent-keys-exhausted':
     'All keys that an agent ever had stay in its DID document, so their number is limited. Register another agent.',
@@ -72,6 +78,8 @@ export const PROBLEM_MEANINGS: Readonly<Record<ProblemCode, string>> = {
     'The node lost the private key that it held for the agent, with a lost store. Rotate the key, and send the request again.',
   'retention-locked':
     'A retention lock or legal hold covers the record, so its payload cannot be erased. `locks` names each one.',
+  'payload-erased':
+    'The payload of the record was erased and cannot be disclosed. Its proof stands: ask for the bundle without `disclosure`.',
   'not-yet-anchored':
     'The record is not confirmed yet: its batch is not decided, or too few members vouch for it. Come back, or ask with `partial=1` for what there is.',
   'prompt-too-long':

@@ -19,7 +19,7 @@ import type { ProblemCode } from './problem-codes.ts';
 export type Route = FreeRoute | KeyRoute | PaidRoute;
 
 interface RoutePath {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   /** Below the API root, e.g. `/v1/status/:id`. */
   readonly path: string;
 }

@@ -1,5 +1,5 @@
 import type { Tier } from '../accounts/account.ts';
-import { ENTRY_BYTES, LARGEST_RECORD_BYTES, SIGN_UP } from './route-weights.ts';
+import { ENTRY_BYTES, LARGEST_RECORD_BYTES, LARGEST_VERSION_BYTES, SIGN_UP } from './route-weights.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -16,6 +16,7 @@ export const ADDRESS_ALLOWANCE = {
   uncountedAnswersPerSecond: 100,
   /** Connections that are open. Those of the operator's proxies, which carry many callers, are not counted so. */
   connections: 2_048,
+  /** Sign-ups and requests for lost keys together: each has a mail sent, or might have. */
   signUpsPerHour: 10,
   signUpsPerDay: 50,
 } as const;
@@ -23,7 +24,7 @@ export const ADDRESS_ALLOWANCE = {
 /** What one address may leave for ever in a day, without paying and without a key: accounts. In bytes. */
 export const ADDRESS_PERMANENT_BYTES_PER_DAY = ADDRESS_ALLOWANCE.signUpsPerDay * SIGN_UP.permanentBytes;
 
-/** Of all who sign up, wherever they come from. */
+/** Of all who sign up or have lost their keys, wherever they come from. */
 export const SIGN_UP_ALLOWANCE = {
   /** Mails to one recipient in any day, so that nobody can be flooded through a node. */
   mailsPerRecipientAndDay: 5,
@@ -67,14 +68,18 @@ export const ENDPOINT_LIMITS: Readonly<Record<string, EndpointLimit>> = {
 /** Records a month that the Developer tier is meant for: shown, and never enforced (DOMAIN §5). */
 export const DEVELOPER_MONTHLY_QUOTA = { value: 1_000, enforce: false } as const;
 
+/** Versions of its statement that an account has in a day at most, whatever it changes: one a minute, and a burst. */
+export const VERSIONS_PER_DAY = 1_460;
+
 /**
- * What an account may leave for ever in a day: its records, each as large as one may be, and a line of its log for each
- * request. It follows from SPEC §8, so it refuses nobody by itself. Null: no limit. In bytes.
+ * What an account may leave for ever in a day: its records, each as large as one may be, a line of its log for each request,
+ * and versions of its statement. It follows from SPEC §8, so it refuses nobody by itself. Null: no limit. In bytes.
  */
 export function permanentBytesPerDay(tier: Tier): number | null {
   const { requestsPerMinute, recordsPerDay } = TIER_LIMITS[tier];
   if (requestsPerMinute === null || recordsPerDay === null) return null;
-  return recordsPerDay * LARGEST_RECORD_BYTES + requestsPerMinute * MINUTES_PER_DAY * ENTRY_BYTES;
+  const lines = requestsPerMinute * MINUTES_PER_DAY * ENTRY_BYTES;
+  return recordsPerDay * LARGEST_RECORD_BYTES + lines + VERSIONS_PER_DAY * LARGEST_VERSION_BYTES;
 }
 
 /** Of one wallet. Its open authorizations are never worth more than it has, whatever it may do beside. */

@@ -74,6 +74,8 @@ const REQUEST_MS = 50;
 export const ENTRY_BYTES = 512;
 /** A record of the largest body that is taken: its payload, encrypted, and head, body, receipt and indexes. In bytes. */
 export const LARGEST_RECORD_BYTES = 1_280 * KIB;
+/** A version of an account's statement of the longest payload, alone in its group. In bytes. */
+export const LARGEST_VERSION_BYTES = 144 * KIB;
 /** Most bytes that a batch's body, and the records made of it, take. */
 const LARGEST_BATCH_BYTES = 48 * MIB;
 
@@ -86,8 +88,11 @@ const PAID: RouteWeight = { class: 'paid', processorMs: 50, memoryKiB: 16, perma
 const BATCH: RouteWeight = { ...PAID, processorMs: 2_000, permanentBytes: LARGEST_BATCH_BYTES };
 /** A batch by key: of fewer records, and in a place among records. */
 const KEYED_BATCH: RouteWeight = { ...RECORD, processorMs: 1_500, permanentBytes: LARGEST_BATCH_BYTES };
-/** Account, key, the digest of the mail address, and the lines of the account's log. */
-export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 5, memoryKiB: 16, permanentBytes: 4 * KIB };
+/**
+ * Account, key, the digest of the mail address, and the lines of the account's log; and where the account names other nodes,
+ * a record, alone in its group. Of lost keys no more than that.
+ */
+export const SIGN_UP: RouteWeight = { class: 'sign-up', processorMs: 10, memoryKiB: 16, permanentBytes: 16 * KIB };
 
 /** What is not like the others of its access and method. */
 const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
@@ -97,6 +102,8 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
   'GET /v1/status/:id': { ...PROOF, permanentBytes: ENTRY_BYTES },
   'GET /v1/bundles/:id': { ...PROOF, processorMs: 50, memoryKiB: 1_536, permanentBytes: ENTRY_BYTES },
   'POST /v1/bundles/verify': { class: 'bundle', processorMs: 100, memoryKiB: 16, permanentBytes: 0 },
+  'POST /v1/lost-key': SIGN_UP,
+  'POST /v1/lost-key/:token': SIGN_UP,
   'POST /v1/sign-up': SIGN_UP,
   'POST /v1/tiered-attest-batch': KEYED_BATCH,
   'POST /v1/x402/tiered-attest-batch': BATCH,
@@ -104,7 +111,7 @@ const OWN_WEIGHTS: Readonly<Record<string, RouteWeight>> = {
 };
 
 interface WeighedRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly access: 'free' | 'key' | 'paid';
 }
@@ -114,7 +121,7 @@ export function weightOf({ method, path, access }: WeighedRoute): RouteWeight {
   const own = OWN_WEIGHTS[`${method} ${path}`];
   if (own !== undefined) return own;
   if (access === 'paid') return PAID;
-  if (method === 'POST') return RECORD;
+  if (method !== 'GET') return RECORD;
   return access === 'key' ? { ...READ, permanentBytes: ENTRY_BYTES } : READ;
 }
 

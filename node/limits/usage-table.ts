@@ -46,8 +46,12 @@ export function monthOf(day: UtcDay): string {
   return day.slice(0, MONTH_CHARACTERS);
 }
 
-/** Whether an account made this record by a call of its own. Heads of its logs, and its lists, the node attests itself. */
-export function countsAsUse({ claims: { keyEvent } }: Pick<AttestationRecord, 'claims'>): boolean {
+/**
+ * Whether an account made this record by a call of its own. Heads of its logs, its lists, and what it says of accounts and
+ * their keys, the node attests itself.
+ */
+export function countsAsUse({ kind, claims: { keyEvent } }: Pick<AttestationRecord, 'claims' | 'kind'>): boolean {
+  if (kind === 'account' || kind === 'account_key_refused') return false;
   return keyEvent !== 'audit-head' && keyEvent !== 'settlement-head' && keyEvent !== 'list-edition';
 }
 

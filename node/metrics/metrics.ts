@@ -16,6 +16,8 @@ export interface MetricSources extends LogMetricSources {
   readonly storage: () => { readonly usedBytes: number; readonly freeBytes: number };
   /** Entries of the key-use log that are not on the disk yet. */
   readonly auditWaiting: () => number;
+  /** Accounts whose statements are held back. */
+  readonly statementsHeld: () => number;
   readonly anchoring: () => Promise<{
     readonly lagSeconds: number;
     readonly backlog: number;
@@ -78,6 +80,11 @@ export class Metrics {
     this.#gauge('meridian_store_bytes', 'Size of the store.', () => sources.storage().usedBytes);
     this.#gauge('meridian_disk_free_bytes', 'Room left on the disk.', () => sources.storage().freeBytes);
     this.#gauge('meridian_audit_log_waiting_entries', 'Key uses not yet written.', sources.auditWaiting);
+    this.#gauge(
+      'meridian_account_statements_held',
+      'Accounts whose keys are those of an older copy, so that no statement of them is made.',
+      sources.statementsHeld,
+    );
     this.#gauge('meridian_anchor_lag_seconds', 'Age of the oldest unconfirmed batch.', async () => {
       return (await sources.anchoring()).lagSeconds;
     });

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { AccountNodesShape } from '../../protocol/api/account.ts';
 import { KEY_TERMS_MEMBERS, KeyShape, RotateKeyRequestShape } from '../../protocol/api/keys.ts';
 import { Closed } from '../../protocol/shapes.ts';
 import { AccountShape, TIERS } from '../accounts/account.ts';
@@ -19,11 +20,14 @@ export const CreateAccountShape = Closed({
   name: AccountShape.properties.name,
   email: AccountShape.properties.email,
   compressPayloads: AccountShape.properties.compressPayloads,
+  nodes: Type.Optional(AccountNodesShape),
 });
 /** `POST /accounts/:account/tier`. */
 export const SetTierShape = Closed({ tier: TierShape });
 /** `POST /accounts/:account/compression`. */
 export const SetCompressionShape = Closed({ compressPayloads: Type.Boolean() });
+/** `POST /accounts/:account/nodes`. */
+export const SetNodesShape = Closed({ nodes: AccountNodesShape });
 /** `POST /accounts/:account/keys`. */
 export const GiveKeyShape = Closed({ ...KEY_TERMS_MEMBERS, ...GIVEN });
 /** `POST /accounts/:account/keys/:key/rotate`. */

@@ -10,7 +10,7 @@ import { readJsonBody } from '../http/body.ts';
 import { fieldError, Problem } from '../http/problem.ts';
 import type { Call, OperatorRoute } from '../http/route.ts';
 import { validator } from '../http/validation.ts';
-import { CreateAccountShape, GiveKeyShape, GrantShape, RotateShape, SetCompressionShape, SetTierShape } from './account-forms.ts';
+import { CreateAccountShape, GiveKeyShape, GrantShape, RotateShape, SetCompressionShape, SetNodesShape, SetTierShape } from './account-forms.ts';
 
 const MAX_BYTES = 128 << 10;
 /** Accounts of one page. */
@@ -20,6 +20,7 @@ const validateGrant = validator(GrantShape);
 const validateCreate = validator(CreateAccountShape);
 const validateTier = validator(SetTierShape);
 const validateCompression = validator(SetCompressionShape);
+const validateNodes = validator(SetNodesShape);
 const validateKey = validator(GiveKeyShape);
 const validateRotation = validator(RotateShape);
 
@@ -53,6 +54,13 @@ function ofAccounts(accounts: Accounts): readonly OperatorRoute[] {
     post('/accounts/:account/compression', async ({ context, params }) => {
       const { compressPayloads } = validateCompression(await bodyOf(context));
       return { account: plain(await accounts.setCompression(parameter(params, 'account'), compressPayloads)) };
+    }),
+    post('/accounts/:account/nodes', async ({ context, params }) => {
+      const { nodes } = validateNodes(await bodyOf(context));
+      return { account: plain(await accounts.nodes.set(parameter(params, 'account'), nodes, 'operator')) };
+    }),
+    post('/accounts/:account/restate', async ({ params }) => {
+      return { account: plain(await accounts.nodes.restate(parameter(params, 'account'))) };
     }),
   ];
 }

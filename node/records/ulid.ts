@@ -16,3 +16,10 @@ export function ulid(epochMilliseconds: number, random: Uint8Array): string {
   for (const byte of random) text += ALPHABET.charAt(byte % ALPHABET.length);
   return text;
 }
+
+/** The milliseconds that a ULID begins with. */
+export function ulidTime(text: string): number {
+  let time = 0;
+  for (const character of text.slice(0, TIME_CHARACTERS)) time = time * ALPHABET.length + ALPHABET.indexOf(character);
+  return time;
+}

@@ -11,12 +11,12 @@ import type { Intake } from '../intake/intake.ts';
 import type { OwnKeys } from '../keys/own-keys.ts';
 import type { LogFollower } from '../log/log-follower.ts';
 import type { StatementNamer } from '../log/statement-namer.ts';
-import { readBatch, readHead, type StoredBatch } from '../sealing/batch-tables.ts';
+import { readBatch, readHead } from '../sealing/batch-tables.ts';
 import type { Sealer } from '../sealing/sealer.ts';
 import type { Store } from '../store/store.ts';
 import type { OwnNames } from './own-names.ts';
 import type { StartMarks } from './start-marks.ts';
-import { mayName, type StartFacts, startWaits, type StartWait, type TopicReadTo } from './start-rule.ts';
+import { mayName, sealedByAnother, type StartFacts, startWaits, type StartWait, type TopicReadTo } from './start-rule.ts';
 import { startTable } from './start-tables.ts';
 
 /**
@@ -181,7 +181,7 @@ export class NodeStart {
       held,
       known: Math.max(shown, names.last(state)),
       provisional: await this.#provisional(),
-      other: this.#other(head),
+      other: sealedByAnother(head?.envelope, this.#heldAtStart, this.#startedOn),
     };
   }
 
@@ -195,12 +195,6 @@ export class NodeStart {
     const batch = await readBatch(store, self, next);
     if (batch === undefined) return next;
     return isRevoked(state, self, batch.envelope.keyId) ? null : next;
-  }
-
-  #other(head: StoredBatch | undefined): StartFacts['other'] {
-    if (head === undefined || head.envelope.batch <= this.#heldAtStart) return null;
-    const { batch, sealedAt } = head.envelope;
-    return sealedAt > this.#startedOn ? { batch, sealedAt } : null;
   }
 
   async #settle(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Envelope } from '../../protocol/chain/envelope.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { Timestamp } from '../../protocol/time.ts';
 
@@ -79,6 +80,19 @@ export function mayName(waits: readonly StartWait[]): boolean {
  */
 export function answersNeeded(others: number, majority: number): number {
   return Math.max(0, others - majority + 1);
+}
+
+/**
+ * The own batch that was taken back and sealed after the start: somebody else signs in this node's name. Null for none.
+ * `last`: the last one in the store now.
+ */
+export function sealedByAnother(
+  last: Pick<Envelope, 'batch' | 'sealedAt'> | undefined,
+  heldAtStart: number,
+  startedOn: Timestamp,
+): StartFacts['other'] {
+  if (last === undefined || last.batch <= heldAtStart || last.sealedAt <= startedOn) return null;
+  return { batch: last.batch, sealedAt: last.sealedAt };
 }
 
 function waitsForOthers(facts: StartFacts): readonly StartWait[] {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { objectId } from '../object-ids.ts';
 import { Base64urlShape, Closed, CountShape, OrNull, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { WarningsShape } from './envelope.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { TextShape } from './fields.ts';
 import { ObjectIdShape } from './governance-fields.ts';
@@ -112,6 +113,7 @@ export const AttestedInferenceAnswerShape = PaidShape({
   id: ObjectIdShape,
   ...CompletionShape.properties,
   binding: BindingShape,
+  warnings: WarningsShape,
 });
 
 const MODEL = {
@@ -152,6 +154,7 @@ export const ATTESTED_INFERENCE_EXAMPLE = {
       parametersHash: EXAMPLE_HASH,
       timestamp: EXAMPLE_SUBMITTED_AT,
     },
+    warnings: ['model: a model for tests, whose answers are worth nothing'],
     ...paidTailExample('0.01'),
   },
 };

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { SCREENING_DISCLAIMER } from '../screening/disclaimer.ts';
 import { NORMALIZATION } from '../screening/name-key.ts';
 import { Closed, CountShape, OrNull, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { WarningsShape } from './envelope.ts';
 import { EXAMPLE_HASH, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { TextShape } from './fields.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
@@ -63,6 +64,7 @@ export const ScreeningAnswerShape = PaidShape({
   sample: Type.Boolean({ description: 'Whether any of the lists is a sample.' }),
   lists: Type.Array(ScreenedListShape),
   disclaimer: Type.Literal(SCREENING_DISCLAIMER),
+  warnings: WarningsShape,
 });
 
 export const SCREENING_EXAMPLE = {
@@ -106,6 +108,7 @@ export const SCREENING_EXAMPLE = {
       },
     ],
     disclaimer: SCREENING_DISCLAIMER,
+    warnings: [],
     ...paidTailExample('0.01'),
   },
 };

@@ -12,8 +12,11 @@ const RISK_ASSESSMENT = recordId('att_eu_01KAJ5W9H2E7J3Y6DCQ0XTS5NA');
 const IMPACT_ASSESSMENT = recordId('att_eu_01KAJ5XVB8R4K1G7MZ2WHN9C6F');
 const ERASURE = recordId('att_eu_01KAJ7A3D5F0Q8T2VYX6BRM1KE');
 const REGISTRATION = recordId('att_eu_01KAJ4Z9S1B8H6C3GQ0VEXR7TN');
+const ACCOUNT_STATEMENT = recordId('att_eu_01KAJ4V6M3P8X1T5R9QCYDWH2Z');
 
 export const EXAMPLE_IDS = {
+  account: 'acc_eu_k3v9x2m7p1q8r4t6',
+  accountStatement: ACCOUNT_STATEMENT,
   decision: DECISION,
   sessionStart: SESSION_START,
   session: objectId('session', SESSION_START),
@@ -36,6 +39,8 @@ export const EXAMPLE_IDS = {
   agent: 'claims-triage-agent',
   source: 'loan-model',
   key: 'key_eu_01KAJ4T2C7Y0QW5H8ZN6XDR9MB',
+  /** Token of a link that replaces lost keys. */
+  link: 'q7Jm2Xc0VtN9r4BzKfYw1LhE6sUdGpQ8aTiR3oC5ekA',
 } as const;
 
 export const EXAMPLE_SUBMITTED_AT = '2026-11-21T09:30:00.000Z';

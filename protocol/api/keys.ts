@@ -95,7 +95,7 @@ const KEY_EXAMPLE = {
 } as const;
 const SUCCESSOR = 'key_eu_01KAJ7D3V6M9P2C5F8HRXT4QEB';
 /** Of the form of a key, and with a checksum that does not fit, so that no scanner takes it for a secret. */
-const API_KEY = `mk_${'example'.repeat(7)}`;
+const API_KEY = `mk_eu_${'example'.repeat(7)}`;
 
 export const KEYS_EXAMPLE = {
   list: { success: true, keys: [{ ...KEY_EXAMPLE, lastUsedDay: '2026-11-21' }] },

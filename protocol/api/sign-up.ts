@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Closed, documented } from '../shapes.ts';
+import { AccountNodesShape } from './account.ts';
 import { TextShape } from './fields.ts';
 import { MAIL_ADDRESS_PATTERN } from './network-addresses.ts';
 
@@ -12,6 +13,8 @@ export const SignUpRequestShape = Closed({
   compressPayloads: Type.Optional(
     Type.Boolean({ description: 'Payloads are compressed and padded before they are encrypted. Default: false.' }),
   ),
+  /** Absent: the node that is asked alone, and of an account that is there already as it is. */
+  nodes: Type.Optional(AccountNodesShape),
 });
 
 /** The same for an address that has an account and for one that has none. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Closed, CountShape, OrdinalShape, TimestampShape } from '../shapes.ts';
+import { Closed, CountShape, NodeIdShape, OrdinalShape, TimestampShape } from '../shapes.ts';
 
 const WindowShape = Closed({
   limit: OrdinalShape,
@@ -12,6 +12,8 @@ const WindowShape = Closed({
 export const UsageAnswerShape = Closed({
   success: Type.Literal(true),
   tier: Type.String(),
+  /** The node that says so: every limit is each node's own. */
+  countedBy: NodeIdShape,
   /** All authenticated requests of the account in the last 60 seconds, this one among them. */
   minute: Type.Union([WindowShape, Type.Null()]),
   /** Endpoints with a limit of their own beside it. */
@@ -36,6 +38,7 @@ export const UsageAnswerShape = Closed({
 export const USAGE_EXAMPLE = {
   success: true,
   tier: 'developer',
+  countedBy: 'eu',
   minute: { limit: 60, remaining: 51, resetSeconds: 14 },
   endpoints: [{ endpoint: 'POST /v1/attest', limit: 60, remaining: 57, resetSeconds: 32 }],
   day: { day: '2026-11-21', records: 118, limit: 1000, remaining: 882, resetsAt: '2026-11-22T00:00:00.000Z' },

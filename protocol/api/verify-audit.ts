@@ -10,6 +10,7 @@ import {
   TimestampShape,
 } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
+import { WarningsShape } from './envelope.ts';
 import { TextShape } from './fields.ts';
 import { EXAMPLE_CONSENSUS, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { STATUSES } from './verdict.ts';
@@ -73,11 +74,12 @@ export type Audit = Static<typeof AuditShape>;
 
 /** An audit that comes to nothing is not charged, and not recorded. */
 export const VerifyAuditShape = Type.Union([
-  PaidShape({ verdict: Type.Enum(['pass', 'fail']), ...AUDIT, salt: Base64urlShape }),
+  PaidShape({ verdict: Type.Enum(['pass', 'fail']), ...AUDIT, salt: Base64urlShape, warnings: WarningsShape }),
   Closed({
     success: Type.Literal(true),
     verdict: Type.Literal('inconclusive'),
     ...AUDIT,
+    warnings: WarningsShape,
     charged: Type.Literal(false),
   }),
 ]);
@@ -110,5 +112,6 @@ export const VERIFY_AUDIT_EXAMPLE = {
     consensusTimestamp: EXAMPLE_CONSENSUS.timestamp,
   },
   salt: 'A'.repeat(43),
+  warnings: [],
   ...paidTailExample(SERVICES['verify-audit'].usd),
 } as const;

@@ -20,7 +20,7 @@ export const AuditEntryShape = Closed({
   address: Type.Union([Type.String({ maxLength: MAX_ADDRESS }), Type.Null()]),
   /** Never before the entry before it. */
   at: TimestampShape,
-  /** Id of the API key, or `operator`, `sign-up` or `node`. */
+  /** Id of the API key, or `operator`, `sign-up`, `lost-key` or `node`. */
   by: Type.String({ minLength: 1, maxLength: MAX_BY }),
   /** With the action `entries.lost`: how many. */
   lost: Type.Optional(OrdinalShape),

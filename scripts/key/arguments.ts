@@ -2,13 +2,14 @@ import { TIERS, type Tier } from '../../node/accounts/account.ts';
 import { isKeyId, type KeyId } from '../../node/accounts/key-id.ts';
 import type { KeyRequest } from '../../node/accounts/key-terms.ts';
 import { type KeyPreset, PRESET_NAMES, type Scope, SCOPES } from '../../node/accounts/scopes.ts';
+import { isNodeId } from '../../protocol/ids.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import { type CommandForm, excludeEachOther, type FlagsOf, readCommand, readCommandLine } from '../command-line.ts';
 import { UsageError } from '../usage-error.ts';
 
 export const USAGE = `npm run key -- COMMAND [options]
 
-  create-account [--id ID] --tier TIER [--name NAME] [--email ADDRESS] [--compress-payloads]
+  create-account [--id ID] --tier TIER [--name NAME] [--email ADDRESS] [--compress-payloads] [--nodes eu,us,…]
   create --account ID (--preset PRESET | --scopes S,…) [--name NAME] [--source ID]…
          [--addresses IP or CIDR,…] [--expires TIME or 90d] [--key-from-stdin --key-id KEY_ID]
   list [--account ID]
@@ -16,14 +17,19 @@ export const USAGE = `npm run key -- COMMAND [options]
   revoke KEY_ID --account ID
   set-tier ACCOUNT TIER
   set-compression ACCOUNT on|off
+  set-nodes ACCOUNT eu,us,…
+  restate ACCOUNT
 
   TIER      ${TIERS.join(' ')}
   PRESET    ${PRESET_NAMES.join(' ')}
   SCOPE     ${SCOPES.join(' ')}
-  --node ID          a node of the local cluster, several times for several; without it all of them
+  --node ID          a node of the local cluster, several times for several; without it all that have the account
   --home DIR         instead: the home of a node on this machine (NODE_HOME)
   --json             one JSON object instead of tables
   --compress-payloads  of an account: its payloads take half the room, and their lengths tell little
+  --nodes            where the keys of the account work, its home among them; the account is made at its home
+                     alone: the node of --id, else the first. Each of them is trusted with the keys
+  restate            of a restored node: the account's keys are right as they stand, and are given to its nodes
   --key-from-stdin   gives a node the key that others know already, under its id
 
 The text of a key is printed once, on stdout; no node keeps it. It speaks to running nodes over operator.sock.
@@ -42,13 +48,16 @@ export type Command =
   | { readonly name: 'rotate'; readonly account: string; readonly key: KeyId; readonly overlapSeconds?: number }
   | { readonly name: 'revoke'; readonly account: string; readonly key: KeyId }
   | { readonly name: 'set-tier'; readonly account: string; readonly tier: Tier }
-  | { readonly name: 'set-compression'; readonly account: string; readonly compressPayloads: boolean };
+  | { readonly name: 'set-compression'; readonly account: string; readonly compressPayloads: boolean }
+  | { readonly name: 'set-nodes'; readonly account: string; readonly nodes: readonly string[] }
+  | { readonly name: 'restate'; readonly account: string };
 
 /** What an account may have beside its tier. */
 export interface AccountTerms {
   readonly name?: string;
   readonly email?: string;
   readonly compressPayloads?: true;
+  readonly nodes?: readonly string[];
 }
 
 export interface Arguments {
@@ -64,6 +73,7 @@ const OPTIONS = {
   name: { type: 'string' },
   email: { type: 'string' },
   'compress-payloads': { type: 'boolean' },
+  nodes: { type: 'string' },
   account: { type: 'string' },
   preset: { type: 'string' },
   scopes: { type: 'string' },
@@ -84,7 +94,7 @@ type Flag = keyof typeof OPTIONS;
 /** Flags of every command. */
 const COMMON = ['node', 'home', 'json'] as const;
 const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
-  'create-account': { words: 0, flags: ['id', 'tier', 'name', 'email', 'compress-payloads', ...COMMON] },
+  'create-account': { words: 0, flags: ['id', 'tier', 'name', 'email', 'compress-payloads', 'nodes', ...COMMON] },
   create: {
     words: 0,
     flags: [
@@ -105,6 +115,8 @@ const FORMS: Readonly<Record<Command['name'], CommandForm<Flag>>> = {
   revoke: { words: 1, flags: ['account', ...COMMON] },
   'set-tier': { words: 2, flags: COMMON },
   'set-compression': { words: 2, flags: COMMON },
+  'set-nodes': { words: 2, flags: COMMON },
+  restate: { words: 1, flags: COMMON },
 };
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -144,20 +156,31 @@ function commandOf(
       return { name, account: first, tier: tierOf(second) };
     case 'set-compression':
       return { name, account: first, compressPayloads: switchOf(second) };
+    case 'set-nodes':
+      return { name, account: first, nodes: nodesOf(second) };
+    case 'restate':
+      return { name, account: first };
   }
 }
 
-function termsOf({ name, email, 'compress-payloads': compressPayloads = false }: Flags): AccountTerms {
+function termsOf({ name, email, 'compress-payloads': compressPayloads = false, nodes }: Flags): AccountTerms {
   return {
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
     ...(compressPayloads ? { compressPayloads } : {}),
+    ...(nodes === undefined ? {} : { nodes: nodesOf(nodes) }),
   };
 }
 
 function switchOf(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new UsageError('compression is on or off');
   return text === 'on';
+}
+
+function nodesOf(text: string): string[] {
+  const nodes = list(text);
+  if (nodes.length > 0 && nodes.every(isNodeId)) return nodes;
+  throw new UsageError('nodes are names of members with commas between, as in eu,us');
 }
 
 function accountOf({ account }: Flags): string {

@@ -77,6 +77,10 @@ export async function change(
       const path = `${pathOf(command.account)}/compression`;
       return accountReport(targets, path, { compressPayloads: command.compressPayloads });
     }
+    case 'set-nodes':
+      return accountReport(targets, `${pathOf(command.account)}/nodes`, { nodes: [...command.nodes] });
+    case 'restate':
+      return accountReport(targets, `${pathOf(command.account)}/restate`, {});
   }
 }
 
@@ -86,8 +90,14 @@ async function createAccount(
   targets: readonly Target[],
 ): Promise<ChangeReport> {
   const [first] = targets;
+  const { nodes, ...rest } = terms;
   const fresh = first !== undefined && isNodeId(first.node) ? { id: newAccountId(first.node) } : {};
-  return accountReport(targets, '/accounts/create', { ...(id === undefined ? fresh : { id }), tier, ...terms });
+  return accountReport(targets, '/accounts/create', {
+    ...(id === undefined ? fresh : { id }),
+    tier,
+    ...rest,
+    ...(nodes === undefined ? {} : { nodes: [...nodes] }),
+  });
 }
 
 async function accountReport(targets: readonly Target[], path: string, body: JsonObject): Promise<ChangeReport> {
@@ -96,8 +106,9 @@ async function accountReport(targets: readonly Target[], path: string, body: Jso
   return { outcomes: outcomes.map((outcome) => inWords(outcome, words)), apiKey: null };
 }
 
-function accountWords({ tier, compressPayloads = false }: Account): string {
-  return compressPayloads ? `${tier}, payloads compressed` : tier;
+function accountWords({ tier, compressPayloads = false, nodes }: Account): string {
+  const words = compressPayloads ? `${tier}, payloads compressed` : tier;
+  return nodes === undefined ? words : `${words}, at ${nodes.join(' ')}`;
 }
 
 function reportOfKey<Answer extends Static<typeof CreateKeyAnswerShape> | Static<typeof RotateKeyAnswerShape>>(
@@ -119,7 +130,7 @@ function inWords<Answer>(outcome: Outcome<Answer>, words: (answer: Answer) => Ch
 function newKey(targets: readonly Target[]): { readonly apiKey?: string; readonly id?: string } {
   const [first] = targets;
   if (targets.length < 2 || first === undefined || !isNodeId(first.node)) return {};
-  return { apiKey: newKeyText(), id: newKeyId(first.node, Date.now()) };
+  return { apiKey: newKeyText(first.node), id: newKeyId(first.node, Date.now()) };
 }
 
 function until({ expiresAt }: Static<typeof CreateKeyAnswerShape>['key']): string {

@@ -1,6 +1,7 @@
 import { type Arguments, readArguments, USAGE } from './arguments.ts';
 import type { Outcome } from './ask.ts';
 import { change, type ChangeCommand, unreachable } from './changes.ts';
+import { chosenTargets } from './chosen.ts';
 import { listAccounts, listKeys } from './lists.ts';
 import { accountTable, changeTable, keyTable } from './tables.ts';
 import { findTargets, type Target } from './targets.ts';
@@ -24,7 +25,8 @@ export async function keyCommand(args: readonly string[], terminal: Terminal): P
       terminal.out(USAGE);
       return 0;
     }
-    const targets = await findTargets(asked.home, asked.nodes);
+    const all = await findTargets(asked.home, asked.nodes);
+    const targets = await chosenTargets(asked.command, all, asked.nodes.length > 0 || asked.home !== undefined);
     return await (asked.command.name === 'list'
       ? runList(asked.command.account, targets, asked, terminal)
       : runChange(asked.command, targets, asked, terminal));

@@ -1,3 +1,4 @@
+import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { Account } from '../../node/accounts/account.ts';
 import type { KeyAnswer } from '../../protocol/api/keys.ts';
 import type { Outcome } from './ask.ts';
@@ -20,8 +21,9 @@ export function accountTable(outcomes: readonly Outcome<readonly Account[]>[]): 
     account.name ?? NONE,
     account.email ?? NONE,
     account.compressPayloads === true ? 'compressed' : NONE,
+    account.nodes?.join(' ') ?? homeOf(account.id) ?? NONE,
   ]);
-  return tableText([['account', 'tier', 'name', 'e-mail', 'payloads', 'nodes'], ...rows]);
+  return tableText([['account', 'tier', 'name', 'e-mail', 'payloads', 'works at', 'nodes'], ...rows]);
 }
 
 export function keyTable(outcomes: readonly Outcome<readonly KeyAnswer[]>[]): string {

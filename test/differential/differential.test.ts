@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { browserOnPath } from '../browser/verifier-bundle.ts';
 import { SEED } from '../runner/seed.ts';
 import { createCorpus } from './corpus.ts';
 import { differential } from './differential.ts';
@@ -12,6 +13,8 @@ const BUNDLES = 300;
 const FEW = 40;
 
 const corpus = await createCorpus(`differential/${SEED}`);
+
+if (browserOnPath() === null) console.log('SKIP: no browser on PATH: the script for browsers is judged in a context of its own');
 
 test('library, command line, browser and node come to the same on every bundle, and nothing false is verified', async () => {
   const judges = [libraryJudge(), commandJudge(), await browserJudge()];

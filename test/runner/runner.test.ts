@@ -132,6 +132,16 @@ test('a skipped file is counted and says why', () => {
   assert.match(output, 'SKIPPED in test/two.test.ts: no browser');
 });
 
+test('a test that cannot look is counted as skipped, not as passed, and says why', () => {
+  const where = `import { testWhere } from '${import.meta.resolve('../fixtures/test-where.ts')}';\n`;
+  const looking = (isThere: boolean): string => `testWhere(${isThere}, 'no list')('it holds', () => {});\n`;
+  using playground = new Playground({ 'one.test.ts': `${where}${HEADER}${looking(true)}${looking(false)}test.run();\n` });
+  const { status, output, lastLine } = playground.run();
+  assert.is(status, 0);
+  assert.is(lastLine, '1 passed, 0 failed, 1 skipped');
+  assert.match(output, 'SKIPPED in test/one.test.ts: it holds: no list');
+});
+
 test('a hanging file is killed at its deadline together with the processes it started', async () => {
   const started = 'process.stdout.write(String(spawn("sleep", ["60"]).pid) + "\\n");';
   using playground = new Playground({

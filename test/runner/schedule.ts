@@ -20,7 +20,7 @@ export type Selection = 'usual' | 'long' | readonly string[];
 const LONG = '.long.test.ts';
 const IN_TURN_FOLDERS = ['crash/', 'cluster/', 'browser/', 'hostile/'];
 /** Single processes of the cluster, at free ports. */
-const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/'];
+const TOGETHER_FOLDERS = ['cluster/chain/', 'cluster/mail/', 'cluster/supervisor/'];
 
 /** More than a small machine has cores: half of the tests wait most of their time. */
 export const PROCESSES_AT_ONCE = 3;

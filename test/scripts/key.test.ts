@@ -9,7 +9,7 @@ import { ClusterHome } from '../fixtures/cluster-home.ts';
 import { TestNetwork } from '../fixtures/test-network.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/key.ts');
-const KEY_TEXT = /mk_[A-Za-z0-9_-]{49}/;
+const KEY_TEXT = /mk_[a-z]{2}_[A-Za-z0-9_-]{49}/;
 const KEY_ID = /key_(?:eu|us)_[0-9A-Z]{26}/;
 const STATUS = '/v1/status/att_eu_01M7Y82XBT6DYXP8Y3D6SYTJ5H';
 
@@ -64,7 +64,7 @@ test('without --node an account and its key are known to every node of the clust
   const list = await done('list --account acc_eu_acme');
   assert.match(list, new RegExp(`^${id} +loader +active +ingest +all +any +never .* eu us$`, 'm'));
   assert.not.match(list, KEY_TEXT);
-  assert.match(await done('list'), /^acc_eu_acme +standard +Acme +ops@acme\.example +– +eu us$/m);
+  assert.match(await done('list'), /^acc_eu_acme +standard +Acme +ops@acme\.example +– +eu +eu us$/m);
 });
 
 test('--node picks one; the other does not know the key', async () => {
@@ -95,11 +95,37 @@ test('a tier is set at once', async () => {
 
 test('compression of payloads is asked for with a new account, and set later', async () => {
   assert.match(await done('create-account --id acc_eu_small --tier standard --compress-payloads'), /payloads compressed/);
-  assert.match(await done('list'), /^acc_eu_small +standard +– +– +compressed +eu us$/m);
+  assert.match(await done('list'), /^acc_eu_small +standard +– +– +compressed +eu +eu us$/m);
   assert.not.match(await done('set-compression acc_eu_small off'), /compressed/);
-  assert.match(await done('list'), /^acc_eu_small +standard +– +– +– +eu us$/m);
+  assert.match(await done('list'), /^acc_eu_small +standard +– +– +– +eu +eu us$/m);
   assert.match(await done('set-compression acc_eu_small on'), /payloads compressed/);
   assert.is((await key('set-compression acc_eu_small maybe')).exit, 2);
+});
+
+test('an account with --nodes is made at its home alone, and changed there without naming it', async () => {
+  assert.match(await done('create-account --tier standard --nodes us,eu'), /^us +acc_us_\w+ +standard, at eu us$/m);
+  const create = 'create-account --id acc_eu_ada --tier standard --nodes us,eu';
+  assert.match(await done(create), /^eu +acc_eu_ada +standard, at eu us$/m);
+  const { id, apiKey } = await made('create --account acc_eu_ada --preset ingest');
+  assert.match(id, /^key_eu_/);
+  assert.match(apiKey, /^mk_eu_/);
+  assert.match(await done('list'), /^acc_eu_ada +standard +– +– +– +eu us +eu$/m);
+  await done(`revoke ${id} --account acc_eu_ada`);
+  assert.match(await done('set-nodes acc_eu_ada eu'), /^eu +acc_eu_ada +standard$/m);
+  assert.match(await done('set-nodes acc_eu_ada eu,us'), /at eu us$/m);
+  await done('restate acc_eu_ada');
+  for (const [line, exit, reason] of [
+    ['set-nodes acc_eu_ada eu,jp', 1, 'jp, which is no member'],
+    ['set-nodes acc_eu_ada us', 1, 'lacks eu'],
+    ['set-nodes acc_jp_ada jp', 2, 'jp, the home of the account, is none of the nodes'],
+    ['set-nodes acc_eu_ada everywhere', 2, 'names of members'],
+    ['set-nodes acc_eu_ada eu,us --node us', 1, 'another node'],
+    ['restate acc_eu_nobody', 1, 'no account'],
+  ] as const) {
+    const told = await key(line);
+    assert.is(told.exit, exit, `${line}: ${told.out}`);
+    assert.match(told.err, reason, line);
+  }
 });
 
 test('--home is one node outside any cluster, which makes its keys itself', async () => {

@@ -11,7 +11,10 @@ const DAY_MS = 24 * HOUR_MS;
 const MAX_SUBJECTS = 20_000;
 const EVERYONE = 'everyone';
 
-/** Bounds who may have mails sent, how often and to whom. In memory: a restart forgets, and memory has a bound. */
+/**
+ * Bounds who may have mails of sign-ups and lost keys sent, how often and to whom. In memory: a restart forgets, and memory
+ * has a bound.
+ */
 export class SignUpLimits {
   readonly #now: () => number;
   readonly #addresses = new SlidingWindow({ windowMs: HOUR_MS, maxSubjects: MAX_SUBJECTS });
@@ -25,7 +28,7 @@ export class SignUpLimits {
     this.#now = now;
   }
 
-  /** Counts one sign-up, or none where one of the limits is reached. Throws `LimitError`. */
+  /** Counts one sign-up or request for lost keys, or none where one of the limits is reached. Throws `LimitError`. */
   admit(address: string, emailDigest: string): void {
     const now = this.#now();
     const id = addressKey(address);
@@ -46,6 +49,6 @@ export class SignUpLimits {
 /** `id`: of the address that asks, which is told of, whichever limit it is. */
 function refuseFull({ allowed, retryAfterSeconds }: WindowState, id: string): void {
   if (allowed) return;
-  const message = 'Too many sign-ups from here, to this address, or on this node.';
+  const message = 'Too many mails were asked for from here, to this address, or on this node.';
   throw new LimitError('rate-limited', message, retryAfter(retryAfterSeconds), { kind: 'address', id });
 }

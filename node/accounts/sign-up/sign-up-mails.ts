@@ -48,7 +48,10 @@ none was changed.
 
 With a key of the account that may administer keys you can make another one
 (POST /v1/keys) or replace one (POST /v1/keys/{id}/rotate; GET /v1/keys tells
-the ids). If you have lost them all, ask the operator of the node.
+the ids). If you have lost them all, ask for a link that replaces them:
+
+POST ${nodeUrl}/v1/lost-key with the body
+{"email": "${to}"}
 
 If it was not you, there is nothing to do.
 `,

@@ -1,11 +1,13 @@
+import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { Lanes } from '../../lanes.ts';
 import { MailError } from '../../mail/mail-error.ts';
 import type { Mail, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
-import { accountTable, newAccountId } from '../account.ts';
+import { type Account, accountTable, newAccountId } from '../account.ts';
 import type { AccountBook, Change, HeldKey } from '../account-book.ts';
-import { accountCreated, compressionChanged, keyEvent } from '../account-event.ts';
+import { accountCreated, askedFor, compressionChanged, keyEvent, nodesChanged } from '../account-event.ts';
+import { keptNodes, nodesMember } from '../account-nodes.ts';
 import { ADMIN_TERMS, type ApiKey, freshKey, keyOperations, keyRemoval, keyState } from '../api-key.ts';
 import { newKeyId } from '../key-id.ts';
 import { keyDigest, newKeyText } from '../key-text.ts';
@@ -20,6 +22,8 @@ export interface SignUpRequest {
   readonly email: string;
   /** Of an account that is there, and unused, what stands when it is absent. */
   readonly compressPayloads?: boolean;
+  /** The same. */
+  readonly nodes?: readonly NodeId[];
 }
 
 export interface SignUpOptions {
@@ -39,7 +43,7 @@ const SIGN_UP_KEY = 'sign-up';
 
 /**
  * Accounts for whoever can read the mail of an address. What is answered, and what it takes, is the same whether the
- * address is known or not.
+ * address is known or not: the same is looked up, one mail is sent, and one atomic write follows.
  *
  * Crash order: the mail, then account, key and events in one atomic write. So nothing is ever left behind by a mail that
  * was not taken; a crash between the two leaves a mail whose key is unknown, and signing up again brings another.
@@ -55,14 +59,16 @@ export class SignUp {
 
   /**
    * Sends a mail to the address: with the key of a new account, with a fresh key in the place of one never used, or
-   * saying that there is an account. `from` is the caller's internet address. Throws `SignUpError`, `LimitError`.
+   * saying that there is an account. `from` is the caller's internet address. Throws `SignUpError`, `LimitError`, and
+   * `AccountError` `nodes-invalid`.
    */
   async request(asked: SignUpRequest, from: string): Promise<void> {
     const { email } = asked;
-    const { isOpen, mailer, limits } = this.#options;
+    const { book, isOpen, mailer, limits } = this.#options;
     if (!isOpen) throw new SignUpError('closed', 'this node takes no sign-ups');
     if (mailer === null) throw new SignUpError('no-mail', 'this node sends no mail');
     if (!isPublicMailAddress(email)) throw new SignUpError('email-invalid', 'is not a mail address');
+    keptNodes(asked.nodes, book);
     const digest = emailDigest(email);
     limits.admit(from, digest);
     await this.#lanes.exclusive(digest, () => this.#signUp(asked, digest, mailer));
@@ -71,15 +77,17 @@ export class SignUp {
   async #signUp(asked: SignUpRequest, digest: string, mailer: Pick<Mailer, 'send'>): Promise<void> {
     const { store, book, nodeUrl } = this.#options;
     const id = await signUpTable.get(store, digest);
-    const known = id === undefined ? undefined : await book.requireAccount(id);
+    const account = id ?? newAccountId(book.node);
+    const known = await book.account(account);
+    const isUntouched = await this.#isUntouched(account);
     // To the address as it was given first: another way to write it may, on a strange server, be another mailbox.
     const to = known?.email ?? asked.email;
-    if (known !== undefined && !(await this.#isUntouched(known.id))) {
-      await deliver(mailer, accountExistsMail(to, known.id, nodeUrl()));
+    if (known !== undefined && !isUntouched) {
+      await deliver(mailer, accountExistsMail(to, account, nodeUrl()));
+      await book.change(async () => ({ operations: [], events: [askedFor('sign-up', account)], result: undefined }));
       return;
     }
-    const account = known?.id ?? newAccountId(book.node);
-    const apiKey = newKeyText();
+    const apiKey = newKeyText(book.node);
     await deliver(mailer, keyMail(to, account, apiKey, nodeUrl()));
     await book.change(() =>
       known === undefined ? this.#newAccount(account, asked, digest, apiKey) : this.#freshKey(account, asked, apiKey),
@@ -89,7 +97,8 @@ export class SignUp {
   async #newAccount(id: string, asked: SignUpRequest, digest: string, apiKey: string): Promise<Change<void>> {
     const key = this.#keyOf(id);
     const { email, compressPayloads = false } = asked;
-    const base = { id, tier: 'developer' as const, email, createdAt: key.createdAt };
+    const nodes = keptNodes(asked.nodes, this.#options.book);
+    const base = { id, tier: 'developer' as const, email, createdAt: key.createdAt, ...nodesMember(nodes) };
     const account = compressPayloads ? { ...base, compressPayloads } : base;
     return {
       operations: [
@@ -97,42 +106,55 @@ export class SignUp {
         signUpTable.put([digest], id),
         ...keyOperations(keyDigest(apiKey), key),
       ],
-      events: [accountCreated(id, 'sign-up'), keyEvent('key.created', key, 'sign-up')],
+      events: [
+        accountCreated(id, 'sign-up'),
+        ...(nodes === undefined ? [] : [nodesChanged(id, nodes, 'sign-up')]),
+        keyEvent('key.created', key, 'sign-up'),
+      ],
+      nodes,
       result: undefined,
     };
   }
 
   /** Looked at once more: while the mail was under way a key may have been used, which then stays, or been revoked. */
-  async #freshKey(account: string, { compressPayloads }: SignUpRequest, apiKey: string): Promise<Change<void>> {
+  async #freshKey(account: string, { compressPayloads, nodes: asked }: SignUpRequest, apiKey: string): Promise<Change<void>> {
     const { book } = this.#options;
     const held = await book.keys(account);
     if (held.some(({ key }) => !isOfSignUp(key) || keyState(key, book.now()) !== 'active')) return NO_CHANGE;
     const old = held.filter((one) => !book.wasUsed(one));
     const key = this.#keyOf(account);
     const known = await book.requireAccount(account);
-    const changed = compressPayloads === undefined ? known : { ...known, compressPayloads };
-    const isChanged = (known.compressPayloads ?? false) !== (changed.compressPayloads ?? false);
+    const { nodes: before, ...rest } = known;
+    const nodes = asked === undefined ? before : keptNodes(asked, book);
+    const changed: Account = { ...rest, ...(compressPayloads === undefined ? {} : { compressPayloads }), ...nodesMember(nodes) };
+    const isPacked = (known.compressPayloads ?? false) !== (changed.compressPayloads ?? false);
+    const isMoved = String(before) !== String(nodes);
     return {
       operations: [
-        ...(isChanged ? [accountTable.put([account], changed)] : []),
+        ...(isPacked || isMoved ? [accountTable.put([account], changed)] : []),
         ...old.flatMap((one) => keyRemoval(one.digest, one.key)),
         ...keyOperations(keyDigest(apiKey), key),
       ],
       events: [
-        ...(isChanged ? [compressionChanged(changed, 'sign-up')] : []),
+        ...(isPacked ? [compressionChanged(changed, 'sign-up')] : []),
+        ...(isMoved ? [nodesChanged(account, nodes ?? [book.node], 'sign-up')] : []),
         ...old.map((one) => keyEvent('key.revoked', one.key, 'sign-up')),
         keyEvent('key.created', key, 'sign-up'),
       ],
+      nodes,
       result: undefined,
     };
   }
 
-  /** Whether nobody has used the account or its keys, and no operator has ended one. */
+  /** Whether nobody has used the account or its keys, and no operator has ended one, or made the account. */
   #isUntouched(account: string): Promise<boolean> {
     const { book } = this.#options;
     const isUnused = (one: HeldKey) =>
       isOfSignUp(one.key) && keyState(one.key, book.now()) === 'active' && !book.wasUsed(one);
-    return book.look(async () => (await book.keys(account)).every(isUnused));
+    return book.look(async () => {
+      const held = await book.keys(account);
+      return held.length > 0 && held.every(isUnused);
+    });
   }
 
   #keyOf(account: string): ApiKey {

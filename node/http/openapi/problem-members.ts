@@ -1,8 +1,9 @@
 import Type, { type TSchema } from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { ObjectIdShape } from '../../../protocol/api/governance-fields.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import type { JsonValue } from '../../../protocol/json/value.ts';
-import { Closed, CountShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
+import { Closed, CountShape, NodeIdShape, OrNull, RecordIdShape, TimestampShape } from '../../../protocol/shapes.ts';
 import { ACTION_STATUSES } from '../../../protocol/statement/vocabulary.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 
@@ -11,8 +12,19 @@ interface ProblemMember {
   readonly example: JsonValue;
 }
 
+const BASE_URL: ProblemMember = {
+  shape: OrNull(Type.String({ description: 'Where that node is reached; null where the roster in force does not name it.' })),
+  example: 'https://us.meridian.example',
+};
+
 /** The members that a code adds to the standard ones. A refusal may leave them out, and has no others. */
 export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Record<string, ProblemMember>>>>> = {
+  'api-key-invalid': {
+    home: {
+      shape: Type.Unsafe<NodeId>({ ...NodeIdShape, description: 'The node that the key was made at, where its own text says one.' }),
+      example: 'eu',
+    },
+  },
   'attestation-not-found': {
     missing: {
       shape: Type.Array(Type.String(), { description: 'Ids that are not there.' }),
@@ -74,6 +86,14 @@ export const PROBLEM_MEMBERS: Partial<Readonly<Record<ProblemCode, Readonly<Reco
       shape: Type.Array(Closed({ listId: Type.String(), state: Type.Enum(['missing', 'too-old', 'loading']) })),
       example: [{ listId: 'un-sc-consolidated', state: 'too-old' }],
     },
+  },
+  'home-only': {
+    home: { shape: NodeIdShape, example: 'us' },
+    baseUrl: BASE_URL,
+  },
+  'payload-elsewhere': {
+    node: { shape: NodeIdShape, example: 'us' },
+    baseUrl: BASE_URL,
   },
   'scope-forbidden': {
     scope: { shape: Type.String({ description: 'The scope that the key lacks.' }), example: 'governance:write' },

@@ -37,17 +37,19 @@ export function agentRecordRoute(rooms: AgentRecordRooms): PaidRoute {
       summary: 'What is on record of an agent',
       description:
         'Counts, and no record itself: neither what was decided nor for whom. `scope` says what is counted. An id that ' +
-        'no record names is 404, before any price. The payload of the record is the canonical JSON of all members but ' +
-        '`success`, `salt`, `attestation` and `payment`; `salt` is that of its `payloadHash`.',
+        'no record names is 404 to who shows a payment, and nothing is charged. The payload of the record is the ' +
+        'canonical JSON of all members but `success`, `salt`, `attestation` and `payment`; `salt` is that of its ' +
+        '`payloadHash`.',
       params: AGENT_PARAMETER,
       answer: { shape: AgentRecordAnswerShape, example: AGENT_RECORD_EXAMPLE },
       problems: ['invalid-field', 'agent-not-found', 'queue-full'],
     },
-    async checkPath({ params }) {
-      if (!(await rooms.history.knows(agentParameter(params)))) throw notFound();
+    checkPath({ params }) {
+      agentParameter(params);
     },
-    prepare({ params }) {
+    async prepare({ params }) {
       const agentId = agentParameter(params);
+      if (!(await rooms.history.knows(agentId))) throw notFound();
       const { verifyUrl } = rooms;
       return (paid) =>
         attestSummary(paid, { kind: 'agent_record', sourceId: SOURCE, verifyUrl }, async () => {

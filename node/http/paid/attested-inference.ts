@@ -31,6 +31,8 @@ export interface InferenceRooms {
 /** Of the answer, what is known once the record is made. */
 const BLANKS: readonly Blank[] = [...ATTESTATION_BLANKS, { at: ['binding', 'timestamp'], is: 'submittedAt' }];
 
+const TOY_WARNING = 'model: a model for tests, whose answers are worth nothing';
+
 const validate = validator(AttestedInferenceRequestShape);
 
 /**
@@ -106,6 +108,7 @@ function answerOf({ record, salt, completion }: AttestedCompletion, verifyUrl: V
     id: objectId('inference', record.id),
     ...members,
     binding,
+    warnings: completion.toy ? [TOY_WARNING] : [],
     attestation: attestationTail(record, verifyUrl),
   };
 }

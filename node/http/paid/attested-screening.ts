@@ -13,7 +13,7 @@ import { timestampOf } from '../../../protocol/time.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
 import type { ListSearches } from '../../screening/list-searches.ts';
 import { referenceDatabase } from '../../screening/screened-edition.ts';
-import { screenName } from '../../screening/screening.ts';
+import { type Screening, screenName } from '../../screening/screening.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
 import { validator } from '../validation.ts';
@@ -47,8 +47,8 @@ export function screeningRoute(rooms: ScreeningRooms): PaidRoute {
         'source over seven days ago is 503, and nothing is charged. ' +
         'The name is stored nowhere. `queryHash` is the SHA-256 of `meridian/input/1`, a zero byte, the bytes of ' +
         '`salt`, and the JSON text of `name` as it was sent, in UTF-8; it is the `inputHash` of the record. The payload ' +
-        'of the record is the canonical JSON of all members but `success`, `salt`, `attestation` and `payment`, under ' +
-        'the same salt. Keep `name` and `salt` to show later what was asked.',
+        'of the record is the canonical JSON of all members but `success`, `salt`, `warnings`, `attestation` and ' +
+        '`payment`, under the same salt. Keep `name` and `salt` to show later what was asked.',
       request: { shape: ScreeningRequestShape, example: SCREENING_EXAMPLE.request },
       answer: { shape: ScreeningAnswerShape, example: SCREENING_EXAMPLE.answer },
       problems: ['list-unavailable', 'queue-full'],
@@ -87,7 +87,15 @@ async function screen(
       verdict: result,
       referenceDatabase: referenceDatabase(lists),
     },
+    warnings: warningsOf(screening),
   };
+}
+
+function warningsOf({ lists }: Screening): string[] {
+  return lists.flatMap(({ listId, stale, sample }) => [
+    ...(stale ? [`${listId}: last compared with its source more than 48 hours ago`] : []),
+    ...(sample ? [`${listId}: a sample of made-up entries, and no real list`] : []),
+  ]);
 }
 
 function requireName({ name }: ScreeningRequest): void {

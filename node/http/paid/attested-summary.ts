@@ -14,6 +14,8 @@ export interface Summary {
   /** The answer's own members; the record's payload is their canonical text. */
   readonly members: JsonObject;
   readonly claims: Omit<Facts, 'channel'>;
+  /** Of an answer to a POST: what the caller should look at. No part of the payload. */
+  readonly warnings?: readonly string[];
 }
 
 /** What a summary is recorded as. */
@@ -33,7 +35,7 @@ export async function attestSummary(
   find: (salt: Uint8Array) => Promise<Summary>,
 ): Promise<PaidAnswer> {
   const salt = randomBytesPooled(SALT_BYTES);
-  const { members, claims } = await find(salt);
+  const { members, claims, warnings } = await find(salt);
   const record = await recording.prepareOne({
     kind,
     account,
@@ -48,6 +50,7 @@ export async function attestSummary(
       success: true,
       ...members,
       salt: encodeBase64url(salt),
+      ...(warnings === undefined ? {} : { warnings: [...warnings] }),
       attestation: attestationTail(record, verifyUrl),
     },
     blanks: ATTESTATION_BLANKS,

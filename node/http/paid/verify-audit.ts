@@ -2,6 +2,7 @@ import { VERIFY_AUDIT_EXAMPLE, VerifyAuditRequestShape, VerifyAuditShape } from 
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { recordOfAnyId } from '../../../protocol/object-ids.ts';
 import { auditDraft } from '../../auditing/audit-draft.ts';
+import { warningsOf } from '../../auditing/audit-report.ts';
 import type { Auditor } from '../../auditing/auditor.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { PaidRoute } from '../route.ts';
@@ -30,7 +31,8 @@ export function verifyAuditRoute({ auditor, verifyUrl }: AuditRooms): PaidRoute 
         "from a mirror again and compared byte for byte), `consensus-time`, `signing-keys` (the keys' history), " +
         '`source-sequence` (the records next to it), `other-node` (up to three other nodes are asked for their own ' +
         'verification; the majority of those who answer counts). One that fails is a `fail`; one that cannot be made ' +
-        'now is `inconclusive`, which is neither charged nor recorded. The other checks are told and change nothing. ' +
+        'now is `inconclusive`, which is neither charged nor recorded. The other checks are told and change nothing; ' +
+        '`warnings` names those that fail, and a consensus time of a day or more after the record. ' +
         'Names no account, no source and no person. The payload of the record is the answer from `verdict` to ' +
         '`subject`: with `salt` anyone can check that `payloadHash` commits to it.',
       request: { shape: VerifyAuditRequestShape, example: { attestationId: EXAMPLE_IDS.decision } },
@@ -45,11 +47,12 @@ export function verifyAuditRoute({ auditor, verifyUrl }: AuditRooms): PaidRoute 
       if (found === undefined) throw recordNotFound(id);
       return async ({ account, recording }) => {
         const audit = await auditor.audit(id, found);
-        if (audit.verdict === 'inconclusive') return { body: { success: true, ...audit }, charged: false };
+        const warnings = warningsOf(audit.checks);
+        if (audit.verdict === 'inconclusive') return { body: { success: true, ...audit, warnings }, charged: false };
         const { draft, salt } = auditDraft(account, audit);
         const record = await recording.prepareOne(draft);
         return {
-          body: { success: true, ...audit, salt, attestation: attestationTail(record, verifyUrl) },
+          body: { success: true, ...audit, salt, warnings, attestation: attestationTail(record, verifyUrl) },
           blanks: ATTESTATION_BLANKS,
         };
       };

@@ -72,7 +72,7 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
       requireReach(caller, sourceId);
       const place = cursor === undefined ? undefined : placeOf(cursor);
       const listedFrom = proofWindowOpensAt(caller.account.tier, rooms.now());
-      const period = shownOf(readPeriod(times), listedFrom);
+      const period = shownOf(seenBy(caller, readPeriod(times)), listedFrom);
       const sources = sourceId === undefined ? caller.key.sources : [sourceId];
       const filter = { account: caller.account.id, sources, kind, ...period };
       const { records, unreadable, next } = await rooms.lists.page(filter, place, limit);
@@ -86,6 +86,13 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
       return { body };
     },
   };
+}
+
+/** As much of a period as the key may see: its end is the first moment that is not. */
+function seenBy({ key: { from: first = null, to: last = null } }: Caller, { from, to }: Period): Period {
+  const begin = first === null ? from : Math.max(from ?? 0, Date.parse(first));
+  const end = last === null ? to : Math.min(to ?? Number.POSITIVE_INFINITY, Date.parse(last) + 1);
+  return { from: begin, to: end };
 }
 
 /** A period that lies before the proof window is refused; one that begins before it is cut. Throws `Problem` 403. */

@@ -11,7 +11,7 @@ import {
 } from '../../../protocol/api/audit-log.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { timestampOf } from '../../../protocol/time.ts';
-import type { Caller } from '../../accounts/caller.ts';
+import { type Caller, hasPeriod } from '../../accounts/caller.ts';
 import { exportAuditLog } from '../../audit-log/audit-export.ts';
 import { type Period, readAuditPage, readLine } from '../../audit-log/audit-reader.ts';
 import { nativeSuite } from '../../keys/native-suite.ts';
@@ -135,6 +135,7 @@ const EXAMPLE_CSV =
 
 /** The log tells of all of the account's sources. Throws `Problem` 403 for a key that is limited to some. */
 function accountOf({ account, key }: Caller): string {
+  if (hasPeriod(key)) throw new Problem('scope-forbidden', 'The key-use log is of all times; this key is limited to a period.');
   if (key.sources === null) return account.id;
   throw new Problem('scope-forbidden', 'The key-use log is of all sources; this key is limited to some.');
 }

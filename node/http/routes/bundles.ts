@@ -7,14 +7,14 @@ import {
   BundleVerdictShape,
 } from '../../../protocol/api/bundles.ts';
 import { isKeyRecordFor } from '../../../protocol/evidence/agent.ts';
-import type { RecordId } from '../../../protocol/ids.ts';
+import type { NodeId, RecordId } from '../../../protocol/ids.ts';
 import { JsonError } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { type Timestamp, timestampOf } from '../../../protocol/time.ts';
 import { BUNDLE_MAX_DEPTH, BundleShape } from '../../../protocol/verdict/bundle.ts';
 import { FileError } from '../../../protocol/verdict/file-reader.ts';
 import type { Verdict } from '../../../protocol/verdict/verdict.ts';
-import { type Caller, reaches } from '../../accounts/caller.ts';
+import { type Caller, covers, reaches } from '../../accounts/caller.ts';
 import { proofWindowEndsAt } from '../../attestation/proof-window.ts';
 import type { AnchoringView } from '../../attestation/anchoring-view.ts';
 import { completeBundle } from '../../verification/bundles.ts';
@@ -28,6 +28,7 @@ import { MAX_BODY_VALUES, notJson, readJsonText } from '../body.ts';
 import { BODY_BYTES } from '../../limits/route-weights.ts';
 import { askerOf } from '../asked-work.ts';
 import { BodiesUnderWork } from '../bodies-under-work.ts';
+import { type AddressOf, placeOf } from '../home-only.ts';
 import { Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 import type { FreeRoute, KeyRoute, ParameterDocumentation } from '../route.ts';
@@ -49,6 +50,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const readQuery = queryReader(BundleQueryShape);
 
 export interface BundleSources extends FederationProofSources {
+  readonly self: NodeId;
+  readonly addressOf: AddressOf;
   readonly evidence: (id: RecordId) => Promise<Evidence | undefined>;
   readonly linked: (subject: AttestationRecord) => Promise<LinkedEvidence>;
   readonly payload: (evidence: Evidence) => Promise<PayloadAnswer>;
@@ -77,7 +80,14 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       query: QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
       headers: ['X-Proof-Window-Ends-At', 'X-Linked-Truncated'],
-      problems: ['invalid-field', 'attestation-not-found', 'proof-window-expired', 'not-yet-anchored'],
+      problems: [
+        'invalid-field',
+        'attestation-not-found',
+        'proof-window-expired',
+        'not-yet-anchored',
+        'payload-elsewhere',
+        'payload-erased',
+      ],
     },
     async answer({ params, query }, caller) {
       const id = recordParameter(params);
@@ -91,7 +101,11 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       }
       const disclosed = asked.disclosure === '1' ? await disclose(sources, evidence) : undefined;
       const found = asked.linked === '1' ? await sources.linked(evidence.record) : undefined;
-      const linked = found?.evidence.filter(({ record }) => mayHave(caller, evidence.record, record));
+      // Of a statement the claims are shown alone, which name no source of the caller's.
+      const linked = found && [
+        ...found.evidence.filter(({ record }) => mayHave(caller, evidence.record, record)),
+        ...found.statements,
+      ];
       const bundle = await completeBundle(sources, evidence, {
         ...(disclosed === undefined ? {} : { disclosed }),
         ...(linked === undefined ? {} : { linked }),
@@ -112,12 +126,13 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
     example: '1',
   },
   disclosure: {
-    description: '`1`: with salt and payload.',
+    description: '`1`: with salt and payload, which the node that made the record has alone.',
     shape: BundleQueryShape.properties.disclosure,
     example: '1',
   },
   linked: {
-    description: '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent.',
+    description: '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent; ' +
+      'and the versions of the account’s statement that say which of them speak for the account.',
     shape: BundleQueryShape.properties.linked,
     example: '1',
   },
@@ -180,11 +195,14 @@ function requireOwn(record: AttestationRecord, { account, key }: Caller): void {
   if (!reaches(key, record.sourceId)) {
     throw new Problem('scope-forbidden', 'The source of the record is not among those of this API key.');
   }
+  if (!covers(key, record.submittedAt)) {
+    throw new Problem('scope-forbidden', 'The record is not of the period that this API key may see.');
+  }
 }
 
 /** A linked record of a source that the key reaches; the key of the record's agent is public. */
 function mayHave({ key }: Caller, subject: AttestationRecord, linked: AttestationRecord): boolean {
-  return reaches(key, linked.sourceId) || isKeyRecordFor(subject, linked);
+  return (reaches(key, linked.sourceId) && covers(key, linked.submittedAt)) || isKeyRecordFor(subject, linked);
 }
 
 /** Headers that say when the proof window ends. Throws `Problem` 403 once it has. */
@@ -198,10 +216,15 @@ function requireProofWindow(record: AttestationRecord, { account }: Caller, now:
 }
 
 async function disclose(sources: BundleSources, evidence: Evidence): Promise<Exclude<PayloadAnswer, string>> {
+  const { node } = evidence.record;
+  if (node !== sources.self) {
+    const detail = `The payload is at ${node}, which made the record, and is disclosed there alone.`;
+    throw new Problem('payload-elsewhere', detail, { extra: placeOf('node', node, sources.addressOf) });
+  }
   const payload = await sources.payload(evidence);
   if (typeof payload !== 'string') return payload;
-  if (payload === 'unreachable') {
-    throw new Problem('dependency-unavailable', 'The node that holds the payload is not reached.');
+  if (payload === 'erased') {
+    throw new Problem('payload-erased', 'The payload was erased and cannot be disclosed; the proof without it stands.');
   }
   throw new Problem('scope-forbidden', `The payload is ${payload} and cannot be disclosed.`);
 }
@@ -218,10 +241,13 @@ function bundleAnswer(verdict: Verdict, at: Timestamp): BundleVerdictAnswer {
     verdict: verdictAnswer(verdict),
     record,
     ...evidenceAnswer(verdict, at),
-    linked: linked.map(({ id, kind, holds, word, problems: found }) => ({
+    linked: linked.map(({ id, kind, node, holds, speaks, accountStatement, word, problems: found }) => ({
       id,
       kind,
+      node,
       holds,
+      speaks,
+      accountStatement,
       word,
       problems: problemsAnswer(found),
     })),

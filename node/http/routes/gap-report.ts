@@ -8,7 +8,7 @@ import {
 import { type AuditDay as UtcDay, dayOf, dayStart, isAuditDay as isUtcDay } from '../../../protocol/audit/day.ts';
 import { catalogue } from '../../../protocol/frameworks/catalogue.ts';
 import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
-import { type Caller, reaches } from '../../accounts/caller.ts';
+import { type Caller, hasPeriod, reaches } from '../../accounts/caller.ts';
 import { AUDIT_SOURCE } from '../../audit-log/daily-head-draft.ts';
 import { Lanes } from '../../lanes.ts';
 import { hasRecords } from '../../intake/sources.ts';
@@ -97,6 +97,7 @@ async function sourcesOf(
   { account, key }: Caller,
   asked: string | undefined,
 ): Promise<readonly string[] | null> {
+  if (hasPeriod(key)) throw new Problem('scope-forbidden', 'This key sees the records of a period alone.');
   if (asked === undefined) return key.sources === null ? null : [...new Set(key.sources)];
   if (!reaches(key, asked)) throw new Problem('scope-forbidden', 'This key is limited to other sources.');
   if (!(await hasRecords(store, { account: account.id, sourceId: asked }))) {

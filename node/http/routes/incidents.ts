@@ -9,7 +9,7 @@ import {
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
 import { clockStartOf, notificationDueAt } from '../../../protocol/compliance/notification-clock.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
-import { reaches } from '../../accounts/caller.ts';
+import { covers, reaches } from '../../accounts/caller.ts';
 import { INCIDENT_PLACE_PATTERN, type Incidents, type TrackedIncident } from '../../compliance/incidents.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import { fieldError, Problem } from '../problem.ts';
@@ -58,7 +58,8 @@ export function incidentsRoute({ incidents, now }: IncidentsRooms): KeyRoute {
       requireReach({ account, key }, sourceId);
       const { incidents: found, next } = await incidents.page(account.id, {
         state,
-        accepts: (record) => reaches(key, record.sourceId) && (sourceId ?? record.sourceId) === record.sourceId,
+        accepts: (record) =>
+          reaches(key, record.sourceId) && covers(key, record.submittedAt) && (sourceId ?? record.sourceId) === record.sourceId,
         after: cursor === undefined ? undefined : placeOf(cursor),
         limit,
         now: now(),

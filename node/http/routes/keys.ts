@@ -12,15 +12,21 @@ import {
 } from '../../../protocol/api/keys.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
 import type { ApiKeys } from '../../accounts/api-keys.ts';
+import type { KeyRefusals } from '../../accounts/elsewhere/key-refusals.ts';
 import { keyAnswer } from '../../accounts/key-answer.ts';
 import { isKeyId, type KeyId, KeyIdShape } from '../../accounts/key-id.ts';
 import { readJsonBody } from '../body.ts';
+import { requireScope } from '../gate.ts';
+import { type AddressOf, requireHome } from '../home-only.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { KeyRoute } from '../route.ts';
 import { validator } from '../validation.ts';
 
 export interface KeyRooms {
   readonly keys: ApiKeys;
+  /** Keys of accounts whose home is another node. */
+  readonly refusals: Pick<KeyRefusals, 'list' | 'refuse'>;
+  readonly addressOf: AddressOf;
   readonly now: () => number;
 }
 
@@ -32,6 +38,7 @@ const PARAMS = {
     example: KEYS_EXAMPLE.list.keys[0].id,
   },
 };
+const AT_HOME = 'At the home of the account alone.';
 const ONCE = 'The text of the key is shown in this answer and never again: the node keeps its hash alone.';
 
 const validateCreate = validator(CreateKeyRequestShape);
@@ -42,7 +49,7 @@ export function keyRoutes(rooms: KeyRooms): readonly KeyRoute[] {
   return [listRoute(rooms), createRoute(rooms), rotateRoute(rooms), revokeRoute(rooms)];
 }
 
-function listRoute({ keys, now }: KeyRooms): KeyRoute {
+function listRoute({ keys, refusals, now }: KeyRooms): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/keys',
@@ -50,19 +57,22 @@ function listRoute({ keys, now }: KeyRooms): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'The keys of the account',
-      description: 'All of them, oldest first, those that have ended too. No text of a key is among it.',
+      description:
+        'All of them, oldest first, those that have ended too. No text of a key is among it. At another node than the home ' +
+        'of the account, those that its newest statement lists: name, preset, last use and what replaced a key the home ' +
+        'alone knows.',
       answer: { shape: ListKeysAnswerShape, example: KEYS_EXAMPLE.list },
       problems: [],
     },
-    async answer(_call, { account }) {
+    async answer(_call, { account, home }) {
       const at = now();
-      const all = await keys.list(account.id);
+      const all = await (home === undefined ? keys : refusals).list(account.id);
       return { body: { success: true, keys: all.map((key) => keyAnswer(key, at)) } };
     },
   };
 }
 
-function createRoute({ keys, now }: KeyRooms): KeyRoute {
+function createRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/keys',
@@ -70,12 +80,14 @@ function createRoute({ keys, now }: KeyRooms): KeyRoute {
     scope: 'keys:admin',
     documentation: {
       summary: 'Makes a key',
-      description: `With a preset or with scopes; never with more than the key that asks has itself. ${ONCE}`,
+      description: `With a preset or with scopes; never with more than the key that asks has itself. ${AT_HOME} ${ONCE}`,
       request: { shape: CreateKeyDocumentShape, example: KEYS_EXAMPLE.create.request },
       answer: { shape: CreateKeyAnswerShape, example: KEYS_EXAMPLE.create.answer },
-      problems: ['missing-field', 'invalid-field', 'too-many-keys'],
+      problems: ['missing-field', 'invalid-field', 'too-many-keys', 'home-only'],
     },
-    async answer({ context }, { account, key: maker }) {
+    async answer({ context }, caller) {
+      requireHome(caller, addressOf);
+      const { account, key: maker } = caller;
       const request = validateCreate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
       const { apiKey, key } = await keys.create(account.id, request, { key: maker.id });
       return { body: { success: true, apiKey, key: keyAnswer(key, now()) } };
@@ -83,7 +95,7 @@ function createRoute({ keys, now }: KeyRooms): KeyRoute {
   };
 }
 
-function rotateRoute({ keys, now }: KeyRooms): KeyRoute {
+function rotateRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/keys/:id/rotate',
@@ -93,13 +105,15 @@ function rotateRoute({ keys, now }: KeyRooms): KeyRoute {
       summary: 'Makes a key of the same terms in the place of one',
       description:
         'The old key goes on for `overlapSeconds`, a day where nothing is said, at most thirty; 0 ends it at once. ' +
-        ONCE,
+        `${AT_HOME} ${ONCE}`,
       params: PARAMS,
       request: { optional: true, shape: RotateKeyRequestShape, example: KEYS_EXAMPLE.rotate.request },
       answer: { shape: RotateKeyAnswerShape, example: KEYS_EXAMPLE.rotate.answer },
-      problems: ['invalid-field', 'key-not-found', 'key-ended', 'too-many-keys'],
+      problems: ['invalid-field', 'key-not-found', 'key-ended', 'too-many-keys', 'home-only'],
     },
-    async answer({ context, params }, { account, key: maker }) {
+    async answer({ context, params }, caller) {
+      requireHome(caller, addressOf);
+      const { account, key: maker } = caller;
       const id = keyParameter(params);
       const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = validateRotate(await readOptionalBody(context));
       const { apiKey, key, replaced } = await keys.rotate(account.id, id, overlapSeconds, { key: maker.id });
@@ -110,23 +124,29 @@ function rotateRoute({ keys, now }: KeyRooms): KeyRoute {
   };
 }
 
-function revokeRoute({ keys, now }: KeyRooms): KeyRoute {
+function revokeRoute({ keys, refusals, now }: KeyRooms): KeyRoute {
   return {
     method: 'POST',
     path: '/v1/keys/:id/revoke',
     access: 'key',
-    scope: 'keys:admin',
+    scope: null,
     documentation: {
       summary: 'Ends a key now and for good',
       description:
-        'The very next request with it is refused. Revoking twice is revoking once. The last key that administers ' +
-        'the account is not revoked but rotated.',
+        'The very next request with it is refused. Revoking twice is revoking once. By a key with `keys:admin`. The last ' +
+        'key that administers the account is not revoked but rotated. At another node that the account names it is a ' +
+        'refusal: in force there at once, at the others as it reaches them, and for good, also with the home dead; there any ' +
+        'key may have itself refused.',
       params: PARAMS,
       answer: { shape: RevokeKeyAnswerShape, example: KEYS_EXAMPLE.revoke.answer },
       problems: ['invalid-field', 'key-not-found', 'last-admin-key'],
     },
-    async answer({ params }, { account, key: maker }) {
-      const key = await keys.revoke(account.id, keyParameter(params), { key: maker.id });
+    async answer({ params }, caller) {
+      const { account, key: maker, home } = caller;
+      const id = keyParameter(params);
+      if (home === undefined || id !== maker.id) requireScope('keys:admin', caller);
+      const isHere = home === undefined;
+      const key = await (isHere ? keys.revoke(account.id, id, { key: maker.id }) : refusals.refuse(account.id, id, maker.id));
       return { body: { success: true, key: keyAnswer(key, now()) } };
     },
   };

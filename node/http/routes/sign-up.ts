@@ -34,7 +34,8 @@ export function signUpRoute({ signUp, addressOf }: SignUpRooms): FreeRoute {
         'Makes an account of the Developer tier and mails its key. An address whose key was never used gets a fresh ' +
         'one in its place; one whose account is in use is told so by mail. The answer is the same for all. With ' +
         '`compressPayloads` the account’s payloads are compressed before they are encrypted, and padded: they take half ' +
-        'the room, and their lengths tell little. Nothing else changes. An account that is in use keeps what it has.',
+        'the room, and their lengths tell little. Nothing else changes. `nodes` are the members that its keys work at, the node that is asked among them ' +
+        '(`PUT /v1/account`). An account that is in use keeps what it has.',
       request: { shape: SignUpRequestShape, example: SIGN_UP_EXAMPLE.request },
       answer: { shape: SignUpAnswerShape, example: SIGN_UP_EXAMPLE.answer },
       problems: ['missing-field', 'invalid-field', 'sign-up-closed', 'rate-limited', 'dependency-unavailable'],

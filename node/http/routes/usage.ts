@@ -1,5 +1,6 @@
 import { USAGE_EXAMPLE, UsageAnswerShape } from '../../../protocol/api/usage.ts';
 import { dayEnd } from '../../../protocol/audit/day.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import type { Tier } from '../../accounts/account.ts';
 import type { DailyUsage, UsageFigures } from '../../limits/daily-usage.ts';
@@ -10,6 +11,8 @@ import { endOfMonth, monthOf } from '../../limits/usage-table.ts';
 import type { KeyRoute } from '../route.ts';
 
 export interface UsageRooms {
+  /** The node that counts. */
+  readonly node: NodeId;
   readonly rates: Pick<RateLimits, 'standing'>;
   readonly usage: Pick<DailyUsage, 'figures'>;
 }
@@ -17,7 +20,7 @@ export interface UsageRooms {
 const MONTHLY_QUOTA = { value: DEVELOPER_MONTHLY_QUOTA.value, enforced: DEVELOPER_MONTHLY_QUOTA.enforce };
 
 /** `GET /v1/usage` (SPEC §8, DOMAIN §5): where the account stands with its limits. Any key may ask. */
-export function usageRoute({ rates, usage }: UsageRooms): KeyRoute {
+export function usageRoute({ node, rates, usage }: UsageRooms): KeyRoute {
   return {
     method: 'GET',
     path: '/v1/usage',
@@ -26,7 +29,9 @@ export function usageRoute({ rates, usage }: UsageRooms): KeyRoute {
     documentation: {
       summary: 'Where the account stands with its limits',
       description:
-        'Requests of the last minute, and records of the UTC day and month on this node. Asking is a request.',
+        'Requests of the last minute, and records of the UTC day and month, as `countedBy` counts them: each node that an ' +
+        'account names counts for itself. Limits, idempotency, duplicates, chains of sources, sessions, locks and lists are ' +
+        'each node’s own. Asking is a request.',
       answer: { shape: UsageAnswerShape, example: USAGE_EXAMPLE },
       problems: [],
     },
@@ -37,6 +42,7 @@ export function usageRoute({ rates, usage }: UsageRooms): KeyRoute {
         body: {
           success: true,
           tier: account.tier,
+          countedBy: node,
           minute: standing.tier === null ? null : windowOf(standing.tier),
           endpoints: standing.endpoints.map(([endpoint, { limit, remaining, resetSeconds }]) => ({
             endpoint,

@@ -148,7 +148,7 @@ class Command {
     const file = await this.file().catch(() => null);
     const parts = file === null ? [] : [...file.nodes, file.ledger, file.chain, file.mail];
     const ended = this.#end('SIGKILL');
-    for (const { pid } of parts) if (pid !== null) endPart(pid);
+    for (const part of parts) if (part !== null && part.pid !== null) endPart(part.pid);
     await ended;
   }
 

@@ -117,17 +117,19 @@ async function targetOf({ cluster, ids }: FilledCluster, home: string): Promise<
   const { file, plan, rosterFile } = cluster;
   const node = cluster.node(0);
   const taken = cluster.node(plan.nodes.length - 1);
+  const { chain } = file;
+  if (chain === null) throw new Error('the attacks need a chain, and there is no anvil');
   const { minter } = await readChainWallets(chainDirectory(home));
   const wallet = generatePrivateKey();
   const money = parseUnits(WALLET_USD, USDC.decimals);
-  await mintUsdc(chainClient(file.chain.rpcUrl), minter, privateKeyToAddress(wallet), money);
+  await mintUsdc(chainClient(chain.rpcUrl), minter, privateKeyToAddress(wallet), money);
   return {
     port: node.httpPort,
     baseUrl: node.baseUrl,
     keys: { free: file.demo.apiKeys.developer, unmetered: cluster.apiKey },
     records: ids,
     dearest: ids[0] ?? '',
-    payTo: file.chain.payTo,
+    payTo: chain.payTo,
     wallet,
     batchRecords: BATCH_RECORDS,
     member: { id: taken.id, home: cluster.homeOf(taken), rosterFile },

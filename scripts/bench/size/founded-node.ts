@@ -43,7 +43,7 @@ export class FoundedNode implements AsyncDisposable {
     if (node === undefined) throw new RangeError('a federation has a member');
     const { inherited } = readClusterEnvironment();
     const { operators, accountsFile } = await ensureLedgerAccounts(home, [node.operatorId]);
-    const ledger = new Child(ledgerPart({ home, plan, inherited }, accountsFile), () => {});
+    const ledger = new Child(ledgerPart({ home, plan, inherited }, accountsFile));
     await ledger.start();
     const nodeHome = join(home, node.id);
     const {
@@ -57,7 +57,7 @@ export class FoundedNode implements AsyncDisposable {
   /** The node as a process like any operator's; resolves once it accepts records. */
   async start(): Promise<Child> {
     const env = { ...this.#inherited, ...ALLOCATOR_VARIABLES, ...this.#variables };
-    const child = new Child({ name: 'node', script: MAIN, env, logFile: join(this.home, 'node.log') }, () => {});
+    const child = new Child({ name: 'node', script: MAIN, env, logFile: join(this.home, 'node.log') });
     try {
       await child.start();
       return child;

@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ensureChainWallets } from '../../../cluster/chain/chain-wallets.ts';
+import { requireAnvil } from '../../fixtures/anvil.ts';
 import { ended, type ForkedMain, forkMain } from '../../fixtures/forked-main.ts';
 import { freePort } from '../../fixtures/ports.ts';
 import { until } from '../../fixtures/until.ts';
+
+requireAnvil();
 
 /** In milliseconds. */
 const GONE_MS = 20_000;

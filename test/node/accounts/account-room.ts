@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nodeId } from '../../../protocol/ids.ts';
+import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { AccountError, type AccountEvent, Accounts } from '../../../node/accounts/accounts.ts';
 import type { AccountEvents } from '../../../node/accounts/account-book.ts';
@@ -11,6 +11,7 @@ import { Store } from '../../../node/store/store.ts';
 
 export const EU = nodeId('eu');
 export const START = Date.UTC(2026, 10, 21, 9, 30);
+export const US = nodeId('us');
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
@@ -51,8 +52,9 @@ export class AccountRoom implements AsyncDisposable {
       this.events.push(...events);
       await this.store.write(operations);
     };
+    const isMember = (node: NodeId): boolean => node === EU || node === US;
     await this.#opened.at(-1)?.[Symbol.asyncDispose]();
-    this.#opened.push(await Accounts.open({ store: this.store, node: EU, now: () => this.now, record }));
+    this.#opened.push(await Accounts.open({ store: this.store, node: EU, now: () => this.now, isMember, record }));
   }
 
   at(milliseconds: number): string {

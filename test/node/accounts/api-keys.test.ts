@@ -204,11 +204,11 @@ test('every change is told, with who asked', async () => {
 test('a key that an operator brings a second time is answered as it is; its text and id are never used twice', async () => {
   await using room = await opened();
   const { keys } = room.accounts;
-  const given = { apiKey: newKeyText(), id: newKeyId(EU, room.now) };
+  const given = { apiKey: newKeyText(EU), id: newKeyId(EU, room.now) };
   const made = await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', given);
   room.now += 1000;
   assert.equal(await keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', given), made);
-  const other = { apiKey: newKeyText(), id: newKeyId(EU, room.now) };
+  const other = { apiKey: newKeyText(EU), id: newKeyId(EU, room.now) };
   for (const clash of [{ apiKey: given.apiKey }, { ...other, id: given.id }, { ...given, id: other.id }]) {
     assert.is(await refusal(keys.create('acc_eu_acme', { preset: 'ingest' }, 'operator', clash)), 'key-exists');
   }

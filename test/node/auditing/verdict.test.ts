@@ -6,8 +6,10 @@ import {
   type Outcomes,
   summaryOf,
   verdictOf,
+  warningsOf,
 } from '../../../node/auditing/audit-report.ts';
 import { judgeOtherNodes, type OtherAnswer, type Result } from '../../../node/auditing/other-nodes.ts';
+import { warned } from '../../../node/auditing/outcome.ts';
 import {
   CHECK_RESULTS,
   type CheckResult,
@@ -40,6 +42,15 @@ function outcomes(result: (name: string) => CheckResult): Outcomes {
   const all = Object.entries(damagedOutcomes()).map(([name]) => [name, { result: result(name), detail: name }]);
   return { ...damagedOutcomes(), ...Object.fromEntries(all) };
 }
+
+test('a check that passes with a warning, and an optional one that fails, are warned of', () => {
+  assert.equal(warningsOf(listChecks(outcomes(() => 'pass'))), []);
+  assert.equal(warningsOf(listChecks(outcomes(() => 'skipped'))), []);
+  const failing = listChecks(outcomes(() => 'fail'));
+  assert.equal(warningsOf(failing), OPTIONAL_CHECKS.map((name) => `${name}: ${name}`));
+  const late = listChecks({ ...outcomes(() => 'pass'), 'consensus-time': warned('a day later') });
+  assert.equal([warningsOf(late), verdictOf(late)], [['consensus-time: a day later'], 'pass']);
+});
 
 test('a mandatory check that fails is a fail, one that is skipped leaves it open, and the others have no say', () => {
   const names = [...MANDATORY_CHECKS, ...OPTIONAL_CHECKS];

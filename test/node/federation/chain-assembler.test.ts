@@ -218,6 +218,32 @@ test('a record id that is given twice is its origin’s contradiction', async ()
   assert.equal(await rebuilding.stored(), [1]);
 });
 
+test('a record id twice in one group, in two groups of a page, or in groups of two pages, is its origin’s contradiction', async () => {
+  for (const [first, twice, stored] of [
+    [1, [1, 0], []],
+    [4, [3, 0], [1]],
+  ] as const) {
+    for (const isApart of first === 1 ? [false] : [false, true]) {
+      await using rebuilding = await Rebuilding.start();
+      const batch = await rebuilding.seal(NINE);
+      const page = await rebuilding.page();
+      const [renamed, taken] = twice;
+      const id = batch.records[taken]?.record.id;
+      if (id === undefined) throw new Error('no record');
+      const records = textsOf(batch).map((texts, i) => {
+        return i === renamed ? makeRecord(nativeSuite, { ...openRecord(nativeSuite, texts), id }).texts : texts;
+      });
+      const group = records.slice(first - 1, first + 2);
+      const signed = await signGroup(rebuilding.federation, first, group);
+      const hostile = [{ kind: 'group', signed } as const, { kind: 'records', records: group } as const];
+      const before = page.slice(0, first === 1 ? 1 : 3);
+      if (isApart) assert.is(await rebuilding.take(before), 'batches');
+      assert.is(await rebuilding.take([...(isApart ? page.slice(0, 1) : before), ...hostile]), 'contradiction');
+      assert.equal(await rebuilding.stored(), stored);
+    }
+  }
+});
+
 test.run();
 
 /** A further key of the origin, that both know. */

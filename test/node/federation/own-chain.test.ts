@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type HaltReason, OwnChain, type OwnChainEvidence, type OwnChainOptions } from '../../../node/federation/own-chain.ts';
@@ -271,6 +272,61 @@ test('what comes to light late stops the node also where it does not follow what
   ownChain.noteClaim(nodeId('us'), 2);
   await until('the halt', () => halts.length > 0);
   assert.equal(halts, ['behind']);
+});
+
+test('a member whose claim turns out to be forged is asked for it no more', async () => {
+  await using home = await temporaryHome();
+  const federation = await fastFederation(NODES);
+  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  const [batch, other] = [await federation.sealBatch('eu', [{}]), await federation.sealBatch('eu', [{}])];
+  const network = new FakeNetwork();
+  const us = network.transport('us', NODES, () => 'accept');
+  let asked = 0;
+  us.serve('batches', async function* () {
+    asked++;
+    yield encodeItem({ kind: 'envelope', signed: { ...batch.signed, signature: other.signed.signature } });
+  });
+  await us.start();
+  const transport = network.transport('eu', NODES, () => 'accept');
+  await transport.start();
+  const ownChain = ownChainOf(eu, transport, {});
+  ownChain.noteClaim(nodeId('us'), 1);
+  let looks = 0;
+  assert.is(await ownChain.recover(FOREVER, () => ++looks > 2), 0);
+  assert.equal([asked, ownChain.halted], [1, null]);
+});
+
+test('an own batch that is sealed while a member shows it is no news, and stops nothing', async () => {
+  await using home = await temporaryHome();
+  const federation = await fastFederation(NODES);
+  await using eu = await MemberRooms.open(home.path, federation, 'eu');
+  const batch = await federation.sealBatch('eu', [{}]);
+  const network = new FakeNetwork();
+  const us = network.transport('us', NODES, () => 'accept');
+  us.serve('batches', async function* () {
+    yield encodeItem({ kind: 'envelope', signed: batch.signed });
+  });
+  await us.start();
+  const transport = network.transport('eu', NODES, () => 'accept');
+  await transport.start();
+  const halts: HaltReason[] = [];
+  let isShown = false;
+  const ownChain = ownChainOf(eu, transport, {
+    onHalt: (reason) => halts.push(reason),
+    decided: {
+      ...NOTHING_DECIDED,
+      async envelopeOf() {
+        eu.chains.advance(batch);
+        isShown = true;
+        return undefined;
+      },
+    },
+  });
+  assert.is(await ownChain.recover(FOREVER, () => true), 0);
+  ownChain.noteClaim(nodeId('us'), 1);
+  await until('us to show it', () => isShown);
+  await turn();
+  assert.equal([halts, ownChain.halted], [[], null]);
 });
 
 test('a start is over only once nothing of the own chain is being pulled, and what came last is looked at again', async () => {

@@ -43,6 +43,8 @@ async function asking(
     transport,
     evidence: async () => undefined,
     payload: async () => 'unknown',
+    statement: async () => undefined,
+    onUnnamed: () => {},
     decisionOf: async () => rig.decision,
     log: silent,
   });
@@ -177,6 +179,8 @@ test('a node answers for its own records alone', async () => {
     transport,
     evidence: async (id) => void asked.push(id),
     payload: async () => 'withheld',
+    statement: async () => undefined,
+    onUnnamed: () => {},
     decisionOf: async () => undefined,
     log: silent,
   });

@@ -13,7 +13,7 @@ import { recordIndex } from '../../../node/records/record-tables.ts';
 import { Store } from '../../../node/store/store.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { callOf, NODE, payloads, PAYLOAD_KEY, PaymentRoom } from '../payments/payment-room.ts';
-import { del, type Mutation, StoredRows } from './damaged-home.ts';
+import { del, type Mutation, put, StoredRows } from './damaged-home.ts';
 import { edit, flip, move, swap } from './mutations.ts';
 
 const DAY_MS = 86_400_000;
@@ -89,6 +89,8 @@ test('a row of any of the tables that is gone is missed', async () => {
 });
 
 const LINE = 'settlement/';
+/** What stands before a hex digit, and another digit. */
+const otherDigit = (text: string, before: string): string => before + (text.endsWith('0') ? '1' : '0');
 const PUBLICATION = `{"submittedAt":"2026-11-21T12:00:00.000Z","groupRoot":"sha256:${'0'.repeat(64)}"}`;
 const dropSeed: Mutation = async (rows) => {
   const [, bytes] = await rows.at('payment-draft/', 0);
@@ -98,6 +100,13 @@ const dropSeed: Mutation = async (rows) => {
 const makeRecord: Mutation = async (rows) => {
   const [, bytes] = await rows.at('payment-draft/', 0);
   return [recordIndex.put([preparedRow(bytes).id], 1)];
+};
+/** An answer in the place of one of a payment that is burnt. */
+const holdBurnt: Mutation = async (rows) => {
+  const [, answer] = await rows.at('payment-answer/', 0);
+  const burnt = (await rows.under('payment/')).find(([, value]) => Buffer.from(value).includes('"state":"burnt"'));
+  if (burnt === undefined) throw new Error('none is burnt');
+  return [put(burnt[0].replace('payment/', 'payment-answer/'), answer)];
 };
 const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: string, detail: RegExp])[] = [
   [
@@ -112,6 +121,43 @@ const DAMAGES: readonly (readonly [what: string, mutation: Mutation, table: stri
     'settlement-head',
     /does not stand/,
   ],
+  [
+    'a day begins at another line',
+    edit('settlement-day', 0, (s) => s.replace(/"first":\d+/, '"first":9')),
+    'settlement-day',
+    /does not tell/,
+  ],
+  [
+    'a payment was for another service',
+    edit('payment/', 0, (s) => s.replace('"service":"hedera-fact"', '"service":"hedera-sum"')),
+    'payment',
+    /is not the payment that line 1/,
+  ],
+  [
+    'a payment names another transaction',
+    edit('payment/', 0, (s) => s.replace(/("transaction":"0x)./, otherDigit)),
+    'payment',
+    /is not the payment that line 1/,
+  ],
+  [
+    'a prepared record commits to another payload',
+    edit('payment-draft', 0, (s) => s.replace(/("payloadHash":"sha256:)./, otherDigit)),
+    'payment-draft',
+    /not what it commits to/,
+  ],
+  [
+    'an identifier is of another request',
+    edit('payment-identifier', 0, (s) => s.replace(/("request":"sha256:)./, otherDigit)),
+    'payment-identifier',
+    /not made under it/,
+  ],
+  [
+    'an identifier is of another payer',
+    move('payment-identifier', 0, (key) => key.replace('aaaa', 'bbbb')),
+    'payment-identifier',
+    /not made under it/,
+  ],
+  ['an answer is held for a payment that is burnt', holdBurnt, 'payment-answer', /held for no payment/],
   ['two lines are swapped', swap(LINE, 0, 1), 'settlement', /says that it is line 2/],
   ['a line stands elsewhere', move(LINE, 3, (key) => key.replace(/.$/, '9')), 'settlement', /holds line 4/],
   ['a line is no line', edit(LINE, 0, () => '{}'), 'settlement', /settlement line/],

@@ -150,6 +150,11 @@ const DAMAGES: readonly Damage[] = [
     mutate: edit('sign-up/', 0, () => 'acc_eu_acme'),
     found: ['sign-up', /no account of that address/],
   },
+  {
+    what: 'a link for lost keys leads to no account',
+    mutate: edit('lost-key/', 0, (row) => row.replace('acc_eu_', 'acc_us_')),
+    found: ['lost-key', /which does not exist/],
+  },
   { what: 'the spend row is unreadable', mutate: edit('spend/', 0, () => '{}'), found: ['spend', /does not read/] },
   {
     what: 'a row stands in no table',

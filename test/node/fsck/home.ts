@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Accounts } from '../../../node/accounts/accounts.ts';
-import { emailDigest } from '../../../node/accounts/sign-up/email-address.ts';
-import { signUpTable } from '../../../node/accounts/sign-up/sign-up-table.ts';
+import { lostKeyTable, tokenDigest } from '../../../node/accounts/lost-key/lost-key-table.ts';
 import { restorationTable } from '../../../node/backup/restoration-table.ts';
 import { outboxEntry } from '../../../node/anchoring/outbox.ts';
 import { ChainAssembler } from '../../../node/federation/chain-assembler.ts';
@@ -231,7 +230,7 @@ async function addOddities(
   await accounts.grant({ id: 'acc_eu_acme', tier: 'developer' }, 'a'.repeat(32));
   await accounts.grant({ id: 'acc_eu_globex', tier: 'unmetered' }, 'b'.repeat(32));
   const { id } = await accounts.create({ tier: 'developer', email: 'ada@initech.example' });
-  await store.write([signUpTable.put([emailDigest('ada@initech.example')], id)]);
+  await store.write([lostKeyTable.put([tokenDigest('lost')], { account: id, expiresAt: timestampOf(now()) })]);
   await eraseOne(store);
   const ca = keysOf(members, CA);
   const retired = nativeSigner(seedOf('retired'));

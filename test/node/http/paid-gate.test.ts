@@ -6,7 +6,7 @@ import { ADDRESS_ALLOWANCE, WALLET_ALLOWANCE } from '../../../node/limits/allowa
 import { until } from '../../fixtures/until.ts';
 import { HONEST } from '../payments/fake-chain.ts';
 import { nonceOf, PAY_TO, PAYER } from '../payments/payment-room.ts';
-import { BASE_URL, NOTES, paid, type PaidHttpAnswer, PaidRoom, TENANT_KEY } from './paid-room.ts';
+import { BASE_URL, BOUND_KEY, NOTES, paid, type PaidHttpAnswer, PaidRoom, TENANT_KEY } from './paid-room.ts';
 
 const TENANT = { 'x-api-key': TENANT_KEY };
 
@@ -289,6 +289,17 @@ test('an API key pays for nothing, gives the records their account, and is noted
     room.used.map(({ action, status, by }) => `${action} ${status} ${by}`),
     ['POST /v1/x402/notes 402 key_1', 'POST /v1/x402/notes 200 key_1'],
   );
+});
+
+test('a key that is bound to other addresses is none here: the wallet pays in its own name, and nothing is noted', async () => {
+  await using room = await PaidRoom.open();
+  const headers = { 'x-api-key': BOUND_KEY };
+  assert.is((await room.buy('x', {}, { headers })).status, 200);
+  assert.equal(
+    room.worked.map(({ account, caller }) => [account, caller]),
+    [[`x402:${PAYER}`, null]],
+  );
+  assert.equal(room.used, []);
 });
 
 test('an address is told prices so often; with a key it is not counted', async () => {

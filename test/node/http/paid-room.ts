@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import Type from 'typebox';
-import { NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
+import { AddressList, NO_ADDRESSES } from '../../../node/accounts/address-list.ts';
 import type { Accounts } from '../../../node/accounts/accounts.ts';
 import type { AuditFacts } from '../../../protocol/audit/entry.ts';
 import { createApp } from '../../../node/http/app.ts';
@@ -16,6 +16,8 @@ import { callOf, type CallOptions, draftFor, PAY_TO, PaymentRoom } from '../paym
 
 export const BASE_URL = 'https://eu.example';
 export const TENANT_KEY = 'mk_tenant';
+/** The same tenant's, for an address that is not the tests' own. */
+export const BOUND_KEY = 'mk_bound';
 export const NOTES = '/v1/x402/notes';
 
 const NoteShape = Type.Object({ note: Type.String({ minLength: 1 }) });
@@ -148,13 +150,13 @@ const noteWork: PaidWork = async ({ account, recording }) => {
 
 const tenants: Pick<Accounts, 'authenticate'> = {
   authenticate: async (text) =>
-    text === TENANT_KEY
+    text === TENANT_KEY || text === BOUND_KEY
       ? {
           caller: {
             account: { id: 'acme', tier: 'developer' },
             key: { id: 'key_1', account: 'acme', scopes: ['attest:write'], sources: null },
           },
-          addresses: null,
+          addresses: text === BOUND_KEY ? new AddressList(['192.0.2.1']) : null,
         }
       : 'unknown',
 };

@@ -1,5 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_GROUP_RECORDS, MAX_QUEUED_BYTES, MAX_QUEUED_RECORDS } from '../../../node/intake/intake-queue.ts';
@@ -23,6 +26,48 @@ test('many callers at once: order, counters and chains are gapless, and groups a
   assert.ok(room.committed.every(({ records }) => records.length <= MAX_GROUP_RECORDS));
   assert.is(room.intake.recorded, 700);
   assert.is(room.intake.queued, 0);
+});
+
+test('intake ends only once what it has taken is signed and on the disk', async () => {
+  await using directory = await temporaryDirectory();
+  const signing = Promise.withResolvers<void>();
+  let isSigning = false;
+  await using room = await IntakeRoom.open(directory.path, {
+    signer: {
+      ...signer,
+      async sign(message, context) {
+        isSigning = true;
+        await signing.promise;
+        return signer.sign(message, context);
+      },
+    },
+  });
+  const answered = room.intake.submit(draftOf('s'));
+  await until('the record taken to be signed', () => isSigning);
+  let isOver = false;
+  const ending = room.intake[Symbol.asyncDispose]().then(() => {
+    isOver = true;
+  });
+  for (let i = 0; i < 5; i++) await turn();
+  assert.not(isOver);
+  signing.resolve();
+  await Promise.all([answered, ending]);
+  assert.is((await requireWholeStore(room.store)).length, 1);
+});
+
+test('a group that is on the disk is let go of, however many follow it', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path);
+  await room.intake.submit(draftOf('first'));
+  const heads = new WeakRef(room.committed.splice(0)[0]?.heads ?? {});
+  for (let i = 0; i < 4; i++) await room.intake.submit(draftOf('later', { i }));
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect !== 'function') throw new Error('garbage cannot be collected');
+  await until('what the first group moved is forgotten', () => {
+    collect();
+    return heads.deref() === undefined;
+  });
 });
 
 test('nobody is answered before the signature and the synced write', async () => {

@@ -59,6 +59,14 @@ test('answers as a list of times would, for any requests, limits and clocks', ()
   );
 });
 
+test('a new subject that finds the table full of idle ones has times of its own', () => {
+  const window = new SlidingWindow({ windowMs: MINUTE_MS, maxSubjects: 4 });
+  for (const subject of ['a', 'b', 'c', 'd']) window.take(subject, 9, 0);
+  for (const busy of ['a', 'b']) window.take(busy, 9, MINUTE_MS / 2);
+  assert.ok(window.take('e', 1, MINUTE_MS).allowed);
+  assert.is(window.subjects, 3, 'c and d are forgotten');
+});
+
 test('no span of a minute holds more than the limit, and a slot is free the moment a minute is over', () => {
   const window = new SlidingWindow(ROOMY);
   for (let i = 0; i < 60; i++) assert.ok(window.take('a', 60, i * 100).allowed);

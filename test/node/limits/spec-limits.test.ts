@@ -6,7 +6,7 @@ import { MAX_BODY_BYTES } from '../../../node/http/body.ts';
 import { FreeLimits } from '../../../node/limits/free-limits.ts';
 import { RateLimits } from '../../../node/limits/rate-limits.ts';
 import { RequestLimits } from '../../../node/limits/request-limits.ts';
-import { ENTRY_BYTES, LARGEST_RECORD_BYTES, requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
+import { ENTRY_BYTES, LARGEST_RECORD_BYTES, LARGEST_VERSION_BYTES, requestsOf, weightOf } from '../../../node/limits/route-weights.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import { fc } from '../../fixtures/properties.ts';
 import { draftOf, temporaryDirectory } from '../intake/intake-room.ts';
@@ -100,7 +100,7 @@ test('a day of records as large as they may be is within what an account may lea
   await room.intake.submit({ ...draftOf('s'.repeat(256)), payload });
   assert.ok(rows > payload.length, `${rows} bytes are not all that was written`);
   assert.ok(rows <= LARGEST_RECORD_BYTES, `${rows} bytes`);
-  assert.is(permanentBytesPerDay('developer'), 1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES);
+  assert.is(permanentBytesPerDay('developer'), 1_000 * LARGEST_RECORD_BYTES + 60 * 1_440 * ENTRY_BYTES + 1_460 * LARGEST_VERSION_BYTES);
   assert.is(permanentBytesPerDay('enterprise'), null);
 });
 

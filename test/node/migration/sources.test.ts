@@ -130,6 +130,15 @@ test('a row before that leads past the end of its source stays for fsck to find'
   assert.is(row && Number(first) + countOf(row) - 1, end.sourceSeq);
 });
 
+test('a head before that tells of a record more than there is stays for fsck to find', async () => {
+  const rows = before.copy();
+  const [[parts, end] = []] = await Array.fromAsync(formerHeadTable.under(rows, []));
+  if (parts === undefined || end === undefined) throw new Error('no head');
+  await rows.write([formerHeadTable.put(parts, { ...end, sourceSeq: end.sourceSeq + 1 })]);
+  await migrate(rows);
+  assert.equal((await rowsOf(rows, formerHeadTable)).map((row) => row.split(' ')[0]), [formerHeadTable.key(...parts)]);
+});
+
 test("rows that do not read stay for fsck to find, and so do all where the store is no node's", async () => {
   const rows = before.copy();
   const key = formerHeadTable.key('acme', sourceKey('unread'));

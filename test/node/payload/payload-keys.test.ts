@@ -120,6 +120,24 @@ test('a row of another length, or with a place that is no seed, does not read, a
   assert.throws(() => splitKeyRow(new Uint8Array(SEED_BYTES * (ROW_RECORDS + 1))), 'another length');
 });
 
+test('a damaged row gives no seed that is cut from it or stands where no record can be', async () => {
+  const keyed = group(1, ROW_RECORDS + 1);
+  const rows = new MemoryRows();
+  const row = keyRow(keyed.map(({ seed }) => seed));
+  await rows.write([payloadKeyTable.put([EU, 1], row)]);
+  const [first] = keyed;
+  const last = keyed.at(-1);
+  assert.ok(first && last);
+  assert.equal(bytesOf(await readSeed(rows, first)), bytesOf(first.seed));
+  assert.is(await readSeed(rows, last), undefined, 'a row has so many places');
+  await rows.write([payloadKeyTable.put([EU, 1], row.subarray(0, SEED_BYTES + 5))]);
+  assert.equal(bytesOf(await readSeed(rows, first)), '', 'what is left opens nothing');
+  const unknown = Uint8Array.from(first.seed);
+  unknown[0] = 9;
+  assert.throws(() => keyRow([unknown]), /no known cipher/);
+  assert.throws(() => keyRow([first.seed.subarray(2)]), /no known cipher/);
+});
+
 test('erasures that meet in a row undo nothing of each other', async () => {
   await using store = await Store.open(join(scratch, 'meeting'));
   const keyed = group(1, 130);

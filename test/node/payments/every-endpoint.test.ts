@@ -167,16 +167,43 @@ test('no other method and no other way to write its path gives anything away', a
   assert.is(gain, '0');
 });
 
-test('the manifest lists what is sold, and its addresses answer 402 with the terms that it tells', async () => {
-  const { body } = await node.get('/.well-known/x402.json');
+/** How a program without a payment or a key finds out what an address costs. */
+function crawl(method: string, url: string): Promise<HttpAnswer> {
+  const { pathname, search } = new URL(url);
+  return node.send(method, pathname + search, method === 'POST' ? '' : undefined, { key: null });
+}
+
+test('the manifest lists what is sold, and each of its addresses answers 402 with the terms that it tells', async () => {
+  const { body } = await node.get('/.well-known/x402.json', { key: null });
   const items = isJsonArray(body.items ?? null) ? Object.values(body.items ?? []).map((item) => Object(item)) : [];
   assert.equal(items.map(({ service }) => service).sort(), (await requests()).map(([service]) => service).sort());
-  for (const { resource, method, accepts, service } of items) {
-    const probed = await node.send(method, new URL(resource).pathname, method === 'POST' ? '' : undefined);
-    // Of an agent that nobody has registered there is nothing to sell.
-    if (service === 'agent-record' && probed.status === 404) continue;
-    assert.is(probed.status, 402, `${service}: ${probed.text}`);
-    assert.equal(probed.body.accepts, accepts);
+  for (const { resource, method, accepts, service, input } of items) {
+    const query = new URLSearchParams(input.queryParams).toString();
+    for (const url of query === '' ? [resource] : [resource, `${resource}?${query}`]) {
+      const probed = await crawl(method, url);
+      assert.is(probed.status, 402, `${service} ${url}: ${probed.text}`);
+      assert.equal(probed.body.accepts, accepts);
+    }
+  }
+  const list = await node.get('/.well-known/x402', { key: null });
+  assert.equal(list.body.resources, items.map(({ resource }) => resource));
+});
+
+test('so does each address that the text for language models, and the document of the API, give as an example', async () => {
+  const { text } = await node.get('/llms.txt', { key: null });
+  const told = [...text.matchAll(/^(GET|POST) (http\S+)$/gm)].map(([, method = '', url = '']) => [method, url] as const);
+  const described = document.operations
+    .filter(({ usd }) => usd !== null)
+    .map(({ method, template, parameters }) => {
+      const inPath = parameters.filter(({ place }) => place === 'path');
+      const path = inPath.reduce((left, { name, example }) => left.replace(`{${name}}`, encodeURIComponent(example)), template);
+      return [method, node.baseUrl + path] as const;
+    });
+  assert.equal(told.toSorted(), described.toSorted());
+  assert.is(told.length, SERVICE_NAMES.length);
+  for (const [method, url] of told) {
+    const probed = await crawl(method, url);
+    assert.is(probed.status, 402, `${method} ${url}: ${probed.text}`);
   }
 });
 

@@ -51,6 +51,19 @@ test('a payment that came to nothing leaves its identifier to the next', async (
   assert.equal(room.chain.paid, [nonceOf(2)]);
 });
 
+test('a payment that is over takes no identifier along that is another’s by then', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await room.answer(callOf({ identifier: ID })), 'settlement-failed');
+  room.chain.behaviour = HONEST;
+  const second = bodyOf(await room.answer(callOf({ nonce: 2, identifier: ID })));
+  room.clock += 400_000;
+  await room.opened.upkeep.look();
+  assert.equal(await room.opened.book.openKeys(undefined, 1), [], 'the first is over');
+  assert.equal(told(await room.answer(callOf({ nonce: 3, identifier: ID, validBefore: 900 }))), second);
+  assert.equal(room.chain.paid, [nonceOf(2)]);
+});
+
 test('a first payment that was given up as refused and came through after all is the one that is answered', async () => {
   await using room = await PaymentRoom.open();
   room.chain.behaviour = { ...HONEST, settle: 'refuses' };

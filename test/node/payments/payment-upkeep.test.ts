@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keyParts } from '../../../node/payments/payment-key.ts';
-import { paymentTable } from '../../../node/payments/payment-tables.ts';
+import { paymentEndTable, paymentTable } from '../../../node/payments/payment-tables.ts';
 import { HONEST } from './fake-chain.ts';
 import { callOf, PaymentRoom, recordsOf } from './payment-room.ts';
 
@@ -33,6 +33,25 @@ test('a payment whose row is damaged holds up no other, and no start', async () 
   await room.opened.upkeep.look();
   assert.is(room.opened.ledger.head.entries, 2);
   assert.is((await recordsOf(room.opened.store)).length, 4);
+});
+
+test('what cannot be ended is left for the next round, and ends no round', async () => {
+  await using room = await PaymentRoom.open();
+  await room.take(callOf());
+  const { store, book, upkeep } = room.opened;
+  const [{ ends } = { ends: null }] = (await Array.fromAsync(paymentTable.under(store, []))).map(([, row]) => row);
+  room.clock = ends ?? room.clock;
+  let tries = 0;
+  const endHeld = book.endHeld.bind(book);
+  book.endHeld = async (...terms) => {
+    if (++tries > 1) return endHeld(...terms);
+    throw new Error('the disk refused');
+  };
+  await upkeep.look();
+  assert.is(tries, 1);
+  assert.is.not(await store.first({ gte: `${paymentEndTable.name}/`, lt: `${paymentEndTable.name}0` }), undefined);
+  await upkeep.look();
+  assert.is(await store.first({ gte: `${paymentEndTable.name}/`, lt: `${paymentEndTable.name}0` }), undefined);
 });
 
 test('upkeep does not wait for a call that is under way', async () => {

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WALLET_ALLOWANCE } from '../../../node/limits/allowances.ts';
-import { HELD_MS } from '../../../node/payments/payment-book.ts';
+import { HELD_MS, OVER_MARGIN_MS } from '../../../node/payments/payment-book.ts';
 import type { PaidRequest, Work } from '../../../node/payments/paid-request.ts';
 import { HONEST } from './fake-chain.ts';
 import { bodyOf, callOf, draftFor, nonceOf, PAYER, PaymentRoom, recordsOf, told, worked } from './payment-room.ts';
@@ -79,6 +79,14 @@ test('the answer is not given to another signature', async () => {
   assert.is(await room.answer(callOf({ signature: '0x02' })), 'refused');
 });
 
+test('nor is it given to one that comes while it is made', async () => {
+  await using room = await PaymentRoom.open();
+  const [first, second] = await Promise.all([room.answer(callOf()), room.answer(callOf({ signature: '0x02' }))]);
+  assert.type(first, 'object');
+  assert.is(second, 'refused');
+  assert.is(room.chain.settles, 1);
+});
+
 test('a signature that does not hold runs nothing and keeps nobody from the right one', async () => {
   await using room = await PaymentRoom.open();
   room.chain.goodSignature = '0x01';
@@ -131,6 +139,40 @@ test('where the settlement is refused after the work, nothing is recorded, and t
     (await recordsOf(room.opened.store)).map(([id]) => id),
   );
   assert.is(runs(), 1);
+});
+
+test('of what is held for a refused settlement nothing is charged without room for its records, or where nobody waits', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await room.answer(callOf()), 'settlement-failed');
+  room.chain.behaviour = HONEST;
+  const { settles } = room.chain;
+  room.isQueueFull = true;
+  assert.is(await room.answer(callOf()), 'the queue is full');
+  room.isQueueFull = false;
+  assert.is(await room.answer(callOf({ isWanted: () => false })), 'abandoned');
+  assert.is(room.chain.settles, settles);
+  assert.type(await room.answer(callOf()), 'object');
+});
+
+test('the chain is asked about a refused payment once it is over, and not before', async () => {
+  await using room = await PaymentRoom.open();
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  assert.is(await room.answer(callOf()), 'settlement-failed');
+  let looks = 0;
+  const outcomeOf = room.chain.outcomeOf.bind(room.chain);
+  room.chain.outcomeOf = (sought) => {
+    looks++;
+    return outcomeOf(sought);
+  };
+  await room.opened.upkeep.look();
+  room.clock += 300 * SECOND + OVER_MARGIN_MS - 1;
+  await room.opened.upkeep.look();
+  assert.is(looks, 0);
+  room.clock += 1;
+  await room.opened.upkeep.look();
+  assert.is(looks, 1);
+  assert.equal(await room.opened.book.openKeys(undefined, 1), []);
 });
 
 for (const settle of ['throws-after', 'hangs-after', 'hides'] as const) {

@@ -8,6 +8,7 @@ import { type GivenItem, type RawDocument, readDocument } from '../../../node/re
 import { RegwatchError } from '../../../node/regwatch/regwatch-error.ts';
 import type { SourceTerms } from '../../../node/regwatch/source-terms.ts';
 import { document, ESMA, EUR_LEX, FCA, FEDERAL_REGISTER, GOV_UK, RDF, rss, terms } from './documents.ts';
+import { testWhere } from '../../fixtures/test-where.ts';
 
 /** Files of the feeds as they are published; where they are not, their tests are left out, loudly. */
 const SAMPLES = join(import.meta.dirname, '../../../../shared/data/regwatch');
@@ -183,11 +184,7 @@ test('the event loop goes on while a document is read', async () => {
   assert.ok(ticks > 5, `${ticks} ticks`);
 });
 
-test('the feeds as they are published are read whole, to the same items each time', async () => {
-  if (!existsSync(SAMPLES)) {
-    console.log(`SKIP: ${SAMPLES} is not here`);
-    return;
-  }
+testWhere(existsSync(SAMPLES), `${SAMPLES} is not here`)('the feeds as they are published are read whole, to the same items each time', async () => {
   const expected: Readonly<Record<string, number>> = {
     'esma-shape.xml': 1,
     'eur-lex-rss162.xml': 2,

@@ -93,6 +93,33 @@ test('a recovered batch proves its records like any other', async () => {
   await requireProofs(room, 1, 135);
 });
 
+test('where the node ends while a batch is refused, those behind it wait for the next start too', async () => {
+  await using directory = await temporaryDirectory();
+  {
+    await using room = await SealingRoom.open(directory.path);
+    const { store } = room;
+    const write = store.write.bind(store);
+    let refusals = 0;
+    store.write = (operations) => {
+      const isRefused = operations.some(({ key }) => key === BESIDE_KEY) && refusals++ === 0;
+      // The node ends while the disk refuses the first one.
+      if (isRefused) void room.sealer[Symbol.asyncDispose]();
+      return isRefused ? Promise.reject(new Error('the disk refused')) : write(operations);
+    };
+    await room.record(2);
+    void room.sealer.seal();
+    await room.record(3);
+    await room.sealer.seal();
+    assert.equal([refusals, room.refused, await requireChain(store)], [1, [], []]);
+  }
+  await using room = await SealingRoom.open(directory.path);
+  await room.sealer.seal();
+  assert.equal(
+    (await requireChain(room.store)).map(({ size }) => size),
+    [5],
+  );
+});
+
 test('a refused batch is tried again, and those behind it wait', async () => {
   await using directory = await temporaryDirectory();
   await using room = await SealingRoom.open(directory.path);

@@ -43,6 +43,18 @@ test('a newer start replaces what was told at the one before', async () => {
   heads.set(EU, 3);
 });
 
+test('what a node gave with a gap counts from behind the gap, and nothing that it gave before it asked again', async () => {
+  const answers = await open(new MemoryRows());
+  await answers.answer(EU);
+  await answers.noteFromOrigin(EU, [5]);
+  await answers.noteFromOrigin(EU, [7, 8]);
+  const may = (): number[] => [5, 6, 7, 8].filter((batch) => answers.mayRescue(EU, batch));
+  assert.equal(may(), [7, 8], 'batch 6 may be another than it knows');
+  // What it gave is not held any more, and it is told so.
+  assert.is((await answers.answer(EU)).batch, 3);
+  assert.equal(may(), []);
+});
+
 test('an answer waits until it is on the disk, and one that cannot be noted is none', async () => {
   const store = new MemoryRows();
   const answers = await open(store);

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { answersNeeded, mayName, type StartFacts, startWaits } from '../../../node/start/start-rule.ts';
+import { answersNeeded, mayName, sealedByAnother, type StartFacts, startWaits } from '../../../node/start/start-rule.ts';
 import { nodeId, type NodeId } from '../../../protocol/ids.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { fc } from '../../fixtures/properties.ts';
@@ -86,6 +86,17 @@ test('what was taken back is named once nothing else is waited for', () => {
   assert.not(mayName(startWaits(facts({ ...known, known: 5 }))));
   assert.not(mayName(startWaits(facts({ ...known, topicRead: 'nothing' }))));
   assert.not(mayName(startWaits(facts({ ...known, other: { batch: 4, sealedAt: LIMIT } }))));
+});
+
+test('a batch that came since the start and was sealed after it is another’s, and none else is', () => {
+  const [before, after] = [timestampOf(Date.parse(LIMIT) - 1), timestampOf(Date.parse(LIMIT) + 1)];
+  const other = { batch: 5, sealedAt: after };
+  assert.equal(sealedByAnother(other, 4, LIMIT), other);
+  assert.is(sealedByAnother(undefined, 4, LIMIT), null);
+  assert.is(sealedByAnother(other, 5, LIMIT), null, 'it was held at the start, whatever the clock says');
+  for (const sealedAt of [before, LIMIT]) assert.is(sealedByAnother({ batch: 5, sealedAt }, 4, LIMIT), null);
+  assert.equal(waited({ topicRead: 'start', answered: new Set(OTHERS), other }), ['other']);
+  assert.equal(waited({ topicRead: 'start', isAlone: true, other }), ['other']);
 });
 
 test('of every majority that could name in its place, one has answered', () => {

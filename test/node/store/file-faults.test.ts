@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -19,6 +19,9 @@ const MEMORY_BYTES = 64 << 20;
 const ROW_BYTES = 1 << 20;
 /** Numbers of files that LevelDB may take next. */
 const NEXT_FILES = 20;
+
+/** More than any disk has room for; a file of so many bytes takes none. */
+const NO_DISK_BYTES = 2 ** 43;
 
 const put = (key: string, value: string | Uint8Array = key) =>
   ({ type: 'put', key, value: Buffer.from(value) }) as const;
@@ -83,6 +86,26 @@ test('writes that fail again and again are each refused, and none of them comes 
   await using store = await Store.open(directory);
   assert.equal(await textsOf(store, ['a', 'b']), ['0', 'b']);
   assert.is(await store.first({ gte: 'refused/', lt: 'refused0' }), undefined);
+});
+
+test('where the disk has no room to open the database anew it stays open to reads, and is mended once there is room', async () => {
+  const disk = new FailingGate();
+  const directory = join(scratch, 'no-room');
+  await using store = await Store.open(directory, { gate: disk.gate });
+  await store.write([put('kept')]);
+  disk.next.push('full');
+  await refused(store, [put('refused')]);
+  const large = join(directory, 'large.log');
+  await writeFile(large, '');
+  await truncate(large, NO_DISK_BYTES);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    await refused(store, [put('refused')]);
+    assert.is(await codeOf(store.recover()), 'write-failed');
+    assert.equal([store.failing, await textsOf(store, ['kept', 'refused'])], [true, ['kept', '']]);
+  }
+  await rm(large);
+  await store.write([put('later')]);
+  assert.equal([store.failing, await textsOf(store, ['kept', 'refused', 'later'])], [false, ['kept', '', 'later']]);
 });
 
 test('a table that cannot be written refuses writes until it can; every acknowledged row is there then', async () => {

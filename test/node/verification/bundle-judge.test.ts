@@ -125,6 +125,13 @@ test('a bundle that takes too long is given up', async () => {
   assert.ok(error instanceof JudgingError, String(error));
 });
 
+test('what is no fault of the bundle is told as what it is', async () => {
+  await using thread = new JudgingThread();
+  const unsendable = { ...terms, work: () => undefined };
+  const error: unknown = await thread.judge(text, unsendable).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof Error && error.name === 'DataCloneError', String(error));
+});
+
 test('disposed, it fails those who wait and takes nothing more', async () => {
   const thread = new JudgingThread();
   const waiting = thread.judge(long, terms).catch((thrown: unknown) => thrown);

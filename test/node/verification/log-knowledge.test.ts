@@ -5,6 +5,7 @@ import { LogDamagedError } from '../../../node/log/federation-log.ts';
 import { rosterTextTable } from '../../../node/log/log-tables.ts';
 import { LogKnowledge, logViewOf } from '../../../node/verification/log-knowledge.ts';
 import { KeyDirectory } from '../../../protocol/keys/key-directory.ts';
+import { checkpointStatement } from '../../../protocol/log/checkpoint.ts';
 import { hashText } from '../../../protocol/hash.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { openNodeLog } from '../../fixtures/node-log.ts';
@@ -34,6 +35,11 @@ test('what the log has is answered, and what it has not is left out', async () =
   assert.equal([1, log.size, 900].map(view.rootAt), [log.rootAt(1), log.rootAt(log.size), undefined]);
   assert.equal(batches.map(({ batch }) => view.decidedBatch(EU, batch)), [log.decisions[index], undefined]);
   assert.is(view.decisionAt(index + 1), undefined, 'nobody asked for it');
+  const { federationLog, keys } = node;
+  const alone = new LogKnowledge({ federationLog, checkpointBook: { kept: () => [] }, keys });
+  const edge = logViewOf(await alone.ask({ places: [log.size - 1, log.size], sizes: [log.size, log.size + 1], batches: [] }));
+  assert.equal([log.size - 1, log.size].map(edge.decisionAt), [log.decisions[log.size - 1], undefined]);
+  assert.equal([log.size, log.size + 1].map(edge.rootAt), [log.rootAt(log.size), undefined]);
 });
 
 test('rosters and revocations in force are told, each with its decision, whatever is asked', async () => {
@@ -62,6 +68,40 @@ test('of a key whose revocation is in force and not known here it is unclear wha
   assert.equal([unclear, revocations.length, lacking.revocations], [[], 1, []]);
   const [{ revocation: { keyId } } = { revocation: { keyId: null } }] = revocations;
   assert.equal(lacking.unclear, [{ node: 'us', keyId }]);
+  if (keyId === null) throw new Error('no revocation');
+  const [signed] = checkpoints;
+  if (signed === undefined) throw new Error('no checkpoint');
+  const checkpoint = { ...checkpointStatement.parse(signed.text), node: nodeId('us'), keyId };
+  const ask = (keys: Pick<typeof node.keys, 'directory'>) =>
+    new LogKnowledge({ federationLog, checkpointBook: { kept: () => [{ checkpoint, signed }] }, keys }).ask(NOTHING);
+  assert.equal((await ask(node.keys)).checkpoints.map((counted) => counted.checkpoint), [checkpoint]);
+  assert.equal((await ask({ directory })).checkpoints, [], 'nothing rests on what may have been taken back');
+});
+
+test('it is asked anew what the log says, of each revocation of a key and once another roster is in force', async () => {
+  const { federationLog: own, checkpointBook, keys } = node;
+  const [known] = (await node.knowledge.ask(NOTHING)).revocations;
+  if (known === undefined) throw new Error('no revocation');
+  const { keyId } = known.revocation;
+  const of = own.state.revoked.us?.[keyId] ?? [];
+  const [first] = of;
+  if (first === undefined) throw new Error('nothing is revoked');
+  const federationLog = {
+    state: own.state,
+    size: own.size,
+    decisionOf: own.decisionOf.bind(own),
+    entry: own.entry.bind(own),
+    pathAt: own.pathAt.bind(own),
+    rootAt: own.rootAt.bind(own),
+    rosterText: own.rosterText.bind(own),
+  };
+  const knowledge = new LogKnowledge({ federationLog, checkpointBook, keys });
+  assert.equal([(await knowledge.ask(NOTHING)).rosters.length, (await knowledge.ask(NOTHING)).unclear], [3, []]);
+  const other = { ...first, statement: hashText(nativeSuite, 'another revocation') };
+  const revoked = { us: { [keyId]: [...of, other] } };
+  federationLog.state = { ...own.state, revoked, rosters: own.state.rosters.slice(0, 2) };
+  const { rosters, unclear } = await knowledge.ask(NOTHING);
+  assert.equal([rosters.length, unclear], [2, [{ node: 'us', keyId }]]);
 });
 
 test('a log that misses the text of a roster in force says so, and answers nothing', async () => {

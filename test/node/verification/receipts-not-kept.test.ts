@@ -5,7 +5,7 @@ import { nativeSuite } from '../../../node/keys/native-suite.ts';
 import { batchOperations } from '../../../node/sealing/batch-tables.ts';
 import { type GivenReceipt, givenReceipt } from '../../../node/verification/given-receipt.ts';
 import { ProofTrees } from '../../../node/verification/proof-trees.ts';
-import { ReceiptsNotKept } from '../../../node/verification/receipts-not-kept.ts';
+import { receiptNotKeptTable, ReceiptsNotKept } from '../../../node/verification/receipts-not-kept.ts';
 import { RECEIPTS_OF_A_NODE } from '../../../protocol/api/equivocations.ts';
 import { nodeId } from '../../../protocol/ids.ts';
 import { TileTree } from '../../../protocol/merkle/tiles.ts';
@@ -76,11 +76,44 @@ test('of one node so many are kept as are shown, each once', async () => {
   await using scene = await brokenWord();
   const { received, receipts } = scene;
   const kept: boolean[] = [];
-  for (let i = 0; i < RECORDS; i++) kept.push(await receipts.note(receiptOf(received, i)));
+  for (let i = 0; i < RECORDS; i++) {
+    const given = receiptOf(received, i);
+    kept.push(await receipts.note(given));
+    assert.is(await receipts.note(given), false, 'it is kept already');
+  }
   assert.is(kept.filter(Boolean).length, RECEIPTS_OF_A_NODE);
   assert.is(await receipts.note(receiptOf(received, 0)), false);
   assert.is((await receipts.all()).length, RECEIPTS_OF_A_NODE);
   assert.is((await receipts.proofsOf(EU)).length, RECEIPTS_OF_A_NODE);
+});
+
+test('of receipts that are shown at once no more are kept', async () => {
+  await using scene = await brokenWord();
+  const given = Array.from({ length: RECORDS }, (_, i) => receiptOf(scene.received, i));
+  const kept = await Promise.all(given.map((receipt) => scene.receipts.note(receipt)));
+  assert.is(kept.filter(Boolean).length, RECEIPTS_OF_A_NODE);
+  assert.is((await scene.receipts.all()).length, RECEIPTS_OF_A_NODE);
+});
+
+test('what is kept of a key that turns out to be stolen is shown no more, and gives way where there is no room', async () => {
+  await using scene = await brokenWord();
+  const { ledger, received, receipts, node } = scene;
+  const { log } = ledger;
+  const { batch, first, prev } = received.envelope;
+  assert.ok(await receipts.note(receiptOf(received, 0)));
+  const certificate = await log.rotateKey('eu');
+  const anew = await log.seal('eu', drafts('anew'), { batch, first, prev });
+  await node.keys.learnCertificate(certificate.signed);
+  const terms = { reason: 'compromised', compromisedSince: log.tick(), keyId: received.envelope.keyId } as const;
+  await node.keys.learnRevocation((await log.revoke('eu', terms)).signed);
+  assert.equal([await receipts.all(), await receipts.proofsOf(EU)], [[], []]);
+  assert.is(await receipts.note(receiptOf(received, 1)), false);
+  const rows = async () => (await Array.fromAsync(receiptNotKeptTable.under(node.store, [EU]))).map(([[seq]]) => Number(seq));
+  for (let i = 1; i < RECEIPTS_OF_A_NODE; i++) assert.ok(await receipts.note(receiptOf(anew, i)));
+  assert.equal(await rows(), Array.from({ length: RECEIPTS_OF_A_NODE }, (_, i) => i + 1));
+  assert.ok(await receipts.note(receiptOf(anew, RECEIPTS_OF_A_NODE)));
+  assert.equal(await rows(), Array.from({ length: RECEIPTS_OF_A_NODE }, (_, i) => i + 2));
+  assert.is(await receipts.note(receiptOf(anew, RECEIPTS_OF_A_NODE + 1)), false);
 });
 
 test('nobody is accused by a receipt that is kept, that another signed, or that does not hold', async () => {

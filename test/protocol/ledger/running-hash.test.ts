@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { INITIAL_RUNNING_HASH, nextRunningHash } from '../../../protocol/ledger/running-hash.ts';
 import type { EntityNumber, RunningHashInput } from '../../../protocol/ledger/running-hash.ts';
+import { testWhere } from '../../fixtures/test-where.ts';
 
 interface Vector {
   topic_id: string;
@@ -21,8 +23,8 @@ interface Run {
 }
 
 const FIXTURE = new URL('../../fixtures/hcs/mainnet-vectors.json', import.meta.url);
-/** Any other file of vectors, in runs, given on the command line: it may be too large to keep in the repository. */
-const OTHER_VECTORS = process.argv[2];
+/** More of the main network's messages, in runs, kept beside the project: too many to be part of it. */
+const MORE_VECTORS = fileURLToPath(new URL('../../../../shared/data/hcs/mainnet-topic-vectors.json', import.meta.url));
 
 const sha384 = (data: Uint8Array): Uint8Array => createHash('sha384').update(data).digest();
 const read = <T>(file: URL | string): T => JSON.parse(readFileSync(file, 'utf8'));
@@ -35,24 +37,22 @@ test('recomputes the running hashes of real mainnet messages', () => {
   assert.is(recompute(fixture.previous_running_hash, fixture.messages), 12);
 });
 
-if (OTHER_VECTORS) {
-  test('recomputes every message of the given file that has a known predecessor', () => {
-    const { runs, messages } = read<{ runs: Run[]; messages: Vector[] }>(OTHER_VECTORS);
-    let checked = 0;
-    for (const run of runs) {
-      const own = messages.filter(
-        (m) => m.topic_id === run.topic_id && m.sequence_number >= run.first && m.sequence_number <= run.last,
-      );
-      own.sort((a, b) => a.sequence_number - b.sequence_number);
-      const [head, ...rest] = own;
-      checked += run.previous_running_hash
-        ? recompute(run.previous_running_hash, own)
-        : recompute(head?.running_hash ?? '', rest);
-    }
-    const without = runs.filter((run) => !run.previous_running_hash).length;
-    assert.is(checked, messages.length - without);
-  });
-}
+testWhere(existsSync(MORE_VECTORS), `${MORE_VECTORS} is not here`)('recomputes every message of many runs that has a known predecessor', () => {
+  const { runs, messages } = read<{ runs: Run[]; messages: Vector[] }>(MORE_VECTORS);
+  let checked = 0;
+  for (const run of runs) {
+    const own = messages.filter(
+      (m) => m.topic_id === run.topic_id && m.sequence_number >= run.first && m.sequence_number <= run.last,
+    );
+    own.sort((a, b) => a.sequence_number - b.sequence_number);
+    const [head, ...rest] = own;
+    checked += run.previous_running_hash
+      ? recompute(run.previous_running_hash, own)
+      : recompute(head?.running_hash ?? '', rest);
+  }
+  const without = runs.filter((run) => !run.previous_running_hash).length;
+  assert.is(checked, messages.length - without);
+});
 
 test('every input changes the hash', () => {
   const base: RunningHashInput = {

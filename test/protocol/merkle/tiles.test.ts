@@ -55,6 +55,11 @@ test('a tree of leaves that were cut from large buffers keeps their bytes alone'
   assert.equal([...(tree.leaves[0] ?? [])], Array.from({ length: 32 }, () => 0));
 });
 
+test('a tile of bytes that are no whole number of hashes is refused', () => {
+  for (const length of [1, 31, 33, 95]) assert.throws(() => splitHashes(new Uint8Array(length)), RangeError);
+  for (const hashes of [0, 1, 3]) assert.is(splitHashes(new Uint8Array(32 * hashes)).length, hashes);
+});
+
 test('a tree can be cut into tiles at any size and go on growing', async () => {
   const tree = new TileTree(nativeSuite);
   for (const [i, leaf] of leaves.slice(0, 520).entries()) {

@@ -1,10 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { checkpointStatement, type SignedCheckpoint } from '../../../protocol/log/checkpoint.ts';
 import type { ProofKnown } from '../../../protocol/proof/charge.ts';
 import { judgeProof, type ProofVerdict } from '../../../protocol/proof/judge-proof.ts';
 import type { MisdeedProof } from '../../../protocol/proof/misdeed.ts';
 import { parseProofText } from '../../../protocol/proof/parse-proof.ts';
+import type { Suite } from '../../../protocol/suite/suite.ts';
 import { FederationLog } from '../../fixtures/federation-log.ts';
 import { viewOf } from '../../fixtures/federation-log-bundle.ts';
 import { newestKey } from '../../fixtures/federation-log-member.ts';
@@ -208,13 +210,70 @@ test('forged and foreign proofs accuse nobody', async () => {
   assert.is(judged(log, { ...proof, rosters: [{ text: proof.rosters[0]?.text ?? '', decision: null }, ...proof.rosters] }, known).word, 'rosters-do-not-join');
 });
 
+test('a message that is none of the federation’s contradicts the proof, and a fault of the verifier’s own is no word on it', async () => {
+  const { log, misdeed, known } = await equivocating();
+  const proof = await proofOf(log, misdeed);
+  for (const message of ['no message', '{}', '']) {
+    const messageAt = (sequence: string) => {
+      const read = known.messageAt(sequence);
+      return read && { ...read, message };
+    };
+    assert.is(judged(log, proof, { ...known, messageAt }).word, 'contradicted', message);
+  }
+  const liar = await FederationLog.create();
+  for (const node of ['jp', 'ca']) await liar.record(node);
+  const [first, second] = [await log.checkpoint('sg'), await liar.checkpoint('sg')];
+  const two = await proofOf(log, { type: 'two-checkpoints', first, second, difference: leavesAt(1, log, liar) }, []);
+  assert.is(judged(log, two, known).word, 'proven');
+  const broken: Suite = {
+    ...nativeSuite,
+    sha256: () => {
+      throw new RangeError('out of memory');
+    },
+  };
+  assert.throws(() => judgeProof(broken, parseProofText(JSON.stringify(two)), known), /out of memory/);
+});
+
 test('nothing rests on a roster without its majority', async () => {
   const { log, misdeed, known } = await equivocating();
   await log.admit('za');
   log.addRoster({ members: log.membersWith(['za']) });
   const proof = await proofOf(log, misdeed);
   assert.is(judged(log, proof, known).word, 'proven');
-  assert.is(judged(log, { ...proof, checkpoints: proof.checkpoints.slice(0, 2) }, known).word, 'roster-without-majority');
+  const few = { ...proof, checkpoints: proof.checkpoints.slice(0, 2) };
+  assert.is(judged(log, few, known).word, 'roster-without-majority');
+  const messageAt = () => ({ payer: log.account('eu'), message: 'another', index: 0 });
+  assert.is(judged(log, few, { ...known, messageAt }).word, 'contradicted', 'what refuses it comes before what it lacks');
+});
+
+test('a proof by other rosters than those that its verifier knows is contradicted', async () => {
+  const { log, misdeed, known } = await equivocating();
+  const other = await FederationLog.create();
+  for (const [made, name] of [[log, 'za'], [other, 'zb']] as const) {
+    await made.admit(name);
+    made.addRoster({ members: made.membersWith([name]) });
+  }
+  const [ours, theirs] = [await proofOf(log, misdeed), await proofOf(other, misdeed)];
+  const { messageAt } = known;
+  assert.is(judged(log, ours, { messageAt, rosters: ours.rosters }).word, 'proven');
+  assert.is(judged(log, ours, { messageAt, rosters: theirs.rosters }).word, 'contradicted');
+});
+
+test('where a flood of bad signatures hides whether a key was compromised, its owner is not accused', async () => {
+  const { log, misdeed, known } = await equivocating();
+  await log.revoke('eu', { reason: 'compromised', compromisedSince: log.tick() });
+  const proof = await proofOf(log, misdeed);
+  assert.is(judged(log, proof, known).word, 'key-revoked');
+  // These two are looked at first, so that the certificate of the key is known to hold.
+  const isFirst = ({ text }: SignedCheckpoint) => ['us', 'eu'].includes(checkpointStatement.parse(text).node);
+  const flood = proof.checkpoints.filter((signed) => !isFirst(signed)).flatMap(({ text, signature }) => {
+    const checkpoint = checkpointStatement.parse(text);
+    return Array.from({ length: 100 }, (_, i) => {
+      return { text: checkpointStatement.write({ ...checkpoint, vouched: { eu: i + 2 } }), signature };
+    });
+  });
+  const flooded = judged(log, { ...proof, checkpoints: [...flood, ...proof.checkpoints] }, known);
+  assert.equal([flooded.word, flooded.proven], ['too-few-checkpoints', false]);
 });
 
 test('what a proof may hold is bounded, and of a closed shape', async () => {

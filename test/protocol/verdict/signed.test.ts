@@ -38,6 +38,26 @@ test('a head that is not canonical is none', () => {
   assert.not(verdict.checks.leafRederived);
 });
 
+test('a check holds only where all that it needs could be read', () => {
+  const { receipt, record } = bundle;
+  const head = record.head.replace('{', '{ ');
+  const unread: readonly Bundle[] = [
+    { ...bundle, receipt: { ...receipt, statement: '{}' } },
+    { ...bundle, batch: { ...batch, envelope: '{}' } },
+    withRecord({ head }),
+  ];
+  assert.equal(
+    unread.map((each) => verdictOf(log, each).checks),
+    [true, true, false].map((leafRederived) => ({
+      leafRederived,
+      payloadHashMatch: false,
+      proofWalk: false,
+      bundleBinding: false,
+      sigValid: false,
+    })),
+  );
+});
+
 test('a head whose id names another node is none', () => {
   const id = recordId(JSON.parse(bundle.record.head).id.replace('_eu_', '_us_'));
   const verdict = verdictOf(log, withRecord({ head: withMember(bundle.record.head, 'id', id) }));

@@ -1,16 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SignUp } from '../../../../node/accounts/sign-up/sign-up.ts';
+import { SignUp, type SignUpRequest } from '../../../../node/accounts/sign-up/sign-up.ts';
 import { SignUpError } from '../../../../node/accounts/sign-up/sign-up-error.ts';
 import { SignUpLimits } from '../../../../node/accounts/sign-up/sign-up-limits.ts';
 import { ADDRESS_ALLOWANCE, SIGN_UP_ALLOWANCE } from '../../../../node/limits/allowances.ts';
 import { LimitError } from '../../../../node/limits/limit-error.ts';
 import { createMailer, type Mailer } from '../../../../node/mail/mailer.ts';
 import { TestMailSink } from '../../../fixtures/mail-sink.ts';
-import { AccountRoom, HOUR_MS } from '../account-room.ts';
+import { nodeId } from '../../../../protocol/ids.ts';
+import { AccountRoom, EU, HOUR_MS, refusal, US } from '../account-room.ts';
 
 const NODE_URL = 'https://eu.example/verify';
-const KEY_TEXT = /mk_[A-Za-z0-9_-]{49}/;
+const KEY_TEXT = /mk_eu_[A-Za-z0-9_-]{49}/;
 
 const sink = await TestMailSink.start();
 const mailer = createMailer(sink.config);
@@ -44,7 +45,7 @@ function signUpOf(room: AccountRoom, { isOpen = true, now = () => 0, ...setting 
     nodeUrl: () => NODE_URL,
   });
   /** From an internet address of its own unless one is given. */
-  return (email: string, from = `192.0.2.${++callers % 250}`, more: { readonly compressPayloads?: boolean } = {}) =>
+  return (email: string, from = `192.0.2.${++callers % 250}`, more: Omit<SignUpRequest, 'email'> = {}) =>
     signUp.request({ email, ...more }, from);
 }
 
@@ -121,6 +122,34 @@ test('payloads are compressed for who signs up so; another sign-up changes that 
   await room.accounts.authenticate(apiKey);
   await signUp(to, '192.0.2.252', { compressPayloads: false });
   assert.is(await setting(), true);
+});
+
+test('nodes are named with a new account, and changed while it is unused; its statement is due whenever it names others', async () => {
+  await using room = await AccountRoom.open();
+  const signUp = signUpOf(room);
+  const to = newAddress();
+  const account = async () => (await room.accounts.book.accounts(1))[0];
+  const dueRows = async () => (await room.rows()).filter((row) => row.startsWith('statement-due/')).length;
+  for (const [asked, then, due] of [
+    [undefined, undefined, 0],
+    [[US, EU], [EU, US], 1],
+    [undefined, [EU, US], 2],
+    [[EU], undefined, 3],
+    [undefined, undefined, 3],
+  ] as const) {
+    await signUp(to, '192.0.2.251', asked === undefined ? {} : { nodes: asked });
+    await keyMailed(to);
+    assert.equal([(await account())?.nodes, await dueRows()], [then, due]);
+  }
+  const log = room.events.filter(({ action }) => action === 'nodes.changed').map(({ subject, by }) => `${subject} ${by}`);
+  assert.equal(log, ['eu,us sign-up', 'eu sign-up']);
+  const strange = newAddress();
+  for (const nodes of [[US], [EU, nodeId('jp')]]) {
+    assert.is(await refusal(signUp(strange, '192.0.2.252', { nodes })), 'nodes-invalid');
+  }
+  await signUp(strange, '192.0.2.252', { nodes: [EU, US] });
+  await keyMailed(strange);
+  assert.is(await dueRows(), 4, 'one for the account and its key');
 });
 
 test('an address whose key is in use is told so: no key is made, none is ended, also right after the first use', async () => {

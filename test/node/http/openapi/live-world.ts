@@ -16,6 +16,8 @@ interface Rooms {
   readonly document: ApiDocument;
   /** Of the caller who makes what examples name; another one of the same account sends the examples. */
   readonly makerKey: string;
+  /** Token of a link that replaces lost keys of the same account. Default: one of nothing. */
+  readonly link?: () => Promise<string>;
   /** How long a maker waits for the ledger, in seconds. Default 20. */
   readonly patience?: number;
 }
@@ -52,6 +54,8 @@ const MAKERS: Partial<Readonly<Record<ExampleName, Maker>>> = {
 };
 /** Members of an example that would make its operation go on with a thing instead of making it. */
 const CONTINUES: Readonly<Record<string, readonly string[]>> = { postCorrectiveAction: ['correctiveActionId'] };
+/** The node of these worlds is the only member of its federation; the example names others. */
+const MEMBERS: JsonObject = { nodes: ['eu'] };
 const PATIENCE_SECONDS = 20;
 
 /** What the examples of one call name, made for it: the fixed ids and the times in them are replaced by live ones. */
@@ -87,6 +91,7 @@ export class LiveWorld {
     const example = operation.request?.examples[0];
     if (example === undefined) return undefined;
     if (operation.id === 'postBundlesVerify') return this.#bundle();
+    if (operation.id === 'putAccount') return MEMBERS;
     if (isJsonArray(example)) return this.#live(variant === 'whole' ? example : example.slice(0, 1), operation);
     const required = operation.request?.form.required ?? [];
     const least = isJsonArray(required) ? required : [];
@@ -120,6 +125,7 @@ export class LiveWorld {
   /** `user`: the operation whose example names it. Who registers an agent names one that is not there yet. */
   async #make(name: ExampleName, user?: Operation): Promise<string> {
     if (name === 'source') return this.#source(user);
+    if (name === 'link') return this.#rooms.link?.() ?? EXAMPLE_IDS.link;
     const maker = MAKERS[name];
     if (maker === undefined) throw new RangeError(`nothing makes what the example ${name} names`);
     if (name === 'agent' && user?.id === maker.operation) return `agent ${this.#name}`;

@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LINK_MS, lostKeyTable, newToken, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
 import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../../../protocol/payments/header.ts';
 import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
 import { TestChain } from '../../../fixtures/chain.ts';
@@ -54,7 +56,8 @@ let accounts = 0;
 let worlds = 0;
 
 test.before.each(async () => {
-  const id = `acc_eu_contract-${++accounts}`;
+  accounts++;
+  const id = accountId();
   makerKey = `mk_test_${id}_maker_0000000000000000`;
   await node.context.accounts.grant({ id, tier: 'professional' }, makerKey);
   callerKey = await createKey({ name: 'caller', preset: 'admin' });
@@ -68,6 +71,11 @@ test.after(async () => {
   await sink[Symbol.asyncDispose]();
 });
 
+/** Of the account that the test under way has to itself. */
+function accountId(): string {
+  return `acc_eu_contract-${accounts}`;
+}
+
 async function createKey(terms: { name: string; preset?: string; scopes?: string[] }): Promise<string> {
   const { body } = requireAccepted('POST /v1/keys', await node.post('/v1/keys', terms, { key: makerKey }));
   return String(body.apiKey);
@@ -78,7 +86,15 @@ async function newPayer(): Promise<LivePayer> {
 }
 
 function newWorld(): LiveWorld {
-  return new LiveWorld({ node, document, makerKey }, `w${++worlds}`);
+  return new LiveWorld({ node, document, makerKey, link: newLink }, `w${++worlds}`);
+}
+
+/** A link beside those that the account has: a mailed one would end them, and operations are asked for at once. */
+async function newLink(): Promise<string> {
+  const token = newToken();
+  const expiresAt = timestampOf(Date.now() + LINK_MS);
+  await node.context.store.write([lostKeyTable.put([tokenDigest(token)], { account: accountId(), expiresAt })]);
+  return token;
 }
 
 /** What is sold is paid for, unless `more` has a payment of its own. */
@@ -273,7 +289,8 @@ const FIT: readonly (readonly [operation: string, change: JsonObject])[] = [
 async function changed(id: string, change: JsonObject): Promise<{ operation: Operation; path: string; body: JsonObject }> {
   const operation = document.operation(id);
   const { path, body } = await newWorld().request(operation, 'whole');
-  const members = Object.entries({ ...(isJsonObject(body) ? body : {}), ...change }).filter(([, value]) => value !== null);
+  if (!isJsonObject(body)) throw new TypeError(`${id}: the example is no object`);
+  const members = Object.entries({ ...body, ...change }).filter(([, value]) => value !== null);
   return { operation, path, body: Object.fromEntries(members) };
 }
 

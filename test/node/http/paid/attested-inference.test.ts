@@ -71,6 +71,7 @@ test('the stock client buys a completion for exactly its price, and can check al
   assert.is(gain, price);
   assert.ok(answerShape.Check(body));
   assert.equal([body.toy, body.label, body.model], [true, 'toy', 'labchat-0.9m']);
+  assert.equal(body.warnings, ['model: a model for tests, whose answers are worth nothing']);
   const { choices, binding, parameters, attestation, usage } = Object(body);
   const { message, finishReason } = choices[0];
   assert.equal([message.content, finishReason], ['The capital of France is Paris.', 'stop']);

@@ -147,8 +147,12 @@ test('the same payment shown again is answered the same, and charged once', asyn
 test('an agent is summed up by what it signed; what others say in its name is counted apart', async () => {
   const agentId = `agent ${randomUUID()}`;
   const path = `/v1/x402/agent-record/${encodeURIComponent(agentId)}`;
-  const unknown = await node.get(path, { key: null });
-  assert.equal([unknown.status, unknown.body.code], [404, 'agent-not-found']);
+  const crawled = await node.get(path, { key: null });
+  assert.equal([crawled.status, crawled.body.code], [402, 'payment-required']);
+  const unknown = await buy(path, undefined);
+  assert.equal([unknown.status, unknown.body.code, unknown.gain], [404, 'agent-not-found', 0n]);
+  const broken = await node.get(`/v1/x402/agent-record/${'x'.repeat(600)}`, { key: null });
+  assert.equal([broken.status, broken.body.code], [400, 'invalid-field']);
 
   await buy(TIERED, { agentId, data: {} });
   const named = await buy(path, undefined);

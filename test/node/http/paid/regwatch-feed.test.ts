@@ -15,6 +15,7 @@ import { canonicalize } from '../../../../protocol/json/canonical.ts';
 import { priceOf } from '../../../../protocol/payments/prices.ts';
 import { document, rss, terms } from '../../regwatch/documents.ts';
 import { FEED_PATH, itemsOf, numbered, numberedItems, RegwatchRoom, titlesOf } from './regwatch-room.ts';
+import { testWhere } from '../../../fixtures/test-where.ts';
 
 const PRICE = BigInt(priceOf('regwatch-feed'));
 /** Files of the feeds as they are published; where they are not, their test is left out, loudly. */
@@ -215,11 +216,7 @@ test('the operator ingests a file under terms of his own; what is no feed, no it
   assert.is((await room.command('withdraw')).exit, 2);
 });
 
-test('the feeds as they are published, ingested twice, make no item twice', async () => {
-  if (!existsSync(SAMPLES)) {
-    console.log(`SKIP: ${SAMPLES} is not here`);
-    return;
-  }
+testWhere(existsSync(SAMPLES), `${SAMPLES} is not here`)('the feeds as they are published, ingested twice, make no item twice', async () => {
   const files = (await readdir(SAMPLES)).filter((name) => !/^(README|manifest)/.test(name));
   const round = async (): Promise<number[]> => {
     const ingest = async (name: string) => {

@@ -77,7 +77,7 @@ function items(value: JsonValue | undefined): readonly JsonObject[] {
 
 /** The canonical text that a record commits to, made of an answer. */
 function payloadOf(answer: JsonObject): string {
-  const others = new Set(['success', 'salt', 'attestation', 'payment']);
+  const others = new Set(['success', 'salt', 'warnings', 'attestation', 'payment']);
   return canonicalize(Object.fromEntries(Object.entries(answer).filter(([name]) => !others.has(name))));
 }
 
@@ -117,6 +117,7 @@ test('a screening is sold for exactly its price; whoever asked can compute both 
     items(body.lists).map(({ listId, sample, stale }) => [listId, sample, stale]),
     LIST_IDS.map((listId) => [listId, true, false]),
   );
+  assert.equal(body.warnings, LIST_IDS.map((listId) => `${listId}: a sample of made-up entries, and no real list`));
   const [list] = items(body.lists);
   const [match] = items(list?.matches);
   assert.equal(

@@ -117,6 +117,7 @@ test('a record that stands passes, at its own node and at another, for exactly t
     assert.is(status, 200, JSON.stringify(body));
     assert.ok(Check(VerifyAuditShape, body));
     assert.equal([body.verdict, named(body.checks, 'pass'), gain], ['pass', [...MANDATORY_CHECKS], PRICE]);
+    assert.equal(body.warnings, []);
     assert.equal([body.auditorNode, body.attestationId, body.subject.status], [node.config.id, ids[1], 'confirmed']);
     const other = body.checks.find(({ name }) => name === 'other-node');
     assert.is(other?.detail, `the same by ${node === eu ? 'us' : 'eu'}`);
@@ -125,7 +126,7 @@ test('a record that stands passes, at its own node and at another, for exactly t
 
 test('the audit is on record, names no account, and its payer can show what was attested', async () => {
   const { body } = await buy(us, ids[0]);
-  const { success: _success, salt, attestation, payment: _payment, ...told } = body;
+  const { success: _success, salt, warnings: _warnings, attestation, payment: _payment, ...told } = body;
   const { attestationId, payloadHash } = Object(attestation);
   const { record } = (await readRecord(us.context.store, recordId(String(attestationId)))) ?? {};
   const { verdict, auditedAt } = told;
@@ -158,6 +159,7 @@ test('what cannot be settled now is inconclusive: not charged and not recorded',
   for (const { status, body, gain } of [waiting, down]) {
     assert.equal([status, body.verdict, body.charged, gain], [200, 'inconclusive', false, NONE]);
     assert.equal([body.attestation, body.payment], [undefined, undefined]);
+    assert.ok(Array.isArray(body.warnings));
     assert.ok(Check(VerifyAuditShape, body));
   }
   assert.equal(named(down.body.checks, 'skipped'), ['ledger-message', 'consensus-time']);

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Locks } from '../../../../node/compliance/locks.ts';
 import { subjectTable } from '../../../../node/compliance/subjects.ts';
 import { fsck } from '../../../../node/fsck/fsck.ts';
 import { duplicateTable } from '../../../../node/intake/once-guard.ts';
 import { findKey } from '../../../../node/payload/payload-keys.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { ErasureAnswerShape } from '../../../../protocol/api/erasures.ts';
+import { purgeDueTable } from '../../../../node/store/due-purges.ts';
 import { recordId } from '../../../../protocol/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
@@ -224,23 +227,71 @@ test('a lock keeps all of a request from being erased, and is named with what it
   accepted(await erase({ attestationIds: [String(attestationId), free] }));
 });
 
-test('a lock and an erasure that come at once do not both have their way', async () => {
-  for (let round = 0; round < 12; round++) {
-    const sourceId = `race-${round}`;
+for (const isErasureFirst of [true, false]) {
+  const first = isErasureFirst ? 'the erasure' : 'the lock';
+  test(`a lock and an erasure that come at once do not both have their way: ${first} comes first`, async () => {
+    const sourceId = `race-${isErasureFirst}`;
     const id = await attest({ sourceId });
+    const { locks } = node.context.governance;
+    let asked = 0;
+    const counting: Locks['alone'] = (sources, work) => {
+      asked++;
+      Reflect.deleteProperty(locks, 'alone');
+      const result = locks.alone(sources, work);
+      locks.alone = counting;
+      return result;
+    };
+    locks.alone = counting;
+    // Both wait for this, in the order in which they came.
+    const go = Promise.withResolvers<void>();
+    const held = locks.alone([await recordOf(id)], () => go.promise);
     const posts = [() => erase({ attestationIds: [id] }), () => lock(sourceId)];
-    const answers = await Promise.all((round % 2 === 0 ? posts : posts.toReversed()).map((post) => post()));
-    const [erasure, locking] = round % 2 === 0 ? answers : answers.toReversed();
+    const answers: Promise<HttpAnswer>[] = [];
+    for (const post of isErasureFirst ? posts : posts.toReversed()) {
+      answers.push(post());
+      await until('it to wait', () => asked === 1 + answers.length);
+    }
+    go.resolve();
+    await held;
+    const [erasure, locking] = isErasureFirst ? await Promise.all(answers) : (await Promise.all(answers)).toReversed();
+    Reflect.deleteProperty(locks, 'alone');
     assert.ok(erasure && locking);
     const { attestationId: lockId } = accepted(locking);
-    if (erasure.status === 200) {
-      const [first, second] = [await recordOf(erasure.body.attestationId), await recordOf(lockId)];
-      assert.ok(first.seq < second.seq, 'the lock came after');
+    if (isErasureFirst) {
+      const [erased, locked] = [await recordOf(accepted(erasure).attestationId), await recordOf(lockId)];
+      assert.ok(erased.seq < locked.seq, 'the lock came after');
+      assert.is(await payloadState(id), 'erased');
     } else {
-      assert.is(erasure.body.code, 'retention-locked');
+      assert.equal([erasure.status, erasure.body.code], [409, 'retention-locked']);
       assert.is(await payloadState(id), 'available');
     }
-  }
+  });
+}
+
+test('a look at what is due that has begun before an erasure does not stand for one after it', async () => {
+  const { store, purges, governance } = node.context;
+  const secret = randomBytes(32);
+  await store.write([{ type: 'put', key: 'erased/late', value: secret }]);
+  const go = Promise.withResolvers<void>();
+  let isRead = false;
+  const range = store.range.bind(store);
+  store.range = async function* (options) {
+    const rows = await Array.fromAsync(range(options));
+    if (options.gte === `${purgeDueTable.name}/`) {
+      isRead = true;
+      await go.promise;
+    }
+    yield* rows;
+  };
+  const early = purges.look();
+  await until('it has read what is due', () => isRead);
+  await store.write(purges.end(['erased/late']));
+  assert.ok((await filesHolding(store.directory, secret)).length > 0);
+  const purging = governance.erasures.purge();
+  go.resolve();
+  await Promise.all([early, purging]);
+  assert.equal(await filesHolding(store.directory, secret), []);
+  store.range = range;
 });
 
 test('keys that were erased before the node was killed are out of its files after the next start', async () => {
@@ -281,12 +332,22 @@ test('erasures of records that were made together, asked for together, destroy t
 test('an erasure holds for a store that was restored from a copy, too', async () => {
   const id = recordId(await attest({ subjectRef: 'restored' }));
   const seed = await seedOf(id);
-  const { attestationId } = accepted(await erase({ attestationIds: [id] }));
   const { store, governance } = node.context;
+  const byContent = [subjectTable, duplicateTable];
+  const found = async (): Promise<number> => {
+    const all = await Promise.all(byContent.map((table) => Array.fromAsync(table.under(store, []))));
+    return all.flat().length;
+  };
+  const rows = await Promise.all(byContent.map(({ name }) => Array.fromAsync(store.range({ gte: `${name}/`, lt: `${name}0` }))));
+  const { attestationId } = accepted(await erase({ attestationIds: [id] }));
+  const left = await found();
   await putSeed(store, id, seed);
+  await store.write(rows.flat().map(([key, value]) => ({ type: 'put', key, value })));
+  assert.ok((await found()) > left, 'the copy has the rows by which it is found');
   assert.is(await payloadState(id), 'available');
   await store.write(await governance.again([await recordOf(attestationId)]));
   assert.is(await payloadState(id), 'erased');
+  assert.is(await found(), left);
   await node.context.purges.look();
   assert.equal(await filesHolding(store.directory, seed), []);
 });

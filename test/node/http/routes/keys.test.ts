@@ -7,6 +7,8 @@ import {
   RevokeKeyAnswerShape,
   RotateKeyAnswerShape,
 } from '../../../../protocol/api/keys.ts';
+import { newKeyText } from '../../../../node/accounts/key-text.ts';
+import { nodeId } from '../../../../protocol/ids.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';
@@ -190,6 +192,15 @@ test('a mistyped key is told apart from one that is not known', async () => {
     answers.map(({ body }) => String(body.detail).includes('mistyped')),
     [true, false],
   );
+});
+
+test('a key that is not known here is told which node made it, where its text says so', async () => {
+  const strange = await attest(newKeyText(nodeId('us')));
+  requireProblem(strange, 'api-key-invalid', 'of us');
+  assert.is(strange.body.home, 'us');
+  assert.is((await created({ preset: 'ingest' })).apiKey.slice(0, 6), 'mk_eu_');
+  const silent = await attest('k'.repeat(52));
+  assert.is(Object.hasOwn(silent.body, 'home'), false);
 });
 
 test('what was done to keys is in the log of the account, and no text of a key is in any log or row', async () => {

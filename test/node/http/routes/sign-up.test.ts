@@ -20,7 +20,7 @@ const signUp = (body: JsonObject) => node.post('/v1/sign-up', body, { key: null 
 
 async function keyOf(to: string): Promise<string> {
   const { text } = await sink.waitForMail(to);
-  return /mk_[A-Za-z0-9_-]{49}/.exec(text)?.[0] ?? '';
+  return /mk_eu_[A-Za-z0-9_-]{49}/.exec(text)?.[0] ?? '';
 }
 
 test('from an e-mail address to a recorded decision; the answer is the same for an address that is known', async () => {
@@ -43,7 +43,7 @@ test('from an e-mail address to a recorded decision; the answer is the same for 
 test('the key is in the mail alone: in no row and no log', async () => {
   const [, second] = await Promise.all(
     sink.kept.map(
-      async ({ file }) => /mk_[A-Za-z0-9_-]{49}/.exec(await readFile(join(sink.directory, file), 'utf8'))?.[0],
+      async ({ file }) => /mk_eu_[A-Za-z0-9_-]{49}/.exec(await readFile(join(sink.directory, file), 'utf8'))?.[0],
     ),
   );
   assert.ok(second !== undefined);

@@ -13,6 +13,7 @@ import { AddressLimits } from '../../../../node/limits/address-limits.ts';
 import { FreeLimits } from '../../../../node/limits/free-limits.ts';
 import { RateLimits } from '../../../../node/limits/rate-limits.ts';
 import { RequestLimits } from '../../../../node/limits/request-limits.ts';
+import { nodeId } from '../../../../protocol/ids.ts';
 import { USAGE_EXAMPLE, UsageAnswerShape } from '../../../../protocol/api/usage.ts';
 import type { JsonObject } from '../../../../protocol/json/value.ts';
 import { temporaryDirectory } from '../../intake/intake-room.ts';
@@ -54,7 +55,7 @@ const served = await serveApp(
     auditLog: { note: () => {} },
     trustedProxies: new AddressList(['127.0.0.1']),
   }),
-  [usageRoute({ rates, usage: room.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
+  [usageRoute({ node: nodeId('eu'), rates, usage: room.usage }), attest('/v1/attest'), attest('/v1/tiered-attest'), free],
 );
 const { base } = served;
 
@@ -111,6 +112,7 @@ test('the figures of an account: minute, endpoints, day and month', async () => 
   assert.equal(await usage(key), {
     success: true,
     tier: 'developer',
+    countedBy: 'eu',
     minute: { limit: 60, remaining: 55, resetSeconds: 14 },
     endpoints: [{ endpoint: 'POST /v1/attest', limit: 60, remaining: 57, resetSeconds: 14 }],
     day: { day: '2026-11-21', records: 121, limit: 1000, remaining: 879, resetsAt: '2026-11-22T00:00:00.000Z' },

@@ -1,0 +1,37 @@
+import { hash, randomBytes } from 'node:crypto';
+import Type, { type Static } from 'typebox';
+import { Compile } from '../../../protocol/shape-check.ts';
+import { Closed, TimestampShape } from '../../../protocol/shapes.ts';
+import { jsonCodec, Table } from '../../store/table.ts';
+
+/** How long a link works. In milliseconds. */
+export const LINK_MS = 900_000;
+
+const TOKEN_BYTES = 32;
+
+const LostKeyShape = Closed({ account: Type.String(), expiresAt: TimestampShape });
+/** Whose keys a link replaces, and until when. */
+export type LostKeyRow = Readonly<Static<typeof LostKeyShape>>;
+
+const compiled = Compile(LostKeyShape);
+
+/** (SHA-256 of a link's token, hex) → what the link is good for. The token itself stands in the mail alone. */
+export const lostKeyTable = new Table(
+  'lost-key',
+  jsonCodec((value: unknown): value is LostKeyRow => compiled.Check(value)),
+);
+
+/** A fresh token: 256 random bits, base64url. */
+export function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** SHA-256 of a token, hex: all that is kept of it. */
+export function tokenDigest(token: string): string {
+  return hash('sha256', `meridian/lost-key/1\0${token}`, 'hex');
+}
+
+/** Whether a link has ended at a moment (epoch milliseconds). */
+export function hasExpired({ expiresAt }: LostKeyRow, now: number): boolean {
+  return Date.parse(expiresAt) <= now;
+}

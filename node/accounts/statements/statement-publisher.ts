@@ -1,0 +1,207 @@
+import type { Logger } from 'pino';
+import { homeOf } from '../../../protocol/accounts/account-id.ts';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import type { NodeId } from '../../../protocol/ids.ts';
+import { backOff } from '../../back-off.ts';
+import type { Draft } from '../../intake/draft.ts';
+import type { Operation } from '../../store/operation.ts';
+import type { Rows } from '../../store/store.ts';
+import { Wake } from '../../wake.ts';
+import type { Account } from '../account.ts';
+import type { AccountBook, HeldKey } from '../account-book.ts';
+import { type AccountVersion, newestVersion } from './newest-version.ts';
+import { endRefusedKeys, refusalOperations, refusalsAmong } from './refused-keys.ts';
+import { statementDraft } from './statement-draft.ts';
+import { StatementPace } from './statement-pace.ts';
+import { namesOthers, statedVersionTable, statementDueTable } from './statement-tables.ts';
+
+export interface StatementPublisherOptions {
+  readonly store: Rows;
+  readonly book: Pick<AccountBook, 'account' | 'change' | 'keys' | 'look' | 'node' | 'now' | 'onStatementDue'>;
+  /** Makes the record of a version, with the rows of `besides` in its write. Rejects where nothing was recorded. */
+  readonly record: (draft: Draft) => Promise<unknown>;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** An account as it is to be stated, and the rows by which it is due. */
+interface Due {
+  /** Whether anything that a version says was changed here. */
+  readonly isChanged: boolean;
+  readonly rows: readonly Operation[];
+  readonly account: Account | undefined;
+  readonly keys: readonly HeldKey[];
+}
+
+/** Pause between two looks where nothing is told, in milliseconds. */
+const LOOK_MS = 30_000;
+/** Versions that are made side by side: they share a group. */
+const TOGETHER = 64;
+
+/**
+ * Records a new version of an account's statement whenever what it says has changed: at once, and after a start what was
+ * left. One version may carry several changes.
+ *
+ * Crash order: a change lands with a row of its own; the record of a version takes away, in its own write, the rows of the
+ * changes that it carries, and marks its number. So a change is either in a version or still due, wherever the node stops.
+ * What cannot be recorded now stays due and is tried again; no change waits for it. An account that changes again and again
+ * has its versions paced.
+ *
+ * A key that a named node refused ends here first, by a row that lands with the record of the refusal.
+ *
+ * A store that was restored from an older copy holds, among the records that it took back, a version newer than its mark:
+ * its rows may hold keys that were revoked since. Such an account is held back until its operator says that they are right.
+ */
+export class StatementPublisher implements AsyncDisposable {
+  readonly #options: StatementPublisherOptions;
+  readonly #wake = new Wake();
+  readonly #ending = new AbortController();
+  readonly #stopListening: () => void;
+  readonly #held = new Set<string>();
+  readonly #pace = new StatementPace();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: StatementPublisherOptions) {
+    this.#options = options;
+    this.#stopListening = options.book.onStatementDue(() => this.#wake.ring());
+  }
+
+  /** Accounts that are held back, as of the last look. */
+  get held(): ReadonlySet<string> {
+    return this.#held;
+  }
+
+  /** Once records are accepted. */
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Looks again soon. */
+  poke(): void {
+    this.#wake.ring();
+  }
+
+  /** Rows that go into the write of what another node records. */
+  rowsOf(records: readonly AttestationRecord[]): readonly Operation[] {
+    return refusalOperations(refusalsAmong(this.#options.book.node, records));
+  }
+
+  /** Told of it once it is on the disk. */
+  onWritten(records: readonly AttestationRecord[]): void {
+    if (refusalsAmong(this.#options.book.node, records).length > 0) this.#wake.ring();
+  }
+
+  /** Waits for records under way. What is left is recorded after the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening();
+    this.#ending.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    const { random } = this.#options;
+    let failures = 0;
+    while (!signal.aborted) {
+      const { isDone, nextMs } = await this.#look();
+      failures = isDone ? 0 : failures + 1;
+      await this.#wake.wait(failures === 0 ? nextMs : backOff(failures, random()), signal);
+    }
+  }
+
+  /** Whether all that may be recorded now was, and when to look again. Never rejects. */
+  async #look(): Promise<{ readonly isDone: boolean; readonly nextMs: number }> {
+    let isDone = true;
+    let nextMs = LOOK_MS;
+    try {
+      for await (const accounts of this.#dueAccounts()) {
+        if (this.#ending.signal.aborted) break;
+        const waits = await Promise.all(accounts.map((account) => this.#publish(account)));
+        isDone &&= waits.every((wait) => wait !== null);
+        nextMs = Math.min(nextMs, ...waits.filter((wait) => wait !== null));
+      }
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'the statements that are due could not be looked at; trying again');
+      isDone = false;
+    }
+    return { isDone, nextMs };
+  }
+
+  /** Accounts with a row, in order of their ids, some at a time. */
+  async *#dueAccounts(): AsyncGenerator<readonly string[]> {
+    let accounts: string[] = [];
+    let last: string | undefined;
+    for await (const [[account = '']] of statementDueTable.under(this.#options.store, [])) {
+      if (account === last) continue;
+      last = account;
+      if (accounts.length === TOGETHER) {
+        yield accounts;
+        accounts = [];
+      }
+      accounts.push(account);
+    }
+    if (accounts.length > 0) yield accounts;
+  }
+
+  /** How soon the account is to be looked at again, in milliseconds; null where a version could not be recorded. */
+  async #publish(id: string): Promise<number | null> {
+    const { store, book, record, log } = this.#options;
+    try {
+      const newest = await newestVersion(store, id, book.node);
+      const named = (await book.account(id))?.nodes ?? [];
+      // Before all else: a key that was refused ends here at once, whenever the next version is made.
+      await endRefusedKeys(book, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])]);
+      const wait = this.#pace.wait(id);
+      if (wait > 0) return wait;
+      const due = await book.look(() => this.#due(id));
+      if (due.rows.length === 0 || (await this.#isOutdated(id, newest))) return LOOK_MS;
+      const { rows, account, keys, isChanged } = due;
+      if (account === undefined || !isChanged || !isStated(account, newest, book.node)) {
+        await store.write(rows);
+        return LOOK_MS;
+      }
+      const version = (newest?.version ?? 0) + 1;
+      const draft = statementDraft({ home: book.node, account, keys, version, now: book.now() });
+      await record({ ...draft, besides: () => [...rows, statedVersionTable.put([id], version)] });
+      this.#pace.note(id);
+      return LOOK_MS;
+    } catch (error) {
+      log.error({ err: error, account: id }, 'the statement of an account was not recorded; trying again');
+      return null;
+    }
+  }
+
+  /** Read together: a change that comes later has a row that is not among these. */
+  async #due(id: string): Promise<Due> {
+    const { store, book } = this.#options;
+    const rows: Operation[] = [];
+    let isChanged = false;
+    for await (const [[name = ''], cause] of statementDueTable.under(store, [id])) {
+      rows.push(statementDueTable.del(id, name));
+      isChanged ||= cause === 'changed';
+    }
+    return { isChanged, rows, account: await book.account(id), keys: await book.keys(id) };
+  }
+
+  async #isOutdated(id: string, newest: AccountVersion | undefined): Promise<boolean> {
+    const { store, log } = this.#options;
+    const marked = (await statedVersionTable.get(store, id)) ?? 0;
+    const isOutdated = newest !== undefined && newest.version > marked;
+    if (!isOutdated) this.#held.delete(id);
+    else if (!this.#held.has(id)) {
+      this.#held.add(id);
+      log.error(
+        { account: id, version: newest.version, rows: marked },
+        'THE KEYS OF AN ACCOUNT ARE THOSE OF AN OLDER COPY: no statement of it is made before `npm run key -- restate`',
+      );
+    }
+    return isOutdated;
+  }
+}
+
+/** Whether an account of this home has anything to state: it names another node, or its last version did. */
+function isStated(account: Account, newest: AccountVersion | undefined, home: NodeId): boolean {
+  if (homeOf(account.id) !== home) return false;
+  return namesOthers(home, account.nodes) || namesOthers(home, newest?.nodes);
+}

@@ -1,0 +1,69 @@
+import { ACCOUNT_EXAMPLE, AccountAnswerShape, ChangeAccountRequestShape } from '../../../protocol/api/account.ts';
+import { accountAnswer } from '../../accounts/account-answer.ts';
+import type { Accounts } from '../../accounts/accounts.ts';
+import type { Reads } from '../../store/store.ts';
+import { readJsonBody } from '../body.ts';
+import { type AddressOf, requireHome } from '../home-only.ts';
+import type { KeyRoute } from '../route.ts';
+import { validator } from '../validation.ts';
+
+export interface AccountRouteRooms {
+  readonly store: Reads;
+  readonly accounts: Pick<Accounts, 'book' | 'nodes'>;
+  readonly addressOf: AddressOf;
+}
+
+const MAX_BYTES = 8 << 10;
+
+const validate = validator(ChangeAccountRequestShape);
+
+/** `/v1/account` (TRUST §5): where an account lives, and at which nodes its keys work. */
+export function accountRoutes(rooms: AccountRouteRooms): readonly KeyRoute[] {
+  return [readRoute(rooms), changeRoute(rooms)];
+}
+
+function readRoute({ store, accounts }: AccountRouteRooms): KeyRoute {
+  return {
+    method: 'GET',
+    path: '/v1/account',
+    access: 'key',
+    scope: null,
+    documentation: {
+      summary: 'The account of the key, and the nodes that its keys work at',
+      description:
+        'Any key may ask, at each of these nodes. `statement` is the record by which the home gave the keys to the others.',
+      answer: { shape: AccountAnswerShape, example: ACCOUNT_EXAMPLE.answer },
+      problems: [],
+    },
+    async answer(_call, { account }) {
+      return { body: { success: true, account: await accountAnswer(store, accounts.book, account) } };
+    },
+  };
+}
+
+function changeRoute({ store, accounts, addressOf }: AccountRouteRooms): KeyRoute {
+  return {
+    method: 'PUT',
+    path: '/v1/account',
+    access: 'key',
+    scope: 'keys:admin',
+    documentation: {
+      summary: 'Changes the nodes that the keys of the account work at',
+      description:
+        'Takes the whole list, the home among it. Keys work at a node that is new once the version that names it is decided, ' +
+        'and end at one that is left out as soon as it hears of it. Every node that is named learns the hashes of all keys ' +
+        'and what they may do, is shown the keys that are used there, and may refuse them for good: name those that you ' +
+        'trust with them. Refused to keys that are limited to sources.',
+      request: { shape: ChangeAccountRequestShape, example: ACCOUNT_EXAMPLE.request },
+      answer: { shape: AccountAnswerShape, example: ACCOUNT_EXAMPLE.answer },
+      problems: ['missing-field', 'invalid-field', 'too-many-keys', 'home-only'],
+    },
+    async answer({ context }, caller) {
+      requireHome(caller, addressOf);
+      const { account: { id }, key } = caller;
+      const { nodes } = validate((await readJsonBody(context.req, { maxBytes: MAX_BYTES })).value);
+      const account = await accounts.nodes.set(id, nodes, { key: key.id });
+      return { body: { success: true, account: await accountAnswer(store, accounts.book, account) } };
+    },
+  };
+}

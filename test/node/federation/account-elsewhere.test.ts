@@ -1,0 +1,137 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Tier } from '../../../protocol/accounts/tier.ts';
+import { type NodeId, nodeId, recordId } from '../../../protocol/ids.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
+import type { HttpAnswer } from '../../fixtures/node-client.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+import type { TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+const [EU, US, SG] = [nodeId('eu'), nodeId('us'), nodeId('sg')];
+
+interface MadeKey {
+  readonly account: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+}
+
+/** Batches are sealed soon, so that one test waits for nothing by itself. In milliseconds. */
+const SOON_MS = 300;
+
+const network = await TestNetwork.start({ nodes: ['eu', 'us', 'sg', 'jp'], ledger: 'local', config: { batchIntervalMs: SOON_MS } });
+test.after(() => network[Symbol.asyncDispose]());
+const [eu, us, sg, jp] = [network.node('eu'), network.node('us'), network.node('sg'), network.node('jp')];
+
+async function makeKey(home: TestNode, account: string): Promise<MadeKey> {
+  const { apiKey, key } = await home.context.accounts.keys.create(account, { preset: 'admin' }, 'operator');
+  return { account, apiKey, keyId: key.id };
+}
+
+/** An account that lives at a node and names others, with a key that may do everything. */
+async function makeAccount(home: TestNode, tier: Tier, nodes: readonly NodeId[]): Promise<MadeKey> {
+  const { id } = await home.context.accounts.create({ tier, nodes });
+  return makeKey(home, id);
+}
+
+function usage(node: TestNode, key: string): Promise<HttpAnswer> {
+  return node.get('/v1/usage', { key });
+}
+
+/** Waits until a key is answered with this status. */
+async function answers(node: TestNode, key: string, status: number): Promise<void> {
+  await until(`${node.config.id} to answer ${status}`, async () => (await usage(node, key)).status === status);
+}
+
+function problem({ status, body }: HttpAnswer, ...members: readonly string[]): readonly unknown[] {
+  return [status, body.code, ...members.map((name) => body[name])];
+}
+
+async function keyOf(node: TestNode, apiKey: string, id: string): Promise<JsonObject> {
+  const { keys } = (await node.get('/v1/keys', { key: apiKey })).body;
+  const found = Array.isArray(keys) ? keys.find((key) => isJsonObject(key) && key.id === id) : undefined;
+  return objectOf(found);
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}
+
+const shared = await makeAccount(eu, 'enterprise', [EU, US, SG]);
+const second = await makeKey(eu, shared.account);
+const third = await makeKey(eu, shared.account);
+const alone = await makeAccount(eu, 'enterprise', [EU]);
+
+test('a key works at the nodes that its account names, and at no other', async () => {
+  for (const node of [us, sg]) for (const { apiKey } of [shared, second, third]) await answers(node, apiKey, 200);
+  assert.is((await usage(jp, shared.apiKey)).status, 401);
+  for (const node of [us, sg, jp]) assert.is((await usage(node, alone.apiKey)).status, 401);
+  const [here, there] = [(await usage(eu, shared.apiKey)).body, (await usage(us, shared.apiKey)).body];
+  assert.equal([here.tier, here.countedBy, there.tier, there.countedBy], ['enterprise', 'eu', 'professional', 'us']);
+});
+
+test('a node that the account does not name is not given its keys, by its home or by another', async () => {
+  const { account } = (await eu.get('/v1/account', { key: shared.apiKey })).body;
+  const statement = recordId(String(objectOf(account).statement));
+  for (const origin of [EU, US]) assert.is(await jp.context.askStatement(statement, origin), undefined);
+  assert.match(await eu.metrics(), /meridian_refused_total\{[^}]*reason="unnamed"[^}]*\} 1/);
+  assert.ok((await us.context.askStatement(statement, EU)) !== undefined);
+  assert.equal((await us.get(`/v1/verify/${statement}`)).body.payloadState, 'available');
+  assert.equal((await jp.get(`/v1/verify/${statement}`)).body.payloadState, 'withheld');
+});
+
+test('keys are made and rotated, and the nodes changed, at the home alone', async () => {
+  const at = network.member('eu').baseUrl;
+  const { account } = (await us.get('/v1/account', { key: shared.apiKey })).body;
+  assert.is(objectOf(account).home, 'eu');
+  for (const answer of [
+    await us.post('/v1/keys', { preset: 'ingest' }, { key: shared.apiKey }),
+    await us.post(`/v1/keys/${shared.keyId}/rotate`, {}, { key: shared.apiKey }),
+    await us.send('PUT', '/v1/account', JSON.stringify({ nodes: ['eu'] }), { key: shared.apiKey }),
+  ]) {
+    assert.equal(problem(answer, 'home', 'baseUrl'), [409, 'home-only', 'eu', at]);
+  }
+  assert.equal((await keyOf(us, shared.apiKey, second.keyId)).status, 'active');
+});
+
+test('records of the account are fetched at each of its nodes, their payloads where they were made', async () => {
+  const id = await eu.attest({ input: 1, decision: 'yes' }, {}, { key: shared.apiKey });
+  const path = `/v1/bundles/${id}`;
+  await until('the record to be confirmed at us', async () => (await us.get(path, { key: shared.apiKey })).status === 200);
+  const refused = await us.get(`${path}?disclosure=1`, { key: shared.apiKey });
+  assert.equal(problem(refused, 'node', 'baseUrl'), [409, 'payload-elsewhere', 'eu', network.member('eu').baseUrl]);
+  assert.is((await eu.get(`${path}?disclosure=1`, { key: shared.apiKey })).status, 200);
+  assert.is((await us.get(path)).status, 403, 'another account’s');
+});
+
+test('with the home dead its keys work, and are refused for good at any node that the account names', async () => {
+  await eu.stop();
+  const elsewhere = await us.attest({ input: 2 }, {}, { key: shared.apiKey });
+  const path = `/v1/bundles/${elsewhere}`;
+  await until('the record at sg', async () => (await sg.get(path, { key: shared.apiKey })).status === 200);
+  const refusals = () => us.context.intake.recorded;
+  const made = refusals();
+  const ended = await us.post(`/v1/keys/${second.keyId}/revoke`, {}, { key: shared.apiKey });
+  assert.equal([ended.status, objectOf(ended.body.key).status], [200, 'revoked']);
+  assert.equal(problem(await usage(us, second.apiKey)), [401, 'api-key-revoked']);
+  const again = await us.post(`/v1/keys/${second.keyId}/revoke`, {}, { key: shared.apiKey });
+  assert.equal(again.body.key, ended.body.key);
+  assert.is(refusals(), made + 1, 'once');
+  await answers(sg, second.apiKey, 401);
+  assert.equal((await keyOf(sg, shared.apiKey, second.keyId)).status, 'revoked');
+  // Any key for itself, though it be the last.
+  assert.is((await sg.post(`/v1/keys/${third.keyId}/revoke`, {}, { key: third.apiKey })).status, 200);
+  assert.is((await usage(sg, third.apiKey)).status, 401);
+  await answers(us, third.apiKey, 401);
+  const none = `key_eu_${third.keyId.slice(7).split('').toReversed().join('')}`.replace(/_[89A-Z]/, '_0');
+  assert.equal(problem(await us.post(`/v1/keys/${none}/revoke`, {}, { key: shared.apiKey })), [404, 'key-not-found']);
+});
+
+test('what is held of statements is whole after a restart, and keys work with it', async () => {
+  await us.stop();
+  await us.start();
+  assert.is((await usage(us, shared.apiKey)).status, 200);
+  assert.is((await usage(us, second.apiKey)).status, 401);
+});
+
+test.run();

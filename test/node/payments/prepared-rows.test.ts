@@ -1,0 +1,57 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HeldDamagedError } from '../../../node/payments/held-vault.ts';
+import { keyParts, paymentKey } from '../../../node/payments/payment-key.ts';
+import { paymentDraftTable } from '../../../node/payments/payment-tables.ts';
+import { preparedRow } from '../../../node/payments/prepared-rows.ts';
+import { preparedKeyTable } from '../../../node/payload/payload-keys.ts';
+import { joinFrames, splitFrames } from '../../../node/store/frames.ts';
+import { HONEST } from './fake-chain.ts';
+import { callOf, PaymentRoom } from './payment-room.ts';
+
+/** A payment whose settlement was refused, so that its two records are prepared and not made. */
+async function held(room: PaymentRoom) {
+  room.chain.behaviour = { ...HONEST, settle: 'refuses' };
+  const { payment, terms } = callOf();
+  assert.is(await room.answer(callOf()), 'settlement-failed');
+  const key = paymentKey(payment.authorization, terms);
+  const row = await room.opened.book.read(key);
+  if (row === undefined) throw new Error('no row');
+  return { key, row };
+}
+
+test('what is prepared for a payment is there whole, or is damaged', async () => {
+  await using room = await PaymentRoom.open();
+  const { store, book } = room.opened;
+  const payment = await held(room);
+  const [first, second, ...more] = await book.preparedOf(payment);
+  if (first === undefined || second === undefined) throw new Error('two are prepared');
+  assert.equal([more, payment.row.drafts], [[], 2]);
+  const seed = preparedKeyTable.key(first.id);
+  const value = await store.get(seed);
+  await store.write([{ type: 'del', key: seed }]);
+  await damaged(book.preparedOf(payment));
+  await store.write([{ type: 'put', key: seed, value: value ?? new Uint8Array() }]);
+  assert.is((await book.preparedOf(payment)).length, 2);
+  await store.write([paymentDraftTable.del(...keyParts(payment.key), 1)]);
+  await damaged(book.preparedOf(payment));
+});
+
+test('a row of a prepared record is its head and its ciphertext, and nothing else', async () => {
+  await using room = await PaymentRoom.open();
+  const { key } = await held(room);
+  const bytes = await paymentDraftTable.get(room.opened.store, ...keyParts(key), 0);
+  const [head, ciphertext] = splitFrames(bytes ?? new Uint8Array());
+  if (head === undefined || ciphertext === undefined) throw new Error('two frames');
+  assert.equal(preparedRow(joinFrames([head, ciphertext])).ciphertext, ciphertext);
+  for (const frames of [[], [head], [head, ciphertext, ciphertext], [head, ciphertext, new Uint8Array()], [ciphertext, head]]) {
+    assert.throws(() => preparedRow(joinFrames(frames)), (error: unknown) => error instanceof HeldDamagedError);
+  }
+});
+
+async function damaged(reading: Promise<unknown>): Promise<void> {
+  const error: unknown = await reading.catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof HeldDamagedError, String(error));
+}
+
+test.run();

@@ -1,0 +1,60 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { linkOperations } from '../../../node/records/link-tables.ts';
+import { findLinked } from '../../../node/verification/linked-records.ts';
+import { MemoryRows } from '../../fixtures/memory-rows.ts';
+import { recordOf } from '../compliance/records.ts';
+
+/** Records of any account that link to one in the same way that are looked at. */
+const LOOKED_AT = 256;
+/** Incidents that count. */
+const COUNTED = 32;
+
+for (const [kind, linksTo] of [
+  ['incident', (id: AttestationRecord['id']) => ({ related: [id] })],
+  ['human_override', (id: AttestationRecord['id']) => ({ original: id })],
+] as const) {
+  test(`that more records link to one than are looked at is said, though none of them counts: ${kind}`, async () => {
+    const store = new MemoryRows();
+    const subject = recordOf({});
+    const read = async () => undefined;
+    for (let made = 0; made < LOOKED_AT; made++) {
+      await store.write(linkOperations(recordOf({ kind, links: linksTo(subject.id), account: 'another' })));
+    }
+    assert.equal(await findLinked({ store, read }, subject), { evidence: [], incidents: [], truncated: false });
+    await store.write(linkOperations(recordOf({ kind, links: linksTo(subject.id), account: 'another' })));
+    assert.is((await findLinked({ store, read }, subject)).truncated, true);
+  });
+}
+
+test('of the records that count so many are shown, and that there are more is said', async () => {
+  const store = new MemoryRows();
+  const subject = recordOf({});
+  const made = new Map<AttestationRecord['id'], AttestationRecord>();
+  const read = async (id: AttestationRecord['id']) => {
+    const record = made.get(id);
+    return record && { record };
+  };
+  for (const isMore of [false, true]) {
+    for (let i = 0; i < (isMore ? 1 : COUNTED); i++) {
+      const record = recordOf({ kind: 'incident', links: { related: [subject.id] } });
+      made.set(record.id, record);
+      await store.write(linkOperations(record));
+    }
+    const { incidents, truncated } = await findLinked({ store, read }, subject);
+    assert.equal([incidents.length, truncated], [COUNTED, isMore]);
+  }
+});
+
+test('the start of a session is not linked to itself', async () => {
+  const store = new MemoryRows();
+  const start = recordOf({ kind: 'session_start' });
+  const end = recordOf({ kind: 'session_end', links: { session: start.id } });
+  await store.write(linkOperations(end));
+  const read = async (id: AttestationRecord['id']) => ({ record: id === end.id ? end : start });
+  const { evidence } = await findLinked({ store, read }, start);
+  assert.equal(evidence.map(({ record }) => record.kind), ['session_end']);
+});
+
+test.run();
