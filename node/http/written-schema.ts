@@ -11,7 +11,11 @@ const ANY_NAME = '^.*$';
 
 /** The schema as it stands by itself: JSON Schema 2020-12 without the names of its parts. */
 export function writtenSchema(shape: TSchema): JsonObject {
-  return mapSchema(plainSchema(shape), ({ title: _, ...rest }) => completed(rest));
+  return mapSchema(plainSchema(shape), (part) => completed(untitled(part)));
+}
+
+function untitled(part: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(part).filter(([name]) => name !== 'title'));
 }
 
 /** The same, its parts named by their titles still. */

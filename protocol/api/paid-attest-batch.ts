@@ -47,7 +47,7 @@ export function BatchAnswerShape(maxRecords: number) {
         payloadHash: Sha256Shape,
         payloadKey: Type.String(),
         salt: SaltShape,
-      }),
+      }, { title: 'PaidBatchResult' }),
       { maxItems: maxRecords },
     ),
     /** Root of the signed group that the records stand in, side by side. */

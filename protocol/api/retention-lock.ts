@@ -17,8 +17,12 @@ const ScopeShape = Type.Union([
 
 /** Another person must be able to release a hold. */
 const HOLD_CONDITIONS = documented({
-  if: { type: 'object', required: ['legalHold'], properties: { legalHold: { type: 'boolean', const: true } } },
-  then: { type: 'object', required: ['lockedBy'], properties: { lockedBy: { type: 'string' } } },
+  not: {
+    type: 'object',
+    required: ['legalHold'],
+    properties: { legalHold: { type: 'boolean', const: true } },
+    not: { type: 'object', required: ['lockedBy'], properties: { lockedBy: { type: 'string' } } },
+  },
 });
 
 /** `POST /v1/retention-lock`. A period below 1,825 days is refused with a code of its own. */

@@ -150,9 +150,10 @@ test('every link leads to an operation that takes its parameters, from members t
     return found.flatMap(({ operationId, parameters }) => {
       const names = new Set(document.operation(operationId).parameters.map(({ name }) => name));
       return Object.entries(parameters).flatMap(([name, expression]) => {
+        if (!names.has(name)) return [`${operationId} takes no ${name}`];
         const [, pointer] = /^\$response\.body#(\/.+)$/.exec(expression) ?? [];
-        const isThere = pointer === undefined || valueAt(content?.examples[0] ?? null, pointer) !== undefined;
-        return [...(names.has(name) ? [] : [`${operationId} takes no ${name}`]), ...(isThere ? [] : [`no ${expression}`])];
+        if (pointer === undefined || valueAt(content?.examples[0] ?? null, pointer) !== undefined) return [];
+        return [`no ${expression}`];
       });
     });
   });
