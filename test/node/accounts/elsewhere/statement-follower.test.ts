@@ -228,7 +228,7 @@ test('a refusal by a node that the account names ends a key, and one by another 
 test('the tier is the lower of what the home grants and what the node does', async () => {
   await using room = await ElsewhereRoom.open();
   for (const [i, [granted, given]] of Object.entries({ unmetered: 'professional', developer: 'developer' }).entries()) {
-    const [tier] = TIERS.filter((each) => each === granted);
+    const tier = TIERS.find((each) => each === granted);
     if (tier !== undefined) await room.take(statement(i + 1, [FIRST], { tier }));
     await until(given, async () => {
       const found = await room.key(A);
