@@ -155,7 +155,7 @@ export async function openContext(config: NodeConfig, log: Logger, overrides: Ov
     vault,
     purges,
     log,
-    askRecord: async (id) => (await verification.evidence(id))?.record,
+    verification: () => verification,
   });
   const ledgerless = { store, keys, chains, now, log };
 

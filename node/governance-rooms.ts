@@ -3,6 +3,7 @@ import type { NodeId, RecordId } from '../protocol/ids.ts';
 import type { AttestationRecord } from '../protocol/chain/record.ts';
 import { AgentTally } from './agents/agent-tally.ts';
 import { AccountRecords } from './compliance/account-records.ts';
+import { AccountSpeakers } from './compliance/account-speakers.ts';
 import { CorrectiveActions } from './compliance/corrective-actions.ts';
 import { Erasures } from './compliance/erasures.ts';
 import { Holds } from './compliance/holds.ts';
@@ -25,6 +26,9 @@ import type { DuePurges } from './store/due-purges.ts';
 import type { Operation } from './store/operation.ts';
 import type { Store } from './store/store.ts';
 import { EvidenceTally } from './tally/evidence-tally.ts';
+import { AccountVersions } from './verification/account-versions.ts';
+import type { EvidenceSources } from './verification/evidence.ts';
+import type { VerificationRooms } from './verification-rooms.ts';
 
 /** What governs an account's records: sessions, reviews, incidents, locks, corrective actions and erasures. */
 export interface GovernanceRooms {
@@ -53,24 +57,27 @@ interface GovernanceRoomsOptions {
   readonly purges: DuePurges;
   readonly log: Logger;
   readonly usage: DailyUsage;
-  /** A record that this store has not got, from the node that made it. */
-  readonly askRecord: (id: RecordId) => Promise<AttestationRecord | undefined>;
+  /** How records are proved, once the node has started: records that this store has not got, and places in the log. */
+  readonly verification: () => Pick<VerificationRooms, 'evidence' | 'knowledge'>;
 }
 
 export async function openGovernanceRooms(options: GovernanceRoomsOptions): Promise<GovernanceRooms> {
-  const { store, node, payloadKey, vault, purges, log, usage, askRecord } = options;
+  const { store, node, payloadKey, vault, purges, log, usage, verification } = options;
+  const askRecord = async (id: RecordId) => (await verification().evidence(id))?.record;
+  const decisionOf: EvidenceSources['decisionOf'] = (of, batch) => verification().knowledge.decisionOf(of, batch);
+  const speakers = new AccountSpeakers(store, new AccountVersions({ store, decisionOf }));
   const lanes = new Lanes();
   const pseudonyms = new Pseudonyms(payloadKey);
   const subjects = new Subjects(store, pseudonyms);
   const traces = new PayloadTraces({ store, vault, subjects, purges });
   const locks = new Locks(store, lanes);
   return {
-    records: new AccountRecords(async (id) => (await readRecord(store, id))?.record ?? askRecord(id)),
+    records: new AccountRecords(async (id) => (await readRecord(store, id))?.record ?? askRecord(id), speakers),
     sessions: new Sessions(store, lanes, node),
     subjects,
     pseudonyms,
-    reviews: new Reviews(store, lanes, node),
-    incidents: new Incidents(store, node),
+    reviews: new Reviews(store, lanes, node, speakers),
+    incidents: new Incidents(store, node, speakers),
     locks,
     holds: new Holds(store, pseudonyms, node),
     correctiveActions: new CorrectiveActions(store, lanes, node),

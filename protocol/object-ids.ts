@@ -1,4 +1,4 @@
-import { isRecordId, type RecordId, recordId } from './ids.ts';
+import { isRecordId, RECORD_ID_PATTERN, type RecordId, recordId } from './ids.ts';
 
 /** What callers name apart from the record that made it, and the prefix of its ids. */
 const OBJECT_PREFIXES = {
@@ -19,6 +19,9 @@ export type ObjectKind = keyof typeof OBJECT_PREFIXES;
 const RECORD_PREFIX = 'att';
 const PREFIX_CHARACTERS = 3;
 const KNOWN: ReadonlySet<string> = new Set(Object.values(OBJECT_PREFIXES));
+
+/** Ids that stand for a record: its own, and those of what it made. */
+export const ANY_ID_PATTERN = RECORD_ID_PATTERN.replace('[a-z]{3}', `(${[RECORD_PREFIX, ...KNOWN].join('|')})`);
 
 /** Id of the thing that a record made, e.g. the session of a session's start: the record's id under another prefix. */
 export function objectId(kind: ObjectKind, record: RecordId): string {

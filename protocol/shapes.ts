@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TSchema } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import {
   type EntityId,
   ENTITY_ID_PATTERN,
@@ -7,6 +7,7 @@ import {
   RECORD_ID_PATTERN,
   type RecordId,
 } from './ids.ts';
+import type { JsonObject } from './json/value.ts';
 import { SHA256_PATTERN, SHA384_PATTERN, type Sha256Hash, type Sha384Hash } from './hash.ts';
 import {
   type ConsensusTimestamp,
@@ -19,27 +20,52 @@ import {
 /** Unpadded base64url text of a signature, key or salt. Its length in bytes is checked where it is decoded. */
 export type Base64url = string & { readonly __brand: 'Base64url' };
 
+/** The member of a shape that holds its documented keywords. */
+export const DOCUMENTED = 'x-documented';
+
 const BASE64URL_PATTERN = '^[A-Za-z0-9_-]+$';
 
 /** The schemas that every signed shape is made of: the pattern checks the form, the static type carries the brand. */
-export const NodeIdShape = Type.Unsafe<NodeId>(Type.String({ pattern: NODE_ID_PATTERN }));
-export const RecordIdShape = Type.Unsafe<RecordId>(Type.String({ pattern: RECORD_ID_PATTERN }));
-export const EntityIdShape = Type.Unsafe<EntityId>(Type.String({ pattern: ENTITY_ID_PATTERN }));
-export const Sha256Shape = Type.Unsafe<Sha256Hash>(Type.String({ pattern: SHA256_PATTERN }));
+export const NodeIdShape = Type.Unsafe<NodeId>(Type.String({ title: 'NodeId', pattern: NODE_ID_PATTERN }));
+export const RecordIdShape = Type.Unsafe<RecordId>(Type.String({ title: 'RecordId', pattern: RECORD_ID_PATTERN }));
+export const EntityIdShape = Type.Unsafe<EntityId>(Type.String({ title: 'EntityId', pattern: ENTITY_ID_PATTERN }));
+export const Sha256Shape = Type.Unsafe<Sha256Hash>(Type.String({ title: 'Sha256', pattern: SHA256_PATTERN }));
 export const Sha384Shape = Type.Unsafe<Sha384Hash>(Type.String({ pattern: SHA384_PATTERN }));
 export const TimestampShape = Type.Unsafe<Timestamp>(
-  Type.Refine(Type.String({ pattern: TIMESTAMP_PATTERN }), isTimestamp, () => 'is not a time that exists'),
+  Type.Refine(
+    Type.String({ title: 'Timestamp', pattern: TIMESTAMP_PATTERN, ...documented({ format: 'date-time' }) }),
+    isTimestamp,
+    () => 'is not a time that exists',
+  ),
 );
 export const ConsensusTimestampShape = Type.Unsafe<ConsensusTimestamp>(
-  Type.String({ pattern: CONSENSUS_TIMESTAMP_PATTERN }),
+  Type.String({ title: 'ConsensusTimestamp', pattern: CONSENSUS_TIMESTAMP_PATTERN }),
 );
-export const Base64urlShape = Type.Unsafe<Base64url>(Type.String({ pattern: BASE64URL_PATTERN }));
+export const Base64urlShape = Type.Unsafe<Base64url>(Type.String({ title: 'Base64url', pattern: BASE64URL_PATTERN }));
 export const CountShape = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const OrdinalShape = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
+/** What the document of an API says of a shape beside what is checked by it. */
+export interface ShapeWords {
+  /** Name of the schema there: shapes of one name are one schema. */
+  readonly title?: string;
+  readonly description?: string;
+  readonly [DOCUMENTED]?: JsonObject;
+}
+
+/** Keywords that are checked apart from the shape, with codes of their own: documented, and unknown to the compiler. */
+export function documented(keywords: JsonObject): { readonly [DOCUMENTED]: JsonObject } {
+  return { [DOCUMENTED]: keywords };
+}
+
 /** An object with these members and no other. */
-export function Closed<Members extends TProperties>(members: Members) {
-  return Type.Object(members, { additionalProperties: false });
+export function Closed<Members extends TProperties>(members: Members, words: ShapeWords = {}) {
+  return Type.Object(members, { ...words, additionalProperties: false });
+}
+
+/** A value of exactly one of these shapes. */
+export function OneOf<Shapes extends readonly TSchema[]>(...shapes: Shapes) {
+  return Type.Unsafe<Static<Shapes[number]>>({ oneOf: shapes });
 }
 
 /** A value of this shape, or null. */

@@ -7,7 +7,12 @@ export type ConsensusTimestamp = string & { readonly __brand: 'ConsensusTimestam
 export const TIMESTAMP_PATTERN = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
 export const CONSENSUS_TIMESTAMP_PATTERN = '^(0|[1-9]\\d{0,10})\\.\\d{9}$';
 
-const RFC3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+/** RFC 3339 §5.6, with nine decimals at most. */
+export const RFC3339_PATTERN =
+  '^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\\.([0-9]{1,9}))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))$';
+
+const RFC3339 = new RegExp(RFC3339_PATTERN);
+const LEAP_SECOND = '60';
 const STRICT = new RegExp(TIMESTAMP_PATTERN);
 const CONSENSUS = new RegExp(CONSENSUS_TIMESTAMP_PATTERN);
 
@@ -40,19 +45,30 @@ export function timestampOf(epochMilliseconds: number): Timestamp {
 }
 
 /**
- * Reads any RFC 3339 time (offsets and 1–9 decimals allowed) from a caller. Returns epoch milliseconds, rounded down.
- * Throws `TimeError` on any other form and on dates that do not exist.
+ * Reads any RFC 3339 time (offsets and 1–9 decimals allowed) from a caller. Returns epoch milliseconds, rounded down: time
+ * here has no leap seconds, so one is the second after it. Throws `TimeError` on any other form, on dates that do not
+ * exist, and on a second 60 anywhere but at the end of a month of UTC.
  */
 export function readRfc3339(text: string): number {
   const match = RFC3339.exec(text);
   if (match === null) throw new TimeError('not an RFC 3339 time');
   const [, date, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = match;
-  const local = `${date}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const isLeap = second === LEAP_SECOND;
+  const local = `${date}T${hour}:${minute}:${isLeap ? '59' : second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
   if (!isTimestamp(local) || Number(offsetHour) > 23 || Number(offsetMinute) > 59) {
     throw new TimeError('not a time that exists');
   }
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
-  return Date.parse(local) - (sign === '-' ? -offset : offset);
+  const at = Date.parse(local) - (sign === '-' ? -offset : offset);
+  if (!isLeap) return at;
+  if (!isMonthsFirstSecond(at + 1_000)) throw new TimeError('no leap second');
+  return at + 1_000;
+}
+
+/** Leap seconds come before it (ITU-R TF.460-6). */
+function isMonthsFirstSecond(epochMilliseconds: number): boolean {
+  const at = new Date(epochMilliseconds);
+  return at.getUTCDate() === 1 && at.toISOString().slice(11, 19) === '00:00:00';
 }
 
 /** A consensus time as a `Timestamp`, its nanoseconds cut to milliseconds. */

@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import type { Tier } from '../../node/accounts/accounts.ts';
 import { nodeId } from '../../protocol/ids.ts';
+import { AccountKeysAnswerShape } from '../../node/operator/account-forms.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan, PlannedNode } from '../plan.ts';
 import { type DemoKeys, DemoKeysShape } from './demo-keys-shape.ts';
+import { StartError } from './start-error.ts';
 import { STARTING_ANSWER_MS } from './starting-node.ts';
 
 const KEY_BYTES = 24;
-/** Home of the demo accounts, which every node of the local cluster knows. */
+/** Home of the demo accounts, which name every node of the local cluster. */
 const HOME = nodeId('us');
 
 /** Tier of each demo account. */
@@ -23,7 +26,14 @@ const DEMO_TIERS = {
   bench: 'unmetered',
 } as const satisfies Record<string, Tier>;
 
+/** Pause between two looks whether a key works, in milliseconds. */
+const LOOK_MS = 250;
+const OK = 200;
+/** Of a key that is known, and whose minute is used up. */
+const TOO_MANY_REQUESTS = 429;
+
 const compiled = Compile(DemoKeysShape);
+const isAccount = Compile(AccountKeysAnswerShape);
 
 /** The demo API keys, made at the first start. */
 export async function ensureDemoKeys(home: string): Promise<DemoKeys> {
@@ -38,16 +48,42 @@ export async function ensureDemoKeys(home: string): Promise<DemoKeys> {
   return keys;
 }
 
-/** Makes every demo key known to every node. Doing it again changes nothing. */
-export async function grantDemoKeys(home: string, plan: Plan, keys: DemoKeys): Promise<void> {
-  for (const { id } of plan.nodes) {
-    const socket = join(home, id, 'operator.sock');
-    for (const [name, tier] of Object.entries(DEMO_TIERS)) {
-      const apiKey = Object.entries(keys).find(([key]) => key === name)?.[1] ?? '';
-      const account = { id: `acc_${HOME}_demo-${name}`, tier, apiKey };
-      await operatorRequest(socket, 'POST', '/accounts', account, STARTING_ANSWER_MS);
+/**
+ * Makes the demo accounts at their home, where they name every node of the plan, and waits until their keys work at all of
+ * them: a version of a statement must be decided for that. Doing it again changes nothing.
+ */
+export async function grantDemoKeys(home: string, { nodes }: Plan, keys: DemoKeys): Promise<void> {
+  const socket = join(home, HOME, 'operator.sock');
+  const ids = nodes.map(({ id }) => id);
+  for (const [name, tier] of Object.entries(DEMO_TIERS)) {
+    const apiKey = Object.entries(keys).find(([key]) => key === name)?.[1] ?? '';
+    const id = `acc_${HOME}_demo-${name}`;
+    await operatorRequest(socket, 'POST', '/accounts', { id, tier, apiKey }, STARTING_ANSWER_MS);
+    if (!(await namesNodes(socket, id))) await operatorRequest(socket, 'POST', `/accounts/${id}/nodes`, { nodes: ids }, STARTING_ANSWER_MS);
+  }
+  const deadline = performance.now() + STARTING_ANSWER_MS;
+  await Promise.all(nodes.map((node) => untilKnown(node, keys, deadline)));
+}
+
+async function namesNodes(socket: string, account: string): Promise<boolean> {
+  const answer: unknown = JSON.parse(await operatorRequest(socket, 'GET', `/accounts/${account}/keys`, undefined, STARTING_ANSWER_MS));
+  return isAccount.Check(answer) && answer.account.nodes !== undefined;
+}
+
+/** The key without limits is asked with until it works: of the others one answer is enough, and they keep their minute. */
+async function untilKnown({ id, baseUrl }: PlannedNode, keys: DemoKeys, deadline: number): Promise<void> {
+  for (const apiKey of [keys.bench, ...Object.values(keys)]) {
+    while (!(await isKnown(baseUrl, apiKey))) {
+      if (performance.now() > deadline) throw new StartError(`${id}: the demo keys do not work there`);
+      await sleep(LOOK_MS);
     }
   }
+}
+
+async function isKnown(baseUrl: string, apiKey: string): Promise<boolean> {
+  const { status, body } = await fetch(`${baseUrl}/v1/account`, { headers: { 'x-api-key': apiKey } });
+  await body?.cancel();
+  return status === OK || status === TOO_MANY_REQUESTS;
 }
 
 function newKey(name: string): string {

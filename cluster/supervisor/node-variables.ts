@@ -28,6 +28,8 @@ export function nodeVariables(
     PEER_LISTEN: node.peerAddress,
     BATCH_INTERVAL: String(BATCH_INTERVAL_SECONDS),
     PAYLOAD_RESIDENCY: 'federation',
+    // The demo accounts live at one node and are used at all.
+    FOREIGN_TIER: 'unmetered',
     LEDGER_NODES: nodes.join(','),
     LEDGER_MIRRORS: mirrorUrl(plan),
     LEDGER_OPERATOR_ID: node.operatorId,

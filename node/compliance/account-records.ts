@@ -2,15 +2,21 @@ import type { RecordId } from '../../protocol/ids.ts';
 import { recordOfAnyId, recordOfObject } from '../../protocol/object-ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import { type Caller, mayName } from '../accounts/caller.ts';
+import type { AccountSpeakers } from './account-speakers.ts';
 import { ComplianceError } from './compliance-error.ts';
 
 /** The records that callers may name: those of their own account and of sources that their key reaches, of any node. */
 export class AccountRecords {
   readonly #read: (id: RecordId) => Promise<AttestationRecord | undefined>;
+  readonly #speakers: Pick<AccountSpeakers, 'speaking'>;
 
   /** `read`: a record of any node, from this store or from the node that made it. */
-  constructor(read: (id: RecordId) => Promise<AttestationRecord | undefined>) {
+  constructor(
+    read: (id: RecordId) => Promise<AttestationRecord | undefined>,
+    speakers: Pick<AccountSpeakers, 'speaking'>,
+  ) {
     this.#read = read;
+    this.#speakers = speakers;
   }
 
   /** The record that an id of any kind stands for. */
@@ -18,9 +24,12 @@ export class AccountRecords {
     return this.#namedBy(caller, recordOfAnyId(text));
   }
 
+  /** An incident that a node which speaks for the account recorded. */
   async findIncident(caller: Caller, text: string): Promise<AttestationRecord | undefined> {
     const record = await this.#namedBy(caller, recordOfObject('incident', text));
-    return record?.kind === 'incident' ? record : undefined;
+    if (record?.kind !== 'incident') return undefined;
+    const [incident] = await this.#speakers.speaking(record.account, [record]);
+    return incident;
   }
 
   /** Throws `ComplianceError` `incident-not-found` in the name of the request's field. */

@@ -7,7 +7,7 @@ import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
 import { ComplianceError } from './compliance-error.ts';
 import { holdTable } from './hold-table.ts';
-import { isLock } from './lock-tables.ts';
+import { isLock, releasesOf } from './lock-tables.ts';
 import type { Pseudonyms } from './pseudonyms.ts';
 
 /** A person at work, and the API key that the request came by. */
@@ -50,7 +50,7 @@ export class Holds {
    * hold. Throws `ComplianceError` where there is no hold to release, or the actor is the one who placed it.
    */
   async requireReleasable(lock: AttestationRecord, { name, keyId }: Actor): Promise<'checked' | 'forgotten'> {
-    const [release] = await linkingIds(this.#store, lock.id, 'lock', 'retention_lock', 1);
+    const [release] = await linkingIds(this.#store, releasesOf(lock.id), 1, this.#self);
     if (lock.claims.legalHold !== true || release !== undefined) {
       throw new ComplianceError('hold-not-active', 'lockId', 'has no legal hold, or it was released');
     }

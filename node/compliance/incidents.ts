@@ -1,15 +1,16 @@
 import { deadlineState, DUE_SOON_MS, notificationDueAt } from '../../protocol/compliance/notification-clock.ts';
-import { type NodeId, recordId, type RecordId } from '../../protocol/ids.ts';
+import { type NodeId, nodeOfRecord, recordId, type RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { linkTable } from '../records/link-tables.ts';
+import { linkingIdsOfEach, linkTable, type LinksTo } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
+import type { AccountSpeakers } from './account-speakers.ts';
 import { incidentTable, isNotification, notificationTable } from './incident-tables.ts';
 
 /** Incidents that one page looks at: a filter may pass over many before it finds one. */
 const MAX_LOOKED_AT = 200;
-/** Decisions of other nodes that name an incident and are looked at for a notification. */
-const MAX_FOREIGN_LOOKED_AT = 20;
+/** Records of each node that name an incident and are looked at for a notification or a correction. */
+const MAX_NAMING_LOOKED_AT = 20;
 
 const INCIDENT_STATES = ['open', 'due-soon', 'overdue', 'notified'] as const;
 export type IncidentState = (typeof INCIDENT_STATES)[number];
@@ -48,10 +49,13 @@ export interface IncidentPage {
 export class Incidents {
   readonly #store: Store;
   readonly #self: NodeId;
+  readonly #speakers: Pick<AccountSpeakers, 'speaking'>;
 
-  constructor(store: Store, self: NodeId) {
+  /** `speakers`: what other nodes say of an incident counts where they speak for its account. */
+  constructor(store: Store, self: NodeId, speakers: Pick<AccountSpeakers, 'speaking'>) {
     this.#store = store;
     this.#self = self;
+    this.#speakers = speakers;
   }
 
   /** The soonest due first. A page may be short, or empty, and still lead to another one. */
@@ -82,33 +86,41 @@ export class Incidents {
 
   async #notificationOf({ id, account }: AttestationRecord): Promise<AttestationRecord | undefined> {
     const own = notificationTable.under(this.#store, [id], { limit: 1 });
-    const records = await this.#read(own);
-    // Rows of this node stand between those of the others, and may be many.
-    const links = [id, 'incident', 'decision'];
-    for (const from of ['', `${this.#self}0`]) {
-      const rows = linkTable.under(this.#store, links, { from, limit: MAX_FOREIGN_LOOKED_AT });
-      records.push(...(await this.#read(rows, this.#self)));
-    }
-    const notifications = records.filter((record) => isNotification(record) && record.account === account);
+    const records = await this.#read(await idsOf(own));
+    // Rows of this node may be many, and the first of its notifications is found already.
+    const naming = await this.#naming({ target: id, name: 'incident', kind: 'decision' });
+    records.push(...(await this.#read(naming.filter((one) => nodeOfRecord(one) !== this.#self))));
+    const notifications = await this.#speakers.speaking(account, records.filter(isNotification));
     return notifications.toSorted(byTime)[0];
   }
 
+  /** The last one by order of nodes, or where it counts for nothing, the youngest of those that count. */
   async #correctionOf({ id, account }: AttestationRecord): Promise<RecordId | undefined> {
-    const rows = linkTable.under(this.#store, [id, 'supersedes', 'incident'], { reverse: true, limit: 1 });
-    const [correction] = await this.#read(rows);
-    return correction?.account === account ? correction.id : undefined;
+    const links = { target: id, name: 'supersedes', kind: 'incident' } as const;
+    const rows = linkTable.under(this.#store, [id, links.name, links.kind], { reverse: true, limit: 1 });
+    const [last] = await this.#read(await idsOf(rows));
+    if (last === undefined) return undefined;
+    const [correction] = await this.#speakers.speaking(account, [last]);
+    if (correction !== undefined) return correction.id;
+    const all = await this.#read(await this.#naming(links));
+    return (await this.#speakers.speaking(account, all)).toSorted(byTime).at(-1)?.id;
   }
 
-  /** Records that rows lead to, up to the first whose row is of the node `until`. */
-  async #read(rows: AsyncIterable<[parts: string[], id: string]>, until?: NodeId): Promise<AttestationRecord[]> {
-    const records: AttestationRecord[] = [];
-    for await (const [[node], id] of rows) {
-      if (until !== undefined && node === until) break;
-      const found = await readRecord(this.#store, recordId(id));
-      if (found !== undefined) records.push(found.record);
-    }
-    return records;
+  async #naming(links: LinksTo): Promise<readonly RecordId[]> {
+    const terms = { limit: MAX_NAMING_LOOKED_AT, each: MAX_NAMING_LOOKED_AT, home: this.#self };
+    return (await linkingIdsOfEach(this.#store, links, terms)).ids;
   }
+
+  async #read(ids: readonly RecordId[]): Promise<AttestationRecord[]> {
+    const found = await Promise.all(ids.map((id) => readRecord(this.#store, id)));
+    return found.flatMap((one) => one?.record ?? []);
+  }
+}
+
+async function idsOf(rows: AsyncIterable<[parts: string[], id: string]>): Promise<readonly RecordId[]> {
+  const ids: RecordId[] = [];
+  for await (const [, id] of rows) ids.push(recordId(id));
+  return ids;
 }
 
 /** Ends of clocks among which the incidents of a state are. In epoch milliseconds. */

@@ -1,6 +1,8 @@
 import { lockEnd } from '../../protocol/compliance/retention.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
+import type { RecordId } from '../../protocol/ids.ts';
 import { sourceKey } from '../intake/sources.ts';
+import type { LinksTo } from '../records/link-tables.ts';
 import type { Projection } from '../records/projection.ts';
 import { numberCodec, Table, textCodec } from '../store/table.ts';
 import type { Move } from './row-counter.ts';
@@ -17,6 +19,11 @@ export const holdCountTable = new Table('hold-count', numberCodec);
 /** A lock, and not the release of its legal hold. */
 export function isLock({ kind, links }: AttestationRecord): boolean {
   return kind === 'retention_lock' && links.lock === undefined;
+}
+
+/** The records by which a legal hold is released. The node that placed a lock releases it: no other has a say. */
+export function releasesOf(lock: RecordId): LinksTo {
+  return { target: lock, name: 'lock', kind: 'retention_lock' };
 }
 
 export const LOCK_PROJECTIONS: readonly Projection[] = [

@@ -17,7 +17,7 @@ import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
 import type { Lanes } from '../lanes.ts';
-import { holdCountTable, lockDaysTable, lockEndTable, lockTable } from './lock-tables.ts';
+import { holdCountTable, lockDaysTable, lockEndTable, lockTable, releasesOf } from './lock-tables.ts';
 
 /** What the locks of some scopes amount to. */
 export interface LockState extends LongestPeriods {
@@ -83,9 +83,9 @@ export class Locks {
     return locks;
   }
 
-  async #holdOf({ id, claims }: AttestationRecord): Promise<PlacedLock['hold']> {
+  async #holdOf({ id, node, claims }: AttestationRecord): Promise<PlacedLock['hold']> {
     if (claims.legalHold !== true) return null;
-    const [release] = await linkingIds(this.#store, id, 'lock', 'retention_lock', 1);
+    const [release] = await linkingIds(this.#store, releasesOf(id), 1, node);
     return release ?? 'active';
   }
 

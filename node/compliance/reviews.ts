@@ -1,12 +1,16 @@
+import { homeOf } from '../../protocol/accounts/account-id.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { linkingIds } from '../records/link-tables.ts';
+import { linkingIdsOfEach } from '../records/link-tables.ts';
 import { readRecord } from '../records/record-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Lanes } from '../lanes.ts';
+import type { AccountSpeakers } from './account-speakers.ts';
 
 /** Earlier reviews of a record that are looked at: beyond, the counts stand still. */
 const MAX_REVIEWS_COUNTED = 100;
+/** Where there are more, of each node but the account's home. */
+const MAX_COUNTED_EACH = 16;
 
 /** Reviews of a record, a new one among them. */
 export interface ReviewCounts {
@@ -15,16 +19,18 @@ export interface ReviewCounts {
   readonly distinctReviewers: number;
 }
 
-/** Human reviews of records: how often, and by how many persons, one was looked at again. */
+/** Human reviews of records by nodes that speak for the account: how often, and by how many persons, one was looked at again. */
 export class Reviews {
   readonly #store: Store;
   readonly #lanes: Lanes;
   readonly #self: NodeId;
+  readonly #speakers: Pick<AccountSpeakers, 'speaking'>;
 
-  constructor(store: Store, lanes: Lanes, self: NodeId) {
+  constructor(store: Store, lanes: Lanes, self: NodeId, speakers: Pick<AccountSpeakers, 'speaking'>) {
     this.#store = store;
     this.#lanes = lanes;
     this.#self = self;
+    this.#speakers = speakers;
   }
 
   /** Runs the work that records a review by this pseudonym, alone for its original, with the counts as they then are. */
@@ -37,9 +43,11 @@ export class Reviews {
   }
 
   async #counts({ id, account }: AttestationRecord, reviewer: string): Promise<ReviewCounts> {
-    const ids = await linkingIds(this.#store, id, 'original', 'human_override', MAX_REVIEWS_COUNTED);
+    const links = { target: id, name: 'original', kind: 'human_override' } as const;
+    const terms = { limit: MAX_REVIEWS_COUNTED, each: MAX_COUNTED_EACH, home: homeOf(account) };
+    const { ids } = await linkingIdsOfEach(this.#store, links, terms);
     const records = await Promise.all(ids.map((review) => readRecord(this.#store, review)));
-    const earlier = records.flatMap((found) => (found?.record.account === account ? [found.record] : []));
+    const earlier = await this.#speakers.speaking(account, records.flatMap((found) => found?.record ?? []));
     const reviews = earlier.map(({ node, claims }) => ({ node, reviewer: claims.reviewer }));
     reviews.push({ node: this.#self, reviewer });
     return { reviewCount: reviews.length, distinctReviewers: distinct(reviews) };

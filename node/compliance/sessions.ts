@@ -65,7 +65,9 @@ export class Sessions {
   }
 
   async #refuseEnded(start: AttestationRecord): Promise<void> {
-    const [end] = await linkingIds(this.#store, start.id, 'session', 'session_end', 1);
+    // What another node says of it ends no session here.
+    const links = { target: start.id, name: 'session', kind: 'session_end' } as const;
+    const [end] = await linkingIds(this.#store, links, 1, this.#self);
     if (end === undefined) return;
     throw new ComplianceError('session-already-ended', 'sessionId', 'the session has ended', { endedBy: end });
   }

@@ -9,6 +9,7 @@ import type { Scope } from '../accounts/scopes.ts';
 import type { PaidRecording } from '../payments/paid-recording.ts';
 import type { PaidAnswer } from '../payments/paid-request.ts';
 import type { BodyLimits } from './body.ts';
+import type { AnswerHeaderName } from './answer-header-names.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
 /**
@@ -121,10 +122,15 @@ export interface Documentation {
   readonly params?: Readonly<Record<string, ParameterDocumentation>>;
   readonly query?: Readonly<Record<string, ParameterDocumentation>>;
   readonly request?: RequestDocumentation;
-  /** A schema for JSON (`application/json` unless it says otherwise), or the content type of anything else. */
+  /**
+   * A schema for JSON (`application/json` unless it says otherwise), or the content type of anything else. `others`:
+   * examples by further content types.
+   */
   readonly answer:
     | { readonly shape: TSchema; readonly example: JsonObject; readonly contentType?: string }
-    | { readonly contentType: string; readonly example: string };
+    | { readonly contentType: string; readonly example: string; readonly others?: Readonly<Record<string, string>> };
+  /** Headers that this answer may carry beside those of its access. */
+  readonly headers?: readonly AnswerHeaderName[];
   /** Statuses besides 200 that come with the same form of answer, and when. */
   readonly otherStatuses?: Readonly<Record<number, string>>;
   /** What it refuses with, beside the refusals of every route of its access. */

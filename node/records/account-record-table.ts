@@ -30,6 +30,17 @@ export async function* versionIds(store: Reads, account: string, home: NodeId): 
   }
 }
 
+/** The last version of an account's statement among the records of its home up to `atMost`; by default of all. */
+export async function lastVersion(
+  store: Reads,
+  account: string,
+  home: NodeId,
+  atMost?: number,
+): Promise<{ readonly id: RecordId; readonly seq: number } | undefined> {
+  const row = await accountRecordTable.last(store, [account, 'account', home], atMost);
+  return row && { seq: Number(row[0]), id: recordId(row[1]) };
+}
+
 /** Ids of the records by which a node refused keys of an account, oldest first, at most `limit`. */
 export async function refusalIds(store: Reads, account: string, node: NodeId, limit: number): Promise<RecordId[]> {
   const ids: RecordId[] = [];

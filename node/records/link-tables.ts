@@ -1,5 +1,4 @@
-import type { RecordId } from '../../protocol/ids.ts';
-import { recordId } from '../../protocol/ids.ts';
+import { type NodeId, nodeId, recordId, type RecordId } from '../../protocol/ids.ts';
 import type { Links } from '../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordKind } from '../../protocol/statement/vocabulary.ts';
@@ -47,15 +46,60 @@ export async function isLinked(store: Reads, target: RecordId): Promise<boolean>
   return false;
 }
 
-/** Ids of the records of a kind that link to a record by this name, at most `limit`, nodes in order of their ids. */
+/** Records of a kind that link to a record by a name. */
+export interface LinksTo {
+  readonly target: RecordId;
+  readonly name: LinkName;
+  readonly kind: RecordKind;
+}
+
+/** Ids of the records that link so, at most `limit`, nodes in order of their ids; `by`: those that this node made, alone. */
 export async function linkingIds(
   store: Reads,
-  target: RecordId,
-  name: LinkName,
-  kind: RecordKind,
+  { target, name, kind }: LinksTo,
   limit: number,
+  by?: NodeId,
 ): Promise<RecordId[]> {
   const ids: RecordId[] = [];
-  for await (const [, id] of linkTable.under(store, [target, name, kind], { limit })) ids.push(recordId(id));
+  const parts = [target, name, kind, ...(by === undefined ? [] : [by])];
+  for await (const [, id] of linkTable.under(store, parts, { limit })) ids.push(recordId(id));
   return ids;
+}
+
+/** Ids that were found, and whether there are more. */
+export interface FoundIds {
+  readonly ids: readonly RecordId[];
+  readonly truncated: boolean;
+}
+
+/** Nodes whose links to one record are looked at where there are many. */
+const MAX_NODES = 32;
+
+/**
+ * The same of every node: all where there are no more than `limit`, else up to `limit` of `home` and `each` of every other,
+ * so that what one node makes hides nothing of another.
+ */
+export async function linkingIdsOfEach(
+  store: Reads,
+  links: LinksTo,
+  { limit, each, home }: { readonly limit: number; readonly each: number; readonly home: NodeId | undefined },
+): Promise<FoundIds> {
+  const some = await linkingIds(store, links, limit + 1);
+  if (some.length <= limit) return { ids: some, truncated: false };
+  const ids = home === undefined ? [] : await linkingIds(store, links, limit, home);
+  const { target, name, kind } = links;
+  let from = '';
+  for (let looked = 0; looked < MAX_NODES; looked++) {
+    const node = await firstNode(store, [target, name, kind], from);
+    if (node === undefined) break;
+    if (node !== home) ids.push(...(await linkingIds(store, links, each, node)));
+    // After every row of this node: `0` follows the `/` that ends it.
+    from = `${node}0`;
+  }
+  return { ids, truncated: true };
+}
+
+async function firstNode(store: Reads, parts: readonly string[], from: string): Promise<NodeId | undefined> {
+  for await (const [[node]] of linkTable.under(store, parts, { from, limit: 1 })) return nodeId(node ?? '');
+  return undefined;
 }

@@ -1,5 +1,7 @@
+import { isAccountVersion, isMadeElsewhere } from '../../protocol/accounts/speaker.ts';
 import { encodeBase64url } from '../../protocol/bytes.ts';
 import { parseText } from '../../protocol/json/text.ts';
+import type { NodeId } from '../../protocol/ids.ts';
 import { isBase64url } from '../../protocol/statement/statement.ts';
 import {
   type Bundle,
@@ -12,7 +14,7 @@ import type { FederationKeys } from '../federation/federation-keys.ts';
 import type { OpenedPayload } from '../payload/payload-vault.ts';
 import { placeDecision } from './decision-paths.ts';
 import type { Evidence } from './evidence.ts';
-import { type FederationProofSources, proveFederation } from './federation-proof.ts';
+import { coveringNeed, type FederationProofSources, proveFederation, type WithinRoster } from './federation-proof.ts';
 import { certificatesOf, keysSigning } from './signing-keys.ts';
 
 /** What a bundle may hold beside the proof of its record. */
@@ -31,7 +33,8 @@ export async function completeBundle(
   const all = [evidence, ...(linked ?? [])];
   const { record, batch, decision: of } = evidence;
   const subject = batch && of && { node: record.node, batch: batch.envelope.batch, decision: of };
-  const federation = await proveFederation(sources, subject ?? null, keysSigning(all.map(({ proof }) => proof)));
+  const signing = keysSigning(all.map(({ proof }) => proof));
+  const federation = await proveFederation(sources, subject ?? null, signing, placesOf(linked ?? []));
   const decisions = new Map<string, DecisionProof>();
   for (const { proof, decision } of all) {
     if (proof.batch === null || decision === null || decisions.has(proof.batch.envelope)) continue;
@@ -89,6 +92,19 @@ export function disclosureOf({ salt, text }: OpenedPayload): NonNullable<Bundle[
   if (!isBase64url(encoded)) throw new RangeError('an empty salt');
   const payload = parseText(text);
   return { salt: encoded, payload };
+}
+
+/**
+ * Versions of statements, and what was made elsewhere, are read in the order of their decisions: a bundle proves where these
+ * stand.
+ */
+function placesOf(linked: readonly Evidence[]): WithinRoster {
+  const last = new Map<NodeId, number>();
+  for (const { record, decision } of linked) {
+    if (decision === null || !(isMadeElsewhere(record) || isAccountVersion(record))) continue;
+    last.set(record.node, Math.max(decision.index, last.get(record.node) ?? 0));
+  }
+  return (roster) => [...last].map(([node, index]) => coveringNeed(roster, node, index));
 }
 
 function decisionOf({ proof }: Evidence, decisions: ReadonlyMap<string, DecisionProof>): DecisionProof | undefined {

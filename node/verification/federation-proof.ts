@@ -1,3 +1,4 @@
+import type { NodeId } from '../../protocol/ids.ts';
 import { type Decision, decisionText } from '../../protocol/log/decision.ts';
 import type { Checkpoint } from '../../protocol/log/checkpoint.ts';
 import { majorityOf, neededWitnesses, type Roster, rosterStatement } from '../../protocol/log/roster.ts';
@@ -30,8 +31,8 @@ interface PlacedRevocation extends RevocationInForce {
 
 const SPARE_WITNESSES = 1;
 
-/** What is asked about within the newest roster that counts: what so many of its members have to say. */
-export type WithinRoster = (roster: Roster) => Need;
+/** What is asked about within the newest roster that counts: what so many of its members have to say, each time. */
+export type WithinRoster = (roster: Roster) => readonly Need[];
 
 /**
  * What of the federation a file of proofs needs (TRUST §7): checkpoints of a quorum, of the majorities of its rosters
@@ -58,7 +59,7 @@ export async function proveFederation(
   });
   const needs = [
     ...(subject && within ? [witnessNeed(within, subject)] : []),
-    ...(besides && within ? [besides(within.roster)] : []),
+    ...(besides && within ? besides(within.roster) : []),
     ...majorityNeeds(carried),
     ...ofSigners.flatMap((revocation) => (within === undefined ? [] : [revocationNeed(within, revocation)])),
   ];
@@ -111,13 +112,22 @@ function rosterFor(
 }
 
 function witnessNeed({ roster }: PlacedRoster, { node, batch, decision }: Subject): Need {
-  const isAlone = roster.members.length === 1;
   return {
-    members: roster.members.map((member) => member.node).filter((member) => isAlone || member !== node),
+    members: othersOf(roster, node),
     count: neededWitnesses(roster),
     spare: SPARE_WITNESSES,
     says: ({ size, vouched }) => size > decision.index && (vouched[node] ?? 0) >= batch,
   };
+}
+
+/** That enough members show where decisions on batches of a node stand in the log, the last of which is at `index`. */
+export function coveringNeed(roster: Roster, node: NodeId, index: number): Need {
+  return { members: othersOf(roster, node), count: neededWitnesses(roster), spare: 0, says: ({ size }) => size > index };
+}
+
+/** Who may say it of a node: all members beside it, or itself where it is alone. */
+function othersOf({ members }: Roster, node: string): readonly NodeId[] {
+  return members.map((member) => member.node).filter((member) => members.length === 1 || member !== node);
 }
 
 /** Each roster but the genesis came into force by a majority of the one before it. */

@@ -1,8 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { isMadeElsewhere } from '../../protocol/accounts/speaker.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import { RecordDamagedError } from '../records/record-reader.ts';
+import { AccountVersions } from './account-versions.ts';
+import { DecidingVersions, youngestFirst } from './deciding-versions.ts';
 import { type Evidence, type EvidenceSources, readReceived, type ReceivedRecord } from './evidence.ts';
 import { completedTogether } from './evidence-together.ts';
 import { findLinked } from './linked-records.ts';
@@ -12,6 +15,11 @@ export interface LinkedEvidence {
   /** About the records that the evidence rules read. */
   readonly evidence: readonly Evidence[];
   readonly incidents: readonly Evidence[];
+  /**
+   * About the versions of the account's statement that say whether the nodes of these, and of the record itself, speak for
+   * the account: none where the account's home made all of them.
+   */
+  readonly statements: readonly Evidence[];
   /** Whether there is more of it than was gathered. */
   readonly truncated: boolean;
 }
@@ -26,6 +34,9 @@ export interface LinkedReaderOptions {
 type Candidate =
   | { readonly record: AttestationRecord; readonly evidence: Evidence }
   | { readonly record: AttestationRecord; readonly received: ReceivedRecord };
+
+/** Notes that the evidence about a record cannot be read. */
+type Note = (id: RecordId, error: unknown) => void;
 
 /** Of the evidence that is kept, in bytes: enough for some three thousand linked records. */
 const MAX_BYTES = 48 << 20;
@@ -42,10 +53,12 @@ export class LinkedReader {
   readonly #sources: EvidenceSources;
   readonly #log: Pick<Logger, 'error'>;
   readonly #kept: LRUCache<RecordId, Evidence>;
+  readonly #versions: AccountVersions;
 
   constructor({ sources, log, maxBytes = MAX_BYTES }: LinkedReaderOptions) {
     this.#sources = sources;
     this.#log = log;
+    this.#versions = new AccountVersions(sources);
     this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
@@ -56,7 +69,7 @@ export class LinkedReader {
   async read(subject: AttestationRecord): Promise<LinkedEvidence> {
     const { store } = this.#sources;
     const damaged: RecordId[] = [];
-    const note = (id: RecordId, error: unknown): void => {
+    const note: Note = (id, error) => {
       this.#log.error({ err: error, id }, 'the evidence about a linked record cannot be read');
       damaged.push(id);
     };
@@ -72,15 +85,52 @@ export class LinkedReader {
     };
     try {
       const found = await findLinked({ store, read: (id) => trying(id, () => this.#candidate(id)) }, subject);
-      const read = [...found.evidence, ...found.incidents].flatMap((one) => ('received' in one ? [one.received] : []));
-      const completed = await completedTogether(this.#sources, read, ({ record: { id } }, error) => note(id, error));
-      const evidenceOf = (one: Candidate) => ('evidence' in one ? one.evidence : completed.get(one.received)) ?? [];
+      const completed = await this.#completed([...found.evidence, ...found.incidents], note);
+      const evidenceOf = (one: Candidate) => completed.get(one) ?? [];
       const [evidence, incidents] = [found.evidence.flatMap(evidenceOf), found.incidents.flatMap(evidenceOf)];
-      return { evidence, incidents, truncated: found.truncated || damaged.length > 0 };
+      const elsewhere = [...evidence, ...incidents].filter(({ record }) => isMadeElsewhere(record));
+      const isWhole = () => !found.truncated && damaged.length === 0;
+      if (elsewhere.length === 0 && !isMadeElsewhere(subject)) {
+        return { evidence, incidents, statements: [], truncated: !isWhole() };
+      }
+      const deciding = await this.#deciding(subject, elsewhere, (id) => trying(id, () => this.#candidate(id)), note);
+      const [kept, others] = [evidence.filter(deciding.decides), incidents.filter(deciding.decides)];
+      const isCut = kept.length < evidence.length || others.length < incidents.length;
+      return { evidence: kept, incidents: others, statements: deciding.statements, truncated: !isWhole() || isCut };
     } catch (error) {
       this.#log.error({ err: error, id: subject.id }, 'records linked to this one cannot be read');
-      return { evidence: [], incidents: [], truncated: true };
+      return { evidence: [], incidents: [], statements: [], truncated: true };
     }
+  }
+
+  /** The versions that decide of these, and whether the one that decides of some evidence is at hand, if there is one. */
+  async #deciding(
+    subject: AttestationRecord,
+    elsewhere: readonly Evidence[],
+    read: (id: RecordId) => Promise<Candidate | undefined>,
+    note: Note,
+  ): Promise<{ readonly statements: readonly Evidence[]; readonly decides: (evidence: Evidence) => boolean }> {
+    const places = youngestFirst(elsewhere.map(placeOf));
+    const own = isMadeElsewhere(subject) ? [await this.#versions.placeOf(subject)] : [];
+    const found = await DecidingVersions.find(this.#versions, subject.account, [...own, ...places]);
+    const ids = found.versions.map(({ id }) => id);
+    const candidates = (await Promise.all(ids.map(read))).filter((one) => one !== undefined);
+    const statements = [...(await this.#completed(candidates, note)).values()];
+    const missing = new Set(ids).difference(new Set(statements.map(({ record }) => record.id)));
+    const decides = (one: Evidence) => !isMadeElsewhere(one.record) || found.covers(placeOf(one), missing);
+    return { statements, decides };
+  }
+
+  async #completed(candidates: readonly Candidate[], note: Note): Promise<ReadonlyMap<Candidate, Evidence>> {
+    const read = candidates.flatMap((one) => ('received' in one ? [one.received] : []));
+    const completed = await completedTogether(this.#sources, read, ({ record: { id } }, error) => note(id, error));
+    const evidenceOf = (one: Candidate) => ('evidence' in one ? one.evidence : completed.get(one.received));
+    return new Map(
+      candidates.flatMap((one) => {
+        const evidence = evidenceOf(one);
+        return evidence === undefined ? [] : [[one, evidence]];
+      }),
+    );
   }
 
   /** Notes whether a linked record was judged to hold. */
@@ -96,6 +146,10 @@ export class LinkedReader {
     const received = await readReceived(this.#sources.store, id);
     return received && { record: received.record, received };
   }
+}
+
+function placeOf({ decision }: Evidence): number | null {
+  return decision?.index ?? null;
 }
 
 function bytesOf({ proof: { record, receipt, batch } }: Evidence): number {

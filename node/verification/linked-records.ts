@@ -1,17 +1,23 @@
+import { homeOf } from '../../protocol/accounts/account-id.ts';
+import { isMadeElsewhere } from '../../protocol/accounts/speaker.ts';
 import { isKeyRecordFor } from '../../protocol/evidence/agent.ts';
 import { isIncidentAbout } from '../../protocol/evidence/incident.ts';
 import { isOverrideOf, twoReviewers } from '../../protocol/evidence/oversight.ts';
 import { isEndFor, isStartFor, sessionOf } from '../../protocol/evidence/session.ts';
 import type { RecordId } from '../../protocol/ids.ts';
 import type { AttestationRecord } from '../../protocol/chain/record.ts';
-import { isLinked, linkingIds } from '../records/link-tables.ts';
+import { isLinked, linkingIdsOfEach, type LinksTo } from '../records/link-tables.ts';
 import type { Reads } from '../store/store.ts';
 
 /** Records that link to one by the same name that are looked at, of any account. */
 const MAX_LOOKED_AT = 256;
-/** Of these, at most so many overrides and incidents count. */
+/** Where there are more than these, of each node but the account's home. */
+const MAX_LOOKED_AT_EACH = 16;
+/** Of these, at most so many overrides and incidents of the account's home count. */
 export const MAX_OVERRIDES = 32;
 const MAX_INCIDENTS = 32;
+/** And so many of other nodes, which the account's statement may name. */
+export const MAX_ELSEWHERE = 16;
 /** A node takes one end of a session; records that came from others are looked at all the same. */
 const MAX_SESSION_ENDS = 4;
 
@@ -68,20 +74,21 @@ async function findOverrides<Found extends Linked>(
   sources: LinkedSources<Found>,
   subject: AttestationRecord,
 ): Promise<Several<Found>> {
-  const ids = await linkingIds(sources.store, subject.id, 'original', 'human_override', MAX_LOOKED_AT + 1);
-  const all = await readThose(sources, ids, (record) => isOverrideOf(subject, record));
-  const pair = new Set(twoReviewers(all.map(({ record }) => record)));
-  const ordered = [...all.filter(({ record }) => pair.has(record)), ...all.filter(({ record }) => !pair.has(record))];
-  return { records: ordered.slice(0, MAX_OVERRIDES), truncated: isTruncated(ids, all, MAX_OVERRIDES) };
+  const links = { target: subject.id, name: 'original', kind: 'human_override' } as const;
+  const all = await findThose(sources, subject, links, (record) => isOverrideOf(subject, record));
+  return several(all, MAX_OVERRIDES, (records) => {
+    const pair = new Set(twoReviewers(records.map(({ record }) => record)));
+    return [...records.filter(({ record }) => pair.has(record)), ...records.filter(({ record }) => !pair.has(record))];
+  });
 }
 
 async function findIncidents<Found extends Linked>(
   sources: LinkedSources<Found>,
   subject: AttestationRecord,
 ): Promise<Several<Found>> {
-  const ids = await linkingIds(sources.store, subject.id, 'related', 'incident', MAX_LOOKED_AT + 1);
-  const all = await readThose(sources, ids, (record) => isIncidentAbout(subject, record));
-  return { records: all.slice(0, MAX_INCIDENTS), truncated: isTruncated(ids, all, MAX_INCIDENTS) };
+  const links = { target: subject.id, name: 'related', kind: 'incident' } as const;
+  const all = await findThose(sources, subject, links, (record) => isIncidentAbout(subject, record));
+  return several(all, MAX_INCIDENTS, (records) => records);
 }
 
 async function findSession<Found extends Linked>(
@@ -90,7 +97,9 @@ async function findSession<Found extends Linked>(
 ): Promise<readonly Found[]> {
   const session = sessionOf(subject);
   if (session === undefined) return [];
-  const ends = await linkingIds(sources.store, session, 'session', 'session_end', MAX_SESSION_ENDS);
+  const links = { target: session, name: 'session', kind: 'session_end' } as const;
+  const terms = { limit: MAX_SESSION_ENDS, each: 1, home: homeOf(subject.account) };
+  const { ids: ends } = await linkingIdsOfEach(sources.store, links, terms);
   const others = [session, ...ends].filter((id) => id !== subject.id);
   return readThose(sources, others, (record) => isStartFor(subject, record) || isEndFor(subject, record));
 }
@@ -104,16 +113,46 @@ async function findAgentKey<Found extends Linked>(
   return readThose(sources, [agent], (record) => isKeyRecordFor(subject, record));
 }
 
+/** The records that link so and pass. */
+async function findThose<Found extends Linked>(
+  sources: LinkedSources<Found>,
+  { account }: AttestationRecord,
+  links: LinksTo,
+  passes: (record: AttestationRecord) => boolean,
+): Promise<Several<Found>> {
+  const terms = { limit: MAX_LOOKED_AT, each: MAX_LOOKED_AT_EACH, home: homeOf(account) };
+  const { ids, truncated } = await linkingIdsOfEach(sources.store, links, terms);
+  return { records: await readThose(sources, ids, passes), truncated };
+}
+
 /** The records of these ids that pass. */
 async function readThose<Found extends Linked>(
   { read }: LinkedSources<Found>,
   ids: readonly RecordId[],
   passes: (record: AttestationRecord) => boolean,
 ): Promise<readonly Found[]> {
-  const found = await Promise.all(ids.slice(0, MAX_LOOKED_AT).map(read));
+  const found = await Promise.all(ids.map(read));
   return found.flatMap((one) => (one !== undefined && passes(one.record) ? [one] : []));
 }
 
-function isTruncated(ids: readonly RecordId[], passed: readonly Linked[], count: number): boolean {
-  return ids.length > MAX_LOOKED_AT || passed.length > count;
+/**
+ * Those that count: of the account's home, and beside them of the other nodes, of which each has its turn, so that what one
+ * makes hides nothing of another. `ordered`: of one node, what matters most first.
+ */
+function several<Found extends Linked>(
+  { records: all, truncated }: Several<Found>,
+  count: number,
+  ordered: (ofNode: readonly Found[]) => readonly Found[],
+): Several<Found> {
+  const [elsewhere, atHome] = [all.filter(isElsewhere), all.filter((one) => !isElsewhere(one))];
+  const turns = [...Map.groupBy(elsewhere, ({ record }) => record.node).values()].map(ordered);
+  const inTurn = Array.from({ length: MAX_ELSEWHERE }, (_, i) => turns.flatMap((ofNode) => ofNode.slice(i, i + 1))).flat();
+  return {
+    records: [...ordered(atHome).slice(0, count), ...inTurn.slice(0, MAX_ELSEWHERE)],
+    truncated: truncated || atHome.length > count || elsewhere.length > MAX_ELSEWHERE,
+  };
+}
+
+function isElsewhere({ record }: Linked): boolean {
+  return isMadeElsewhere(record);
 }

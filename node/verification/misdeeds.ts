@@ -77,12 +77,14 @@ export class Misdeeds {
     const { federationLog } = this.#sources;
     const { node, keyId, size } = checkpoint;
     const covers: Need['says'] = (other) => other.size >= size;
-    const { statements } = await proveFederation(this.#sources, null, [{ node, keyId }], (roster) => ({
-      members: roster.members.map((member) => member.node).filter((member) => member !== node),
-      count: majorityOf(roster),
-      spare: 0,
-      says: covers,
-    }));
+    const { statements } = await proveFederation(this.#sources, null, [{ node, keyId }], (roster) => [
+      {
+        members: roster.members.map((member) => member.node).filter((member) => member !== node),
+        count: majorityOf(roster),
+        spare: 0,
+        says: covers,
+      },
+    ]);
     const heads = new Map<number, Sha256Hash>();
     for (const { text } of statements.checkpoints) {
       const other = checkpointStatement.parse(text);

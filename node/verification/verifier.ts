@@ -79,14 +79,15 @@ export class Verifier {
     // Who waits for another node holds no place.
     using _place = await this.#places.enter();
     const found = await this.#options.linked.read(evidence.record);
-    const linked = [...found.evidence, ...found.incidents];
+    const about = [...found.evidence, ...found.incidents];
+    const linked = [...about, ...found.statements];
     const verdict = await records.judge(evidence, { ...payload, anchored: taken, linked, at: timestampOf(now()) });
     const judged = linked.map((each, i): LinkedRecord => {
-      const holds = verdict.linked[i]?.holds === true;
+      const { holds = false, speaks = false } = verdict.linked[i] ?? {};
       this.#options.linked.note(each, holds);
-      return { record: each.record, holds };
+      return { record: each.record, holds, speaks };
     });
-    return { verdict, evidence, links: recordLinks(evidence.record, judged, found.truncated) };
+    return { verdict, evidence, links: recordLinks(evidence.record, judged.slice(0, about.length), found.truncated) };
   }
 
   /**

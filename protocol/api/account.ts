@@ -28,7 +28,7 @@ export const AccountAnswerShape = Closed({
     statement: OrNull(RecordIdShape),
     /** Whether a change made here is not in that version yet. */
     pending: Type.Boolean(),
-  }),
+  }, { title: 'Account' }),
 });
 export type AccountAnswer = Static<typeof AccountAnswerShape>;
 

@@ -3,11 +3,13 @@ import { RECORD_ID_PATTERN } from '../ids.ts';
 import type { JsonObject } from '../json/value.ts';
 import { Base64urlShape, Closed, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
 import { CUSTODIES } from '../statement/vocabulary.ts';
-import { AgentIdShape, PublicKeyTextShape, SignatureTextShape } from './agent-fields.ts';
+import { AgentIdShape, OWN_KEY_CONDITIONS, PublicKeyTextShape, SignatureTextShape } from './agent-fields.ts';
 import { StatusShape, WarningsShape } from './envelope.ts';
 import { TextShape } from './fields.ts';
 
-const MetadataShape = Type.Unsafe<JsonObject>(Type.Object({}, { description: 'Whatever the owner noted.' }));
+const MetadataShape = Type.Unsafe<JsonObject>(
+  Type.Object({}, { title: 'AgentMetadata', description: 'Whatever the owner noted.', additionalProperties: true }),
+);
 const ReasonShape = TextShape(0, 1000);
 
 /** `POST /v1/agents/register`. With `publicKey` the agent holds its own key, else the node makes one and holds it. */
@@ -20,7 +22,7 @@ export const RegisterAgentRequestShape = Type.Object({
   publicKey: Type.Optional(PublicKeyTextShape),
   /** By the key's private half, over the `agent-proof` statement. */
   proofOfPossession: Type.Optional(SignatureTextShape),
-});
+}, OWN_KEY_CONDITIONS);
 
 /** `POST /v1/agents/:agentId/rotate`. The key is brought where the agent holds its own, else made. */
 export const RotateAgentRequestShape = Type.Object({
@@ -29,7 +31,7 @@ export const RotateAgentRequestShape = Type.Object({
   /** By the key before, over the same statement. */
   previousKeySignature: Type.Optional(SignatureTextShape),
   reason: Type.Optional(ReasonShape),
-});
+}, OWN_KEY_CONDITIONS);
 
 /** `POST /v1/agents/:agentId/deactivate`. */
 export const DeactivateAgentRequestShape = Type.Object({ reason: Type.Optional(ReasonShape) });
@@ -85,7 +87,7 @@ const AgentKeyShape = Closed({
   validUntil: OrNull(TimestampShape),
   /** The record that made it known: its registration or rotation. */
   attestationId: RecordIdShape,
-});
+}, { title: 'AgentKey' });
 
 /** `GET /v1/agents/:agentId`. What stands in the payload of the registration is null once that is erased. */
 export const AgentAnswerShape = Closed({

@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { ENVIRONMENTS, RISK_LEVELS } from '../statement/vocabulary.ts';
-import { SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
+import { AGENT_CONDITIONS, SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
 import { SUBJECT_MEMBERS } from './decision-fields.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
+import { MomentShape } from './times.ts';
 
 /** `POST /v1/attest`: one decision. Members beside these are kept under `additional` and named in `warnings`. */
 export const AttestRequestShape = Type.Object({
@@ -18,7 +19,7 @@ export const AttestRequestShape = Type.Object({
   matched: Type.Optional(Type.Boolean()),
   ...SPEAKING_AGENT_MEMBERS,
   ...SUBJECT_MEMBERS,
-  clientTimestamp: Type.Optional(TextShape(1, 64)),
+  clientTimestamp: Type.Optional(MomentShape),
   anchorMode: Type.Optional(Type.Enum(['batch', 'direct'])),
-});
+}, AGENT_CONDITIONS);
 export type AttestRequest = Static<typeof AttestRequestShape>;

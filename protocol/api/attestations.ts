@@ -5,23 +5,20 @@ import { timestampOf } from '../time.ts';
 import { StatusShape } from './envelope.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape } from './fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
 /** Records of one page, where none is asked for and at most. */
 export const DEFAULT_ATTESTATIONS_PAGE = 50;
 export const MAX_ATTESTATIONS_PAGE = 200;
-const MAX_TIME_CHARACTERS = 64;
 
-/** RFC 3339. */
-const TimeShape = Type.String({ minLength: 1, maxLength: MAX_TIME_CHARACTERS });
-
-/** `GET /v1/attestations`. `from` is included, `to` is not. */
+/** `GET /v1/attestations`. `from` is included, `to` is not; a day is its first moment. */
 export const AttestationsQueryShape = Closed({
   sourceId: Type.Optional(SourceIdShape),
-  from: Type.Optional(TimeShape),
-  to: Type.Optional(TimeShape),
+  from: Type.Optional(TimeOrDayShape),
+  to: Type.Optional(TimeOrDayShape),
   kind: Type.Optional(Type.Enum([...RECORD_KINDS])),
   cursor: Type.Optional(Type.String({ minLength: 1 })),
-  limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,2}$' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ATTESTATIONS_PAGE })),
 });
 
 /** One page of an account's records on a node. */

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { AuditEntryShape } from '../audit/entry.ts';
 import { Closed, OrdinalShape, OrNull, Sha256Shape } from '../shapes.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
+import { TimeOrDayShape } from './times.ts';
 
 const AUDIT_ORDERS = ['newest', 'oldest'] as const;
 /** `jsonl`: the lines that were hashed, so it can be checked offline. `csv`: for reading. */
@@ -11,25 +12,21 @@ export type AuditExportFormat = (typeof AUDIT_EXPORT_FORMATS)[number];
 /** Entries of one page, where none is asked for and at most. */
 export const DEFAULT_AUDIT_PAGE = 100;
 export const MAX_AUDIT_PAGE = 500;
-const MAX_TIME_CHARACTERS = 64;
 
-/** RFC 3339. */
-const TimeShape = Type.String({ minLength: 1, maxLength: MAX_TIME_CHARACTERS });
-
-/** `GET /v1/audit-log`. `from` is included, `to` is not. */
+/** `GET /v1/audit-log`. `from` is included, `to` is not; a day is its first moment. */
 export const AuditLogQueryShape = Closed({
-  from: Type.Optional(TimeShape),
-  to: Type.Optional(TimeShape),
+  from: Type.Optional(TimeOrDayShape),
+  to: Type.Optional(TimeOrDayShape),
   order: Type.Optional(Type.Enum([...AUDIT_ORDERS])),
   cursor: Type.Optional(Type.String({ minLength: 1 })),
-  limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,2}$' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE })),
 });
 
 /** `GET /v1/audit-log/export`. */
 export const AuditExportQueryShape = Closed({
   format: Type.Optional(Type.Enum([...AUDIT_EXPORT_FORMATS])),
-  from: Type.Optional(TimeShape),
-  to: Type.Optional(TimeShape),
+  from: Type.Optional(TimeOrDayShape),
+  to: Type.Optional(TimeOrDayShape),
 });
 
 const { action, address, at, by, requestId, seq, status, subject } = AuditEntryShape.properties;

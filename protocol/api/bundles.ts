@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Closed, NodeIdShape, OrNull, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { RECORD_KINDS } from '../statement/vocabulary.ts';
 import { BUNDLE_FORMAT, BundleShape, MAX_LINKED, PublicProofShape } from '../verdict/bundle.ts';
-import { EVIDENCE, EVIDENCE_EXAMPLE } from './evidence.ts';
+import { AccountVersionShape, EVIDENCE, EVIDENCE_EXAMPLE } from './evidence.ts';
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import {
   CHECKS_EXAMPLE,
@@ -52,7 +52,12 @@ export const BundleVerdictShape = Closed({
     Closed({
       id: OrNull(RecordIdShape),
       kind: OrNull(Type.Enum([...RECORD_KINDS])),
+      node: OrNull(NodeIdShape),
       holds: Type.Boolean(),
+      /** It holds, and its node speaks for the account. One that does not turns no flag. */
+      speaks: Type.Boolean(),
+      /** The version by which its node speaks or does not; null where none is needed, or none is shown. */
+      accountStatement: OrNull(AccountVersionShape),
       word: WordShape,
       problems: ProblemsShape,
     }),
@@ -99,5 +104,16 @@ export const BUNDLE_VERDICT_EXAMPLE = {
   verdict: VERDICT_EXAMPLE,
   record: { id: EXAMPLE_IDS.decision, kind: 'decision', node: 'eu', submittedAt: EXAMPLE_SUBMITTED_AT },
   ...EVIDENCE_EXAMPLE,
-  linked: [{ id: EXAMPLE_IDS.sessionStart, kind: 'session_start', holds: true, word: 'verified', problems: [] }],
+  linked: [
+    {
+      id: EXAMPLE_IDS.sessionStart,
+      kind: 'session_start',
+      node: 'eu',
+      holds: true,
+      speaks: true,
+      accountStatement: null,
+      word: 'verified',
+      problems: [],
+    },
+  ],
 };

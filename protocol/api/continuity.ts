@@ -3,7 +3,7 @@ import { Closed, NodeIdShape, OrdinalShape, OrNull, RecordIdShape, Sha256Shape }
 import { EXAMPLE_HASH, EXAMPLE_IDS } from './example-ids.ts';
 
 /** A place of a source: its `sourceSeq`, from 1. */
-const PlaceShape = Type.String({ pattern: '^[1-9][0-9]{0,14}$' });
+const PlaceShape = OrdinalShape;
 
 /** `GET /v1/sources/:id/continuity`. Both places are included. */
 export const ContinuityQueryShape = Closed({

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { AtomicAmountShape } from '../payments/settlement.ts';
-import { MAX_TIMEOUT_SECONDS } from '../payments/terms.ts';
 import { USDC } from '../payments/usdc.ts';
 import { Closed, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
@@ -69,44 +68,13 @@ export const ResourceListShape = Closed({
 
 const EXAMPLE_RESOURCE = 'https://eu.example/v1/x402/hedera-facts/supply';
 
+/** Of a node that takes no payments: linters read an example within an example as a schema. */
 export const MANIFEST_EXAMPLE = {
   x402Version: 2,
   lastUpdated: EXAMPLE_SUBMITTED_AT,
-  takesPayments: true,
+  takesPayments: false,
   openapi: 'https://eu.example/openapi.json',
-  items: [
-    {
-      resource: EXAMPLE_RESOURCE,
-      routeTemplate: '/v1/x402/hedera-facts/:fact',
-      type: 'http',
-      x402Version: 2,
-      method: 'GET',
-      service: 'hedera-fact',
-      description: 'An attested snapshot of one fact about the Hedera ledger.',
-      mimeType: 'application/json',
-      priceUsd: '0.001',
-      accepts: [
-        {
-          scheme: 'exact',
-          network: USDC.network,
-          amount: '1000',
-          asset: USDC.asset,
-          payTo: '0x1111111111111111111111111111111111111111',
-          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-          extra: { name: USDC.name, version: USDC.version },
-        },
-      ],
-      lastUpdated: EXAMPLE_SUBMITTED_AT,
-      input: {
-        type: 'http',
-        method: 'GET',
-        queryParams: {},
-        pathParams: { fact: 'supply' },
-        schema: { pathParams: { type: 'object' }, queryParams: { type: 'object' } },
-      },
-      output: { type: 'json', example: {}, schema: { type: 'object' } },
-    },
-  ],
+  items: [],
 };
 
 export const RESOURCE_LIST_EXAMPLE = { version: 1, resources: [EXAMPLE_RESOURCE] };

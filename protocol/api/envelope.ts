@@ -3,7 +3,7 @@ import { EntityIdShape, RecordIdShape, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT, EXAMPLE_TOPIC } from './example-ids.ts';
 
 /** The status that an accepted record has, or with `Prefer: wait` the one that it reached. */
-export const StatusShape = Type.Enum(['pending', 'buffered', 'anchored', 'confirmed']);
+export const StatusShape = Type.Enum(['pending', 'buffered', 'anchored', 'confirmed'], { title: 'RecordStatus' });
 export const WarningsShape = Type.Array(Type.String());
 
 /** Members of every answer to an accepted record (DOMAIN §3). */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Closed, CountShape, RecordIdShape } from '../shapes.ts';
+import { Closed, CountShape, OneOf, RecordIdShape } from '../shapes.ts';
 import { MAX_LINKED } from '../chain/claims.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
@@ -9,14 +9,23 @@ import { IdTextShape, ObjectIdShape, PersonShape } from './governance-fields.ts'
 /** Source under which records of erasure stand: they are about records of any source. */
 export const ERASURE_SOURCE = 'erasures';
 
+const RecordsShape = Type.Array(IdTextShape, { minItems: 1, maxItems: MAX_LINKED });
+/** The person as named in `subjectRef` when the records were made. */
+const PersonNamedShape = TextShape(1, 256);
+const BASIS_MEMBERS = { legalBasis: TextShape(1, 500), requestedBy: PersonShape };
+
 /** `POST /v1/erasures`: either `attestationIds` or `subjectRef`. */
 export const ErasureRequestShape = Type.Object({
-  attestationIds: Type.Optional(Type.Array(IdTextShape, { minItems: 1, maxItems: MAX_LINKED })),
-  /** The person as named in `subjectRef` when the records were made. */
-  subjectRef: Type.Optional(TextShape(1, 256)),
-  legalBasis: TextShape(1, 500),
-  requestedBy: PersonShape,
+  attestationIds: Type.Optional(RecordsShape),
+  subjectRef: Type.Optional(PersonNamedShape),
+  ...BASIS_MEMBERS,
 });
+
+/** The same for the document: it takes one of the two, and no more. */
+export const ErasureDocumentShape = OneOf(
+  Type.Object({ attestationIds: RecordsShape, ...BASIS_MEMBERS }, { title: 'ErasureOfRecords' }),
+  Type.Object({ subjectRef: PersonNamedShape, ...BASIS_MEMBERS }, { title: 'ErasureOfPerson' }),
+);
 
 export const ErasureAnswerShape = Closed({
   ...ENVELOPE_MEMBERS,

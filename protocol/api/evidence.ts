@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { AGENT_SIGNATURES } from '../evidence/agent.ts';
 import { CLAUSES, LACKS, MEANING, RULE_SET } from '../evidence/rules.ts';
-import { Closed, OrNull, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { Closed, OrdinalShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape } from '../shapes.ts';
+import { MAX_LINKED } from '../verdict/bundle.ts';
 import { EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 
 /** The flags of the evidence rules (DOMAIN §2). What is not shown is false. */
@@ -10,7 +11,7 @@ const ComplianceStatusShape = Closed({
   article12_2: Type.Boolean(),
   article12_3b: Type.Boolean(),
   article14: Type.Boolean(),
-});
+}, { title: 'ComplianceStatus' });
 
 const ComplianceDetailShape = Closed({
   ruleSet: Type.Literal(RULE_SET),
@@ -27,7 +28,7 @@ const ComplianceDetailShape = Closed({
     }),
   ),
   meaning: Type.Literal(MEANING),
-});
+}, { title: 'ComplianceDetail' });
 
 /** The agent that a record claims to be made for; only `valid` makes it the agent's. Null where none signed. */
 const AgentVerdictShape = OrNull(
@@ -35,14 +36,21 @@ const AgentVerdictShape = OrNull(
     agentId: OrNull(Type.String()),
     keyId: OrNull(Sha256Shape),
     signature: Type.Enum([...AGENT_SIGNATURES]),
-  }),
+  }, { title: 'AgentVerdict' }),
 );
+
+/** A version of an account's statement, and the record that it is. */
+export const AccountVersionShape = Closed({ version: OrdinalShape, id: RecordIdShape });
 
 /** What an answer says of the evidence that a record shows. */
 export const EVIDENCE = {
   complianceStatus: ComplianceStatusShape,
   complianceDetail: ComplianceDetailShape,
   agent: AgentVerdictShape,
+  /** Whether the record's node speaks for its account: its home, or a node that its statement names. Null where unknown. */
+  speaks: OrNull(Type.Boolean()),
+  /** Versions of the account's statement by which records of other nodes than its home were judged, the newest first. */
+  accountStatements: Type.Array(AccountVersionShape, { maxItems: MAX_LINKED }),
 };
 const EvidenceShape = Closed(EVIDENCE);
 export type EvidenceAnswer = Static<typeof EvidenceShape>;
@@ -69,4 +77,6 @@ export const EVIDENCE_EXAMPLE = {
     meaning: MEANING,
   },
   agent: null,
+  speaks: true,
+  accountStatements: [],
 };

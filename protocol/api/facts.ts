@@ -21,7 +21,7 @@ export const FactsMenuShape = Closed({
       priceUsd: PriceShape,
       description: Type.String(),
       window: WindowShape,
-      source: Closed({ type: Type.Literal('mirror-node'), endpoint: Type.String() }),
+      source: Closed({ type: Type.Literal('mirror-node'), endpoint: Type.String() }, { title: 'FactSource' }),
       maxAgeSeconds: Type.Integer({ minimum: 1 }),
     }),
   ),

@@ -4,6 +4,7 @@ import { GAP_STATUSES } from '../frameworks/gap.ts';
 import { Closed, CountShape, OrNull, RecordIdShape } from '../shapes.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape } from './fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
 /** Days that one report covers at most, and where no range is given. */
 export const MAX_REPORT_DAYS = 3653;
@@ -11,19 +12,17 @@ export const DEFAULT_REPORT_DAYS = 365;
 /** Events without a clause that one report lists. */
 export const MAX_UNMAPPED_EVENTS = 100;
 
-/** A day, or an RFC 3339 time that stands for its day in UTC. */
-const DayShape = Type.String({ minLength: 10, maxLength: 64 });
 const DateShape = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
 const SamplesShape = Type.Array(RecordIdShape);
 const { catalogueVersion, asOf, disclaimer } = CatalogueHeadShape.properties;
 const { clause, requirement, appliesFrom, status: legalStatus, numbers, source, check } = ClauseShape.properties;
 
-/** `GET /v1/reports/gap`. */
+/** `GET /v1/reports/gap`. A time stands for its day in UTC. */
 export const GapReportQueryShape = Closed({
   framework: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   sourceId: Type.Optional(SourceIdShape),
-  from: Type.Optional(DayShape),
-  to: Type.Optional(DayShape),
+  from: Type.Optional(TimeOrDayShape),
+  to: Type.Optional(TimeOrDayShape),
   includeTest: Type.Optional(Type.Enum(['true', 'false'])),
 });
 

@@ -8,8 +8,6 @@ export const PersonShape = TextShape(1, 256);
 export const IdTextShape = TextShape(1, 64);
 /** Id of something that a record made, in an answer: the record's id under another prefix. */
 export const ObjectIdShape = Type.String({ pattern: RECORD_ID_PATTERN });
-/** RFC 3339, or a day as `2026-11-21`. */
-export const TimeTextShape = TextShape(1, 64);
 export const WordShape = TextShape(0, 64);
 export const ParagraphShape = TextShape(0, 1000);
 export const PageShape = TextShape(0, 4000);

@@ -5,7 +5,8 @@ import { REVIEW_OUTCOMES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
-import { IdTextShape, ListOf, ObjectIdShape, PageShape, PersonShape, TimeTextShape } from './governance-fields.ts';
+import { IdTextShape, ListOf, ObjectIdShape, PageShape, PersonShape } from './governance-fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
 /** `POST /v1/human-override`: a person looked at an output again. */
 export const HumanOverrideRequestShape = Type.Object({
@@ -15,7 +16,7 @@ export const HumanOverrideRequestShape = Type.Object({
   overrideDecision: Type.Optional(TextShape(0, 2000)),
   overrideReason: Type.Optional(PageShape),
   reviewOutcome: Type.Optional(Type.Enum([...REVIEW_OUTCOMES])),
-  reviewedAt: Type.Optional(TimeTextShape),
+  reviewedAt: Type.Optional(TimeOrDayShape),
   /** Records the review of something that is not on record here; it then counts for nothing. */
   allowUnresolved: Type.Optional(Type.Boolean()),
 });

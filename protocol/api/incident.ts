@@ -7,7 +7,8 @@ import { INCIDENT_CRITERIA, SEVERITIES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
-import { IdTextShape, ListOf, ObjectIdShape, PersonShape, TimeTextShape } from './governance-fields.ts';
+import { IdTextShape, ListOf, ObjectIdShape, PersonShape } from './governance-fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
 const MAX_MEMBER_STATES = 50;
 
@@ -16,12 +17,12 @@ export const IncidentRequestShape = Type.Object({
   sourceId: SourceIdShape,
   severity: Type.Enum([...SEVERITIES]),
   description: TextShape(1, 8000),
-  incidentPeriodStart: TimeTextShape,
+  incidentPeriodStart: TimeOrDayShape,
   /** Absent while it lasts. */
-  incidentPeriodEnd: Type.Optional(TimeTextShape),
+  incidentPeriodEnd: Type.Optional(TimeOrDayShape),
   reportedBy: Type.Optional(PersonShape),
   /** When the caller became aware of it: the clock starts here, else with the record. */
-  awarenessAt: Type.Optional(TimeTextShape),
+  awarenessAt: Type.Optional(TimeOrDayShape),
   criteria: Type.Optional(
     Type.Array(Type.Enum([...INCIDENT_CRITERIA]), { uniqueItems: true, maxItems: INCIDENT_CRITERIA.length }),
   ),
@@ -31,7 +32,7 @@ export const IncidentRequestShape = Type.Object({
   supersedes: Type.Optional(IdTextShape),
 });
 
-export const ClockStartShape = Closed({ at: TimestampShape, basis: Type.Enum([...CLOCK_BASES]) });
+export const ClockStartShape = Closed({ at: TimestampShape, basis: Type.Enum([...CLOCK_BASES]) }, { title: 'ClockStart' });
 
 export const IncidentAnswerShape = Closed({
   ...ENVELOPE_MEMBERS,

@@ -18,7 +18,7 @@ export const IncidentsQueryShape = Closed({
   state: Type.Optional(Type.Enum([...STATES])),
   sourceId: Type.Optional(SourceIdShape),
   cursor: Type.Optional(Type.String({ minLength: 1 })),
-  limit: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,2}$' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_INCIDENTS_PAGE })),
 });
 
 /** One page of an account's incidents on a node, the soonest due first. */

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
-import { Closed, TimestampShape } from '../shapes.ts';
+import { Closed, documented, OneOf, TimestampShape } from '../shapes.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { SourceIdShape, TextShape } from './fields.ts';
+import { ADDRESS_RANGE_PATTERN } from './network-addresses.ts';
 import { PRESET_NAMES, SCOPES } from './scopes.ts';
+import { MomentShape } from './times.ts';
 
 const MAX_KEY_NAME = 100;
 /** Sources, or addresses, that one key may be limited to. */
@@ -18,21 +20,32 @@ function OrNull<Shape extends Type.TSchema>(shape: Shape) {
   return Type.Union([shape, Type.Null()]);
 }
 
+const ScopesShape = Type.Array(Type.Enum([...SCOPES]), { minItems: 1, maxItems: SCOPES.length });
+const AddressRangeShape = TextShape(2, MAX_ADDRESS_RANGE, documented({ pattern: ADDRESS_RANGE_PATTERN }));
+
 /** What a new key may do: a preset or scopes, and limits. What is left out is as the key that asks has it. */
 export const KEY_TERMS_MEMBERS = {
   name: Type.Optional(TextShape(1, MAX_KEY_NAME)),
   preset: Type.Optional(Type.Enum([...PRESET_NAMES])),
-  scopes: Type.Optional(Type.Array(Type.Enum([...SCOPES]), { minItems: 1, maxItems: SCOPES.length })),
+  scopes: Type.Optional(ScopesShape),
   sources: Type.Optional(OrNull(Type.Array(SourceIdShape, { minItems: 1, maxItems: MAX_KEY_LIMITS }))),
   /** IP addresses and CIDR ranges. */
   addresses: Type.Optional(
-    OrNull(Type.Array(TextShape(2, MAX_ADDRESS_RANGE), { minItems: 1, maxItems: MAX_KEY_LIMITS })),
+    OrNull(Type.Array(AddressRangeShape, { minItems: 1, maxItems: MAX_KEY_LIMITS })),
   ),
-  expiresAt: Type.Optional(OrNull(TextShape(1, 64))),
+  expiresAt: Type.Optional(OrNull(MomentShape)),
 };
 
 /** `POST /v1/keys`. */
 export const CreateKeyRequestShape = Closed(KEY_TERMS_MEMBERS);
+
+const { preset: _preset, scopes: _scopes, ...LIMITS_MEMBERS } = KEY_TERMS_MEMBERS;
+
+/** The same for the document: it takes one of the two, and no more. */
+export const CreateKeyDocumentShape = OneOf(
+  Closed({ ...LIMITS_MEMBERS, preset: Type.Enum([...PRESET_NAMES]) }, { title: 'KeyByPreset' }),
+  Closed({ ...LIMITS_MEMBERS, scopes: ScopesShape }, { title: 'KeyByScopes' }),
+);
 
 /** `POST /v1/keys/:id/rotate`; no body is an empty one. */
 export const RotateKeyRequestShape = Closed({
@@ -54,7 +67,7 @@ export const KeyShape = Closed({
   replacedBy: OrNull(Type.String()),
   /** UTC day. */
   lastUsedDay: OrNull(Type.String()),
-});
+}, { title: 'ApiKey' });
 export type KeyAnswer = Static<typeof KeyShape>;
 
 const success = Type.Literal(true);

@@ -29,7 +29,7 @@ export const LogHealthShape = Closed({
   falseCheckpoints: Type.Array(NodeIdShape),
   /** Most members, where they say otherwise than this node's own tree: it was fooled, and signs nothing more. */
   contradictedBy: Type.Array(NodeIdShape),
-});
+}, { title: 'LogHealth' });
 export type LogHealth = Static<typeof LogHealthShape>;
 
 const PointShape = Closed({ sequence: CountShape, runningHash: Sha384Shape });

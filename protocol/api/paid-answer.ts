@@ -13,7 +13,7 @@ const AttestationShape = Closed({
   submittedAt: TimestampShape,
   anchorExpectedBy: TimestampShape,
   verifyUrl: Type.String(),
-});
+}, { title: 'PaidAttestation' });
 
 /** What was paid: dollars, and the transaction that moved them. */
 const PaymentShape = Closed({
@@ -22,7 +22,7 @@ const PaymentShape = Closed({
   network: Type.Literal(USDC.network),
   payer: Type.String({ pattern: '^0x[0-9a-f]{40}$' }),
   transaction: Type.String({ pattern: '^0x[0-9a-fA-F]{64}$' }),
-});
+}, { title: 'Payment' });
 
 /** An answer that was paid for: its own members, and the tail that all such answers have. */
 export function PaidShape<Members extends TProperties>(members: Members) {

@@ -17,7 +17,7 @@ export const BatchRecordShape = Type.Object({
   ...PAID_DECISION_MEMBERS,
   /** The caller's own name for it, unique in the batch. */
   recordId: Type.Optional(TextShape(1, MAX_RECORD_ID)),
-});
+}, { title: 'BatchRecord' });
 export type BatchRecord = Static<typeof BatchRecordShape>;
 
 /** What stands beside the records of a batch. */
@@ -47,7 +47,7 @@ export function BatchAnswerShape(maxRecords: number) {
         payloadHash: Sha256Shape,
         payloadKey: Type.String(),
         salt: SaltShape,
-      }),
+      }, { title: 'PaidBatchResult' }),
       { maxItems: maxRecords },
     ),
     /** Root of the signed group that the records stand in, side by side. */

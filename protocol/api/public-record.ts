@@ -8,7 +8,7 @@ export const PUBLIC_PAGE_CHARACTERS = 512 << 10;
 /** Entries of one page at most. */
 export const PUBLIC_PAGE_ENTRIES = 64;
 
-export const FromQueryShape = Closed({ from: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })) });
+export const FromQueryShape = Closed({ from: Type.Optional(OrdinalShape) });
 export const CursorQueryShape = Closed({ cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })) });
 
 const ServedBatchShape = Closed({

@@ -4,13 +4,13 @@ import { Closed, CountShape, OrNull, RecordIdShape, Sha256Shape, TimestampShape 
 import { EXAMPLE_HASH, EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
 import { PaidShape, paidTailExample } from './paid-answer.ts';
 import { REG_FRAMEWORKS, RegContentShape, RegItemIdShape } from './regwatch-item.ts';
+import { TimeOrDayShape } from './times.ts';
 import { CHANGE_TYPES, JURISDICTION_PATTERN, REG_STATUSES } from './regwatch-words.ts';
 
 /** Items of one page, where no number is asked for and at most. */
 export const DEFAULT_REGWATCH_PAGE = 50;
 export const MAX_REGWATCH_PAGE = 100;
 const MAX_LIST = 400;
-const MAX_TIME = 64;
 const MAX_CURSOR = 1024;
 
 const JURISDICTION = JURISDICTION_PATTERN.slice(1, -1);
@@ -18,12 +18,12 @@ const FRAMEWORK = `(${REG_FRAMEWORKS.join('|')})`;
 
 /** `GET /v1/x402/regwatch-feed`. */
 export const RegwatchQueryShape = Closed({
-  since: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TIME })),
-  until: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_TIME })),
+  since: Type.Optional(TimeOrDayShape),
+  until: Type.Optional(TimeOrDayShape),
   jurisdiction: Type.Optional(Type.String({ pattern: `^${JURISDICTION}(,${JURISDICTION})*$`, maxLength: MAX_LIST })),
   framework: Type.Optional(Type.String({ pattern: `^${FRAMEWORK}(,${FRAMEWORK})*$`, maxLength: MAX_LIST })),
   status: Type.Optional(Type.Enum([...REG_STATUSES])),
-  limit: Type.Optional(Type.String({ pattern: '^(100|[1-9][0-9]?)$' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REGWATCH_PAGE })),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CURSOR })),
 });
 
@@ -40,7 +40,7 @@ const ItemShape = Closed({
   ingestedAt: TimestampShape,
   /** The record that attests this item. */
   attestationId: RecordIdShape,
-});
+}, { title: 'RegwatchItem' });
 export type RegwatchItem = Static<typeof ItemShape>;
 
 const PAGE = {

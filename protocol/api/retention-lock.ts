@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { LOCK_REFERENCES } from '../compliance/references.ts';
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../compliance/retention.ts';
-import { Closed, OrNull, TimestampShape } from '../shapes.ts';
+import { Closed, documented, OrNull, TimestampShape } from '../shapes.ts';
 import { LOCK_SCOPES } from '../statement/vocabulary.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS, EXAMPLE_SUBMITTED_AT } from './example-ids.ts';
@@ -15,12 +15,22 @@ const ScopeShape = Type.Union([
   Type.Array(Type.Enum(NARROW_SCOPES), { minItems: 1, maxItems: NARROW_SCOPES.length, uniqueItems: true }),
 ]);
 
+/** Another person must be able to release a hold. */
+const HOLD_CONDITIONS = documented({
+  not: {
+    type: 'object',
+    required: ['legalHold'],
+    properties: { legalHold: { type: 'boolean', const: true } },
+    not: { type: 'object', required: ['lockedBy'], properties: { lockedBy: { type: 'string' } } },
+  },
+});
+
 /** `POST /v1/retention-lock`. A period below 1,825 days is refused with a code of its own. */
 export const RetentionLockRequestShape = Type.Object({
   sourceId: SourceIdShape,
   retentionPeriodDays: Type.Integer({
     maximum: MAX_RETENTION_DAYS,
-    description: `${MIN_RETENTION_DAYS} to ${MAX_RETENTION_DAYS}.`,
+    ...documented({ minimum: MIN_RETENTION_DAYS }),
   }),
   scope: ScopeShape,
   regulatoryBasis: Type.Optional(TextShape(0, 500)),
@@ -28,7 +38,7 @@ export const RetentionLockRequestShape = Type.Object({
   lockedBy: Type.Optional(PersonShape),
   /** No end until a second person releases it. */
   legalHold: Type.Optional(Type.Boolean()),
-});
+}, HOLD_CONDITIONS);
 
 const StatutoryMinimumShape = Type.Record(Type.String(), Type.Integer(), { description: 'Days, by the rule named.' });
 

@@ -4,7 +4,8 @@ import { Closed } from '../shapes.ts';
 import { ENVELOPE_EXAMPLE, ENVELOPE_MEMBERS } from './envelope.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { SourceIdShape } from './fields.ts';
-import { ListOf, ObjectIdShape, PersonShape, TextListShape, TimeTextShape, WordShape } from './governance-fields.ts';
+import { ListOf, ObjectIdShape, PersonShape, TextListShape, WordShape } from './governance-fields.ts';
+import { TimeOrDayShape } from './times.ts';
 
 /** `POST /v1/risk-assessment`. */
 export const RiskAssessmentRequestShape = Type.Object({
@@ -14,8 +15,8 @@ export const RiskAssessmentRequestShape = Type.Object({
   /** `low`, `medium`, `high` or `critical` are recommended. */
   residualRisk: Type.Optional(WordShape),
   assessedBy: Type.Optional(PersonShape),
-  assessmentDate: Type.Optional(TimeTextShape),
-  reviewDueAt: Type.Optional(TimeTextShape),
+  assessmentDate: Type.Optional(TimeOrDayShape),
+  reviewDueAt: Type.Optional(TimeOrDayShape),
 });
 
 export const RiskAssessmentAnswerShape = Closed({

@@ -21,4 +21,4 @@ export const StartWaitShape = Type.Union([
   Closed({ for: Type.Literal('batches'), held: CountShape, known: CountShape }),
   Closed({ for: Type.Literal('decision'), batch: CountShape }),
   Closed({ for: Type.Literal('other'), batch: CountShape, sealedAt: TimestampShape }),
-]);
+], { title: 'StartWait' });

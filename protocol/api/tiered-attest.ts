@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
+import { AGENT_CONDITIONS, SPEAKING_AGENT_MEMBERS } from './agent-fields.ts';
 import { SUBJECT_MEMBERS } from './decision-fields.ts';
 import { DataShape, ReferenceDatabasesShape, SourceIdShape, TextShape } from './fields.ts';
 
@@ -11,7 +11,7 @@ export const ModelRefShape = Type.Object(
     third_party_model: Type.Optional(Type.Boolean()),
     system_id: Type.Optional(TextShape(0, 256)),
   },
-  { additionalProperties: false },
+  { title: 'ModelRef', additionalProperties: false },
 );
 
 export const ComplianceMetaShape = Type.Object({
@@ -19,7 +19,7 @@ export const ComplianceMetaShape = Type.Object({
   populationGroup: Type.Optional(TextShape(0, 256)),
   jurisdiction: Type.Optional(Type.Array(TextShape(1, 64), { minItems: 1, maxItems: 20 })),
   serviceEventType: Type.Optional(Type.String({ pattern: '^[A-Z][A-Z0-9_]{1,63}$' })),
-});
+}, { title: 'ComplianceMeta' });
 
 /** `POST /v1/tiered-attest`: one decision as a leaf. */
 export const TieredAttestRequestShape = Type.Object({
@@ -32,5 +32,5 @@ export const TieredAttestRequestShape = Type.Object({
   matched: Type.Optional(Type.Boolean()),
   ...SPEAKING_AGENT_MEMBERS,
   ...SUBJECT_MEMBERS,
-});
+}, { title: 'TieredDecision', ...AGENT_CONDITIONS });
 export type TieredAttestRequest = Static<typeof TieredAttestRequestShape>;

@@ -27,7 +27,7 @@ export const ChecksShape = Closed({
   proofWalk: Type.Boolean(),
   bundleBinding: Type.Boolean(),
   sigValid: Type.Boolean(),
-});
+}, { title: 'VerificationChecks' });
 
 /** One thing that does not hold: the fact that it denies, and the check that it fails, if any. */
 export const ProblemsShape = Type.Array(
@@ -36,7 +36,7 @@ export const ProblemsShape = Type.Array(
     check: OrNull(Type.Enum([...CHECKS])),
     code: Type.Enum([...PROBLEM_CODES]),
     detail: Type.String(),
-  }),
+  }, { title: 'VerificationProblem' }),
 );
 export type ProblemsAnswer = Static<typeof ProblemsShape>;
 
@@ -61,9 +61,9 @@ const FactsShape = Closed({
   payload: Type.Enum([...FACTS_OF_PAYLOADS]),
   rosters: Type.Enum(['in-force', 'unproven', 'do-not-join']),
   pin: Type.Enum(['joins', 'none', 'does-not-join']),
-});
+}, { title: 'VerdictFacts' });
 
-const NamedRosterShape = Closed({ version: OrdinalShape, hash: Sha256Shape });
+const NamedRosterShape = Closed({ version: OrdinalShape, hash: Sha256Shape }, { title: 'NamedRoster' });
 
 /** What a verdict comes to, and what it rests on. */
 export const VerdictShape = Closed({
@@ -90,7 +90,7 @@ export const VerdictShape = Closed({
   federation: OrNull(Sha256Shape),
   /** The roster that the verifier trusts. */
   pinned: OrNull(NamedRosterShape),
-});
+}, { title: 'Verdict' });
 export type VerdictAnswer = Static<typeof VerdictShape>;
 
 export const CHECKS_EXAMPLE = {

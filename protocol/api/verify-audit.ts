@@ -48,7 +48,7 @@ const CheckShape = Closed({
   result: Type.Enum([...CHECK_RESULTS]),
   mandatory: Type.Boolean(),
   detail: Type.String(),
-});
+}, { title: 'AuditCheck' });
 export type AuditCheck = Static<typeof CheckShape>;
 
 const SubjectShape = Closed({
@@ -57,7 +57,7 @@ const SubjectShape = Closed({
   submittedAt: OrNull(TimestampShape),
   /** As the mirror tells it, or else as this node read it before. */
   consensusTimestamp: OrNull(ConsensusTimestampShape),
-});
+}, { title: 'AuditSubject' });
 
 const AUDIT = {
   attestationId: RecordIdShape,

@@ -24,6 +24,11 @@ import {
   VerdictShape,
 } from './verdict.ts';
 
+/** Linked records of nodes that do not speak for the account that an answer names. */
+export const MAX_OTHERS = 16;
+
+const OtherRecordShape = Closed({ id: RecordIdShape, kind: Type.Enum([...RECORD_KINDS]), node: NodeIdShape });
+
 export const SECURITY_LEVEL = 'ML-DSA-65';
 export const PROOF_SOURCE = 'merkle-forest';
 
@@ -59,12 +64,16 @@ export const VerifyAnswerShape = Closed({
   topic: EntityIdShape,
   ledger: OrNull(Type.String()),
   consensusTimestamp: OrNull(ConsensusTimestampShape),
-  /** Linked records that hold: how many, and their ids. `truncated`: there are more. */
+  /**
+   * Linked records that hold: how many, and their ids. `others`: those of nodes that do not speak for the account, which turn
+   * no flag. `truncated`: there are more.
+   */
   links: Closed({
     overrides: CountShape,
     incidents: CountShape,
     session: Type.Boolean(),
     ids: Type.Array(RecordIdShape),
+    others: Type.Array(OtherRecordShape, { maxItems: MAX_OTHERS }),
     truncated: Type.Boolean(),
   }),
   problems: ProblemsShape,
@@ -96,7 +105,7 @@ export const VERIFY_EXAMPLE = {
   topic: EXAMPLE_TOPIC,
   ledger: 'mainnet',
   consensusTimestamp: EXAMPLE_CONSENSUS.timestamp,
-  links: { overrides: 1, incidents: 0, session: true, ids: [EXAMPLE_IDS.sessionStart], truncated: false },
+  links: { overrides: 1, incidents: 0, session: true, ids: [EXAMPLE_IDS.sessionStart], others: [], truncated: false },
   problems: [],
   verdict: VERDICT_EXAMPLE,
 };

@@ -62,6 +62,8 @@ export interface Subject {
   readonly record: AttestationRecord | null;
   /** Whether its proof holds, so that the signatures are over this very record. If not, nothing is shown. */
   readonly sigValid: boolean;
+  /** Whether its node speaks for its account. If not, it is no review, and neither begins, ends nor lies in a session. */
+  readonly speaks: boolean;
 }
 
 type Lacking = Readonly<Record<Clause, readonly Lack[]>>;
@@ -69,14 +71,14 @@ type Lacking = Readonly<Record<Clause, readonly Lack[]>>;
 /**
  * Rule set `evidence-rules/1`: the evidence for clauses of the EU AI Act that a signed record shows together with signed
  * records linked to it. Never what a payload says, and never a legal judgement. A further linked record can show more and
- * never less; one that does not hold, or of another account, changes nothing.
+ * never less; one that does not hold, of another account, or of a node that does not speak for it, changes nothing.
  */
 export function evaluate(
-  { record, sigValid }: Subject,
+  { record, sigValid, speaks }: Subject,
   linked: readonly LinkedRecord[],
   at: Timestamp | null,
 ): Evaluation {
-  const lacking = record === null || !sigValid ? UNSIGNED : lackingOf(record, speakingFor(record, linked));
+  const lacking = record === null || !sigValid ? UNSIGNED : lackingOf(record, speaks, speakingFor(record, linked));
   const shows = (clause: Clause) => lacking[clause].length === 0;
   return {
     complianceStatus: {
@@ -111,21 +113,21 @@ const UNSIGNED: Lacking = {
 };
 
 /** What a clause lacks; it is shown where it lacks nothing. */
-function lackingOf(record: AttestationRecord, others: readonly AttestationRecord[]): Lacking {
+function lackingOf(record: AttestationRecord, speaks: boolean, others: readonly AttestationRecord[]): Lacking {
   const overrides = others.filter((other) => isOverrideOf(record, other));
   const oversight = lackUnless(overrides.length > 0, 'human_override');
   return {
     // The closed shape of a record makes it a time-stamped, ordered event of a named source.
     article12_1: [],
     article12_2: lackOfTraceability(record),
-    article12_3a: lackOfSession(record, [...others, record]),
+    article12_3a: lackOfSession(record, speaks ? [...others, record] : []),
     article12_3b: lackUnless(
       (record.claims.referenceDatabase ?? []).some(({ id }) => id !== ''),
       'referenceDatabase',
     ),
     article12_3c: lackOfMatchedInput(record),
     article12_3d: oversight,
-    article14: isHumanOverride(record) ? [] : oversight,
+    article14: speaks && isHumanOverride(record) ? [] : oversight,
     article14_5: lackOfTwoPersons(overrides),
   };
 }

@@ -52,7 +52,7 @@ const ClauseNumberShape = Closed({
   value: Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: DATE_PATTERN })]),
   unit: Type.Enum([...NUMBER_UNITS]),
   ref: Text,
-});
+}, { title: 'ClauseNumber' });
 
 export const ClauseShape = Closed({
   clause: Type.String({ minLength: 1, maxLength: 100 }),

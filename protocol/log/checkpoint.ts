@@ -34,5 +34,5 @@ export const checkpointStatement = statementKind('checkpoint', 'meridian/checkpo
 export const SignedCheckpointShape = Closed({
   text: Type.String({ minLength: 1, maxLength: 1 << 20 }),
   signature: Base64urlShape,
-});
+}, { title: 'SignedCheckpoint' });
 export type SignedCheckpoint = Static<typeof SignedCheckpointShape>;

@@ -6,7 +6,10 @@ const MAX_TILE_LEVEL = 6;
 const MAX_ENTRIES = Number.MAX_SAFE_INTEGER;
 /** Longest path that is read: five groups of digits name every tile there can be. In UTF-16 units. */
 const MAX_PATH_LENGTH = 48;
-const PATH = /^tile\/(entries|0|[1-9]\d?)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
+const NAME = '(entries|0|[1-9][0-9]?)/((?:x[0-9]{3}/)*[0-9]{3})(?:\\.p/([1-9][0-9]{0,2}))?';
+/** A tile's path without the folder of all tiles. */
+export const TILE_NAME_PATTERN = `^${NAME}$`;
+const PATH = new RegExp(`^tile/${NAME}$`);
 const GROUP_DIGITS = 3;
 
 /** A tile of hashes, or of entries, as C2SP tlog-tiles names it. */

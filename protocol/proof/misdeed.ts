@@ -32,7 +32,7 @@ const DifferenceShape = Type.Union([
     first: Closed({ leaf: Sha256Shape, path: PathShape }),
     second: Closed({ leaf: Sha256Shape, path: PathShape }),
   }),
-]);
+], { title: 'TreeDifference' });
 export type Difference = Static<typeof DifferenceShape>;
 
 const TwoEnvelopesShape = Closed({

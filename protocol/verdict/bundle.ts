@@ -23,20 +23,20 @@ export const PathShape = Type.Array(Sha256Shape, { maxItems: MAX_PATH });
 /** A leaf of the federation's log, and how it walks to the root of each size of checkpoint that it is proven under. */
 export const DecisionProofShape = Closed({
   text: Type.String(),
-  paths: Type.Array(Closed({ size: OrdinalShape, path: PathShape }), { maxItems: MAX_ITEMS }),
-});
+  paths: Type.Array(Closed({ size: OrdinalShape, path: PathShape }, { title: 'TreePath' }), { maxItems: MAX_ITEMS }),
+}, { title: 'DecisionProof' });
 export type DecisionProof = Static<typeof DecisionProofShape>;
 
-const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) });
+const RecordTextsShape = Closed({ head: Type.String(), body: OrNull(Type.String()) }, { title: 'RecordTexts' });
 const PayloadShape = Type.Unsafe<JsonValue>(Type.Unknown({ description: 'The request, as it was recorded.' }));
-const DisclosureShape = Closed({ salt: Base64urlShape, payload: PayloadShape });
+const DisclosureShape = Closed({ salt: Base64urlShape, payload: PayloadShape }, { title: 'Disclosure' });
 export type Disclosure = Static<typeof DisclosureShape>;
 
 /** What proves one record, given the rest of its bundle. */
 const PROOF = {
-  receipt: Closed({ statement: Type.String(), signature: Base64urlShape, path: PathShape }),
+  receipt: Closed({ statement: Type.String(), signature: Base64urlShape, path: PathShape }, { title: 'Receipt' }),
   /** Null until the record's batch is sealed. */
-  batch: OrNull(Closed({ envelope: Type.String(), signature: Base64urlShape, path: PathShape })),
+  batch: OrNull(Closed({ envelope: Type.String(), signature: Base64urlShape, path: PathShape }, { title: 'SealedBatch' })),
   /** Null until the batch is decided. */
   decision: OrNull(DecisionProofShape),
 };
@@ -48,7 +48,7 @@ const LinkedProofShape = Closed({
   batch: OrNull(Closed({ envelope: Type.String(), signature: Type.Optional(Base64urlShape), path: PathShape })),
   decision: Type.Optional(OrNull(DecisionProofShape)),
   disclosure: Type.Optional(DisclosureShape),
-});
+}, { title: 'LinkedProof' });
 export type LinkedProof = Static<typeof LinkedProofShape>;
 
 /** A revocation as it travels: signed by its node's identity key, and decided. */
@@ -56,11 +56,11 @@ const RevocationProofShape = Closed({
   statement: Type.String(),
   signature: Base64urlShape,
   decision: DecisionProofShape,
-});
+}, { title: 'RevocationProof' });
 export type RevocationProof = Static<typeof RevocationProofShape>;
 
 /** A roster's text and the decision that brought it into force; null for the genesis, which is known by its hash. */
-const RosterEntryShape = Closed({ text: Type.String(), decision: OrNull(DecisionProofShape) });
+const RosterEntryShape = Closed({ text: Type.String(), decision: OrNull(DecisionProofShape) }, { title: 'RosterEntry' });
 export type RosterEntry = Static<typeof RosterEntryShape>;
 
 const ListOfRosters = Type.Array(RosterEntryShape, { minItems: 1, maxItems: MAX_ITEMS });
@@ -89,7 +89,7 @@ export const BundleShape = Closed({
   disclosure: Type.Optional(DisclosureShape),
   /** Records that the evidence rules read beside this one. */
   linked: Type.Optional(Type.Array(LinkedProofShape, { maxItems: MAX_LINKED })),
-});
+}, { title: 'Bundle' });
 export type Bundle = Static<typeof BundleShape>;
 
 /** A bundle that shows the head of its record alone: id, kind, node and time, for whoever has the id. */
@@ -99,7 +99,7 @@ export const PublicProofShape = Closed({
   ...PROOF,
   ...FEDERATION,
   ...TIMESTAMPS,
-});
+}, { title: 'PublicProof' });
 export type PublicProof = Static<typeof PublicProofShape>;
 
 /** Revocations that a verifier brings beside a bundle, with what proves that they were decided. */

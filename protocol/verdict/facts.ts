@@ -38,5 +38,10 @@ export interface JudgedProof {
   readonly quorum: Quorum | null;
   /** The ledger's time is more than 24 hours after `sealedAt`. */
   readonly isLate: boolean;
+  /**
+   * Place of its decision in the log, where checkpoints of enough members show that it stands there, or the verifier's own
+   * log has it so; else null.
+   */
+  readonly index: number | null;
   readonly problems: readonly Problem[];
 }

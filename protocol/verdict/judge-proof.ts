@@ -46,7 +46,8 @@ export function judgeProof(grounds: Grounds, opened: OpenedProof, payload: Judge
   };
   const { envelope } = opened;
   const late = covering !== null && decided !== null && envelope !== null && isLate(envelope, decided.decision);
-  return { facts, quorum: covering, isLate: late, problems };
+  const isPlaced = covering !== null || (isSettled && counted !== null && isInLog(authority, opened));
+  return { facts, quorum: covering, isLate: late, index: isPlaced ? (decided?.decision.value.index ?? null) : null, problems };
 }
 
 /** Without anybody to judge by, what hashes refuse is refused all the same, and nothing else is said. */
@@ -59,7 +60,7 @@ function unjudged(
   const problems = [...cheap, ...payload.problems, ...grounds.problems];
   const state = stateOf(grounds, opened, payload, problems);
   const facts: Facts = { ...state, onLedger: false, witnessed: false, checkpoints: 'too-few' };
-  return { facts, quorum: null, isLate: false, problems };
+  return { facts, quorum: null, isLate: false, index: null, problems };
 }
 
 function stateOf(
@@ -132,6 +133,11 @@ function whenDecided(authority: Authority, decided: DecidedBatch | null) {
       return decided !== null && isShownDecided(authority, decided) ? decided.decision.milliseconds : null;
     },
   };
+}
+
+/** Whether the verifier's own log has this very decision. */
+function isInLog({ log }: Authority, { decision }: OpenedProof): boolean {
+  return decision !== null && log?.decisionAt(decision.value.index) === decision.text;
 }
 
 function flooded({ signatures }: Authority): readonly Problem[] {

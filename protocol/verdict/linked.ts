@@ -1,6 +1,7 @@
+import { type AccountVersion, type PlacedRecord, SILENT, type Standing, standingOf } from '../accounts/speaker.ts';
 import type { AttestationRecord } from '../chain/record.ts';
-import type { LinkedRecord } from '../evidence/linked-record.ts';
-import type { RecordId } from '../ids.ts';
+import { type LinkedRecord, speaksFor } from '../evidence/linked-record.ts';
+import type { NodeId, RecordId } from '../ids.ts';
 import type { Base64url } from '../shapes.ts';
 import type { RecordKind } from '../statement/vocabulary.ts';
 import type { Bundle, DecisionProof, LinkedProof } from './bundle.ts';
@@ -15,8 +16,13 @@ export interface LinkedVerdict {
   /** Null where its head cannot be read. */
   readonly id: RecordId | null;
   readonly kind: RecordKind | null;
+  readonly node: NodeId | null;
   /** Its node signed it, and nothing speaks against that; whether it is verified too is for its own word to say. */
   readonly holds: boolean;
+  /** It holds, is of the record's account, and its node speaks for that account. One that does not turns no flag. */
+  readonly speaks: boolean;
+  /** The version of the account's statement by which its node speaks, or does not; null where none is needed or shown. */
+  readonly accountStatement: AccountVersion | null;
   readonly word: Word;
   readonly problems: readonly Problem[];
 }
@@ -32,28 +38,61 @@ export function linkedProofsOf(bundle: Bundle): readonly Proof[] {
   return (bundle.linked ?? []).map((linked) => completed(linked, signatures, decisions));
 }
 
-export function linkedVerdict({ head }: OpenedProof, judged: JudgedProof): LinkedVerdict {
+/** A proof that was opened and judged. */
+export interface JudgedRecord {
+  readonly opened: OpenedProof;
+  readonly judged: JudgedProof;
+}
+
+/** A linked record with its standing in the account. */
+export interface StandingRecord extends LinkedRecord {
+  readonly statement: AccountVersion | null;
+}
+
+/** Who speaks for an account, of the record of a bundle and those linked to it. */
+export interface Standings {
+  readonly own: Standing;
+  /** In the order of the bundle; null where its body is not carried. */
+  readonly linked: readonly (StandingRecord | null)[];
+}
+
+/** The standing of each record in its account, by the versions of the account's statement that are among the linked. */
+export function standingsOf(own: JudgedRecord, linked: readonly JudgedRecord[]): Standings {
+  const versions = linked.flatMap((one) => (showsRecord(one.judged.facts) ? (placed(one) ?? []) : []));
+  const subject = placed(own);
+  return {
+    own: subject === null ? SILENT : standingOf(subject, versions),
+    linked: linked.map((one) => {
+      const found = placed(one);
+      if (found === null) return null;
+      const { record } = found;
+      return { record, holds: showsRecord(one.judged.facts), ...standingOf(found, versions) };
+    }),
+  };
+}
+
+export function linkedVerdict(
+  subject: AttestationRecord | null,
+  { opened: { head }, judged }: JudgedRecord,
+  standing: StandingRecord | null,
+): LinkedVerdict {
   const { facts, problems } = judged;
-  return { id: head?.id ?? null, kind: head?.kind ?? null, holds: showsRecord(facts), word: wordOf(facts), problems };
+  const isJudged = standing !== null && standing.holds && standing.record.account === subject?.account;
+  return {
+    id: head?.id ?? null,
+    kind: head?.kind ?? null,
+    node: head?.node ?? null,
+    holds: showsRecord(facts),
+    speaks: subject !== null && standing !== null && speaksFor(subject, standing),
+    accountStatement: isJudged ? standing.statement : null,
+    word: wordOf(facts),
+    problems,
+  };
 }
 
-/**
- * The linked records as the evidence rules take them: those whose bodies are there. Only the node that an account's id
- * names speaks for the account: any other member could write a review for it (TRUST §5).
- */
-export function speakingRecords(
-  subject: AttestationRecord,
-  linked: readonly { readonly opened: OpenedProof; readonly judged: JudgedProof }[],
-): readonly LinkedRecord[] {
-  return linked.flatMap(({ opened, judged }) => {
-    const record = recordOf(opened);
-    if (record === null || !speaksFor(subject.account, record)) return [];
-    return [{ record, holds: showsRecord(judged.facts) }];
-  });
-}
-
-function speaksFor(account: string, { node }: AttestationRecord): boolean {
-  return account.startsWith(`acc_${node}_`);
+function placed({ opened, judged }: JudgedRecord): PlacedRecord | null {
+  const record = recordOf(opened);
+  return record && { record, index: judged.index };
 }
 
 function completed(

@@ -1,3 +1,4 @@
+import type { AccountVersion } from '../accounts/speaker.ts';
 import type { AgentVerdict } from '../evidence/agent.ts';
 import type { Evaluation } from '../evidence/rules.ts';
 import type { Sha256Hash } from '../hash.ts';
@@ -65,6 +66,13 @@ export interface RecordVerdict {
 export interface Verdict extends RecordVerdict {
   /** In the order of the bundle. */
   readonly linked: readonly LinkedVerdict[];
+  /**
+   * Whether the record's node speaks for its account; null where its body is not carried, or it does not hold. Of an account
+   * that names no home, as that of whoever pays for one record, the record's own node does.
+   */
+  readonly speaks: boolean | null;
+  /** Versions of the account's statement by which records of other nodes than its home were judged, the newest first. */
+  readonly accountStatements: readonly AccountVersion[];
   /** What the rules find; null where the record's body is not carried, so that nothing is known of its claims. */
   readonly evidence: Evaluation | null;
   /** The agent that signed beside the node; null where none claims to have, or where the record does not hold. */

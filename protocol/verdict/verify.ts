@@ -1,3 +1,4 @@
+import { type AccountVersion, isMadeElsewhere } from '../accounts/speaker.ts';
 import { checkAgent } from '../evidence/agent.ts';
 import { evaluate } from '../evidence/rules.ts';
 import type { Suite } from '../suite/suite.ts';
@@ -8,7 +9,7 @@ import { type JoinedRosters, joinRosters } from './join-rosters.ts';
 import { type Grounds, judgeProof } from './judge-proof.ts';
 import { JudgedBatches } from './judged-batches.ts';
 import type { Known } from './known.ts';
-import { linkedProofsOf, linkedVerdict, speakingRecords } from './linked.ts';
+import { linkedProofsOf, linkedVerdict, standingsOf } from './linked.ts';
 import { type OpenedProof, openProof, proofOf } from './opened-proof.ts';
 import { judgePayload } from './payload.ts';
 import { recordOf, showsRecord } from './shown-record.ts';
@@ -52,14 +53,24 @@ export function verifyOpened(
 
   const record = recordOf(own);
   const holds = showsRecord(judged.facts);
-  const speaking = record === null ? [] : speakingRecords(record, linked);
+  const standings = standingsOf({ opened: own, judged }, linked);
+  const speaking = standings.linked.filter((one) => one !== null);
+  const speaks = record !== null && (!isMadeElsewhere(record) || standings.own.speaks);
+  const verdicts = linked.map((each, i) => linkedVerdict(record, each, standings.linked[i] ?? null));
   return {
     ...verdictOn(own, judged, line, known),
-    linked: linked.map((each) => linkedVerdict(each.opened, each.judged)),
-    evidence: record && evaluate({ record, sigValid: holds }, speaking, known.at ?? null),
-    // A record that does not hold is nobody's.
-    agent: record && holds ? checkAgent(suite, record, speaking) : null,
+    linked: verdicts,
+    speaks: record !== null && holds ? speaks : null,
+    accountStatements: distinct([holds ? standings.own.statement : null, ...verdicts.map((each) => each.accountStatement)]),
+    evidence: record && evaluate({ record, sigValid: holds, speaks }, speaking, known.at ?? null),
+    // A record that does not hold is nobody's, and one that does not speak for its account is none of its agents'.
+    agent: record && holds ? checkAgent(suite, record, speaks ? speaking : []) : null,
   };
+}
+
+function distinct(versions: readonly (AccountVersion | null)[]): readonly AccountVersion[] {
+  const byId = new Map(versions.flatMap((version) => (version === null ? [] : [[version.id, version]])));
+  return [...byId.values()].toSorted((a, b) => b.version - a.version);
 }
 
 /** Without a pin, of whatever sort, a bundle is only consistent with itself. */

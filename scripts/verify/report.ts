@@ -25,6 +25,7 @@ export function reportOf(suite: Suite, bundle: Bundle, verdict: Verdict, pinnedB
     ...witnessLines(verdict, pinnedBy),
     ...problemLines(verdict.problems, ''),
     ...linkedLines(verdict),
+    ...statementLines(verdict),
     ...evidenceLines(verdict),
     headline,
   ];
@@ -110,10 +111,22 @@ function rosterText({ version, hash }: NamedRoster): string {
 }
 
 function linkedLines({ linked }: Verdict): readonly string[] {
-  return linked.flatMap(({ id, kind, word, problems }) => [
-    `linked      ${id ?? 'unreadable'}${kind === null ? '' : `: ${kind}`}: ${word}`,
-    ...problemLines(problems, '  '),
-  ]);
+  return linked.flatMap(({ id, kind, node, holds, speaks, word, problems }) => {
+    const what = kind === null || node === null ? '' : `: ${kind} of node ${node}`;
+    const silent = holds && !speaks ? ', which does not speak for the account: it turns no flag' : '';
+    return [`linked      ${id ?? 'unreadable'}${what}: ${word}${silent}`, ...problemLines(problems, '  ')];
+  });
+}
+
+/** Who speaks for the account beside its home, as far as the file shows: a later version may say otherwise. */
+function statementLines({ record, speaks, accountStatements }: Verdict): readonly string[] {
+  const own = `account     node ${record?.node ?? ''} does not speak for it: the record is no review and lies in no session`;
+  return [
+    ...(speaks === false ? [own] : []),
+    ...accountStatements.map(({ version, id }) => {
+      return `account     other nodes than its home by version ${version} of its statement, ${id}`;
+    }),
+  ];
 }
 
 function evidenceLines({ evidence }: Verdict): readonly string[] {

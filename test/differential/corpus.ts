@@ -4,10 +4,12 @@ import type { SignedCheckpoint } from '../../protocol/log/checkpoint.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
 import { timestampOf } from '../../protocol/time.ts';
 import type { Bundle } from '../../protocol/verdict/bundle.ts';
+import { versionDraft } from '../fixtures/account-statement.ts';
 import { FederationLog } from '../fixtures/federation-log.ts';
 import { recordAt, type SealedBatch } from '../fixtures/federation-log-batch.ts';
 import { bundleOf, linkedOf } from '../fixtures/federation-log-bundle.ts';
 import { certifyKey, seedOf } from '../fixtures/federation-member.ts';
+import { reviewer } from '../protocol/evidence/case.ts';
 import { Ledger } from '../trust/ledger.ts';
 
 /** Members whose every key the forger has: fewer than a quorum, and than a majority, of any roster here. */
@@ -59,7 +61,11 @@ export async function createCorpus(seed: string): Promise<Corpus> {
   for (const subject of subjects) {
     for (const size of sizesFor(home, subject)) bundles.push(await bundleAt(home, at, subject, size));
   }
-  await withLinked(home, bundles, made.reviewed, made.review);
+  await withLinked(home, bundles, made.reviewed, [made.review]);
+  await withLinked(home, bundles, made.reviewed, [...made.elsewhere, made.review]);
+  for (const silent of [[made.elsewhere[0]], made.elsewhere.slice(2)]) {
+    await withLinked(home, bundles, made.reviewed, silent.filter((one) => one !== undefined));
+  }
   const foreign = await Promise.all([`${seed}/elsewhere`, `${seed}/far`].map((name) => foreignBundle(name)));
   const { fallen, misdated } = made;
   const [newest, besides] = [await at.at(home.size), await byOtherKeys(home)];
@@ -93,6 +99,16 @@ async function history(ledger: Ledger) {
   const original = recordAt(reviewed, 0).id;
   const review = await ledger.record('eu', [{ kind: 'human_override', account: 'acc_eu_demo', links: { original } }]);
   batches.push(review);
+  // Before, while and after the account's statement names the node: the first and the last turn no flag.
+  const claims = { reviewer: reviewer('a') };
+  const foreign = { kind: 'human_override', account: 'acc_eu_demo', links: { original }, claims } as const;
+  const elsewhere = [
+    await ledger.record('sg', [foreign]),
+    await ledger.record('eu', [versionDraft(1, ['eu', 'sg'])]),
+    await ledger.record('sg', [foreign]),
+    await ledger.record('eu', [versionDraft(2, ['eu'])]),
+    await ledger.record('sg', [foreign]),
+  ];
   const compromisedSince = home.tick();
   const fallen = await decided('ca');
   ledger.enforce(await ledger.draftRevocation('ca', { reason: 'compromised', compromisedSince }), ...FOUR_OF_SIX);
@@ -108,7 +124,7 @@ async function history(ledger: Ledger) {
   await decided('jp');
   await decided('eu', 2);
   await record('eu');
-  return { batches, reviewed, review, fallen, misdated };
+  return { batches, reviewed, review, elsewhere, fallen, misdated };
 }
 
 /** Checkpoints of every member that was one at a size, by the key that it has now or had then. */
@@ -167,11 +183,11 @@ async function bundleAt(home: FederationLog, book: CheckpointBook, { sealed, i }
   });
 }
 
-/** Gives the newest bundle of a record the review of it. */
-async function withLinked(home: FederationLog, bundles: Bundle[], reviewed: SealedBatch, review: SealedBatch) {
+/** Gives the newest bundle of a record reviews of it, and versions of its account's statement. */
+async function withLinked(home: FederationLog, bundles: Bundle[], reviewed: SealedBatch, linked: readonly SealedBatch[]) {
   const { head } = recordAt(reviewed, 0);
   const own = bundles.findLast(({ record }) => record.head === head);
-  if (own !== undefined) bundles.push({ ...own, linked: [linkedOf(home, review, 0, own)] });
+  if (own !== undefined) bundles.push({ ...own, linked: linked.map((one) => linkedOf(home, one, 0, own)) });
 }
 
 async function foreignBundle(seed: string): Promise<Bundle[]> {

@@ -25,23 +25,25 @@ export interface Judge extends AsyncDisposable {
 
 export const UNREADABLE: Answer = { word: 'unreadable', codes: [], linked: [], rest: '' };
 
-type Told = Pick<Verdict, 'agent' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses' | 'word'> & {
+type Standing = Pick<Verdict, 'accountStatements' | 'speaks'>;
+type Told = Standing & Pick<Verdict, 'agent' | 'facts' | 'ledger' | 'pinned' | 'restsOn' | 'status' | 'witnesses' | 'word'> & {
   readonly evidence: Pick<NonNullable<Verdict['evidence']>, 'complianceStatus'> | null;
 };
 
 /** What a node shows where there is no body of a record to evaluate. */
-const { complianceStatus: OF_NO_RECORD } = evaluate({ record: null, sigValid: false }, [], null);
+const { complianceStatus: OF_NO_RECORD } = evaluate({ record: null, sigValid: false, speaks: false }, [], null);
 
 type Problems = readonly { readonly code: string }[];
 
 /** The answer of a verdict, wherever it was come to. Only the time of judging is left out. */
 export function answerOf(
-  { facts, ledger, pinned, restsOn, status, witnesses, agent, evidence, ...told }: Told,
+  { facts, ledger, pinned, restsOn, status, witnesses, agent, evidence, speaks, accountStatements, ...told }: Told,
   problems: Problems,
-  linked: readonly { readonly word: string; readonly problems: Problems }[],
+  linked: readonly { readonly word: string; readonly problems: Problems; readonly speaks: boolean }[],
 ): Answer {
   const { complianceStatus = OF_NO_RECORD } = evidence ?? {};
-  const rest = { facts, ledger, pinned, restsOn, status, witnesses, agent, complianceStatus };
+  const voices = { speaks, linked: linked.map((one) => one.speaks), accountStatements };
+  const rest = { facts, ledger, pinned, restsOn, status, witnesses, agent, complianceStatus, voices };
   return {
     ...saidOf(told.word, problems),
     linked: linked.map((one) => saidOf(one.word, one.problems)),

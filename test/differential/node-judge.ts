@@ -27,9 +27,9 @@ async function answerIn(response: Response): Promise<Answer> {
   const body = await response.json();
   if (response.status === MALFORMED) return UNREADABLE;
   if (response.status !== 200) return { ...UNREADABLE, word: `no answer: ${JSON.stringify(body)}` };
-  const { verdict, problems, linked, status, agent, complianceStatus } = body;
+  const { verdict, problems, linked, status, agent, complianceStatus, speaks, accountStatements } = body;
   const { ledger, anchoredLate, ...told } = verdict;
-  const said = { ...told, ledger: ledger && { ...ledger, isLate: anchoredLate }, status, agent };
+  const said = { ...told, ledger: ledger && { ...ledger, isLate: anchoredLate }, status, agent, speaks, accountStatements };
   return answerOf({ ...said, evidence: { complianceStatus } }, problems, linked);
 }
 

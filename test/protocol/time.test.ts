@@ -70,6 +70,25 @@ test('reads any RFC 3339 time to the millisecond below', () => {
   for (const [text, expected] of cases) assert.is(timestampOf(readRfc3339(text)), expected, text);
 });
 
+test('a leap second is the second after it, and there is none but at the end of a month of UTC', () => {
+  const cases: readonly [string, string][] = [
+    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+    ['2015-06-30T23:59:60.25Z', '2015-07-01T00:00:00.250Z'],
+    ['1990-12-31T15:59:60-08:00', '1991-01-01T00:00:00.000Z'],
+    ['2017-01-01T08:59:60+09:00', '2017-01-01T00:00:00.000Z'],
+  ];
+  for (const [text, expected] of cases) assert.is(timestampOf(readRfc3339(text)), expected, text);
+  for (const text of [
+    '2016-12-30T23:59:60Z',
+    '2016-12-31T23:58:60Z',
+    '2016-12-31T12:59:60Z',
+    '2016-12-31T23:59:61Z',
+    '2016-12-31T23:59:60-01:00',
+  ]) {
+    assert.throws(() => readRfc3339(text), isTimeError, text);
+  }
+});
+
 test('refuses what is not RFC 3339, and dates that do not exist', () => {
   for (const text of [
     'now',

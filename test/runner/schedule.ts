@@ -30,7 +30,7 @@ const MOST_FILES_OF_BATCH = 8;
 /** Finds the test files under a folder, in sorted order. Paths come back joined to the folder. */
 export async function schedule(folder: string, selection: Selection): Promise<Schedule> {
   const names: string[] = [];
-  for await (const found of glob(join(folder, '**/*.test.ts'))) {
+  for await (const found of glob(join(folder, '**/*.test.ts'), { exclude: isOfPackages })) {
     names.push(relative(folder, found).split(sep).join('/'));
   }
   const wanted = names.filter((name) => isWanted(name, selection)).toSorted();
@@ -39,6 +39,11 @@ export async function schedule(folder: string, selection: Selection): Promise<Sc
     inTurn: batches(wanted.filter(runsInTurn).map((name) => join(folder, name))),
     leftOut: selection === 'usual' ? names.length - wanted.length : 0,
   };
+}
+
+/** Packages that a folder of tests has installed for itself have tests of their own. */
+function isOfPackages(path: string): boolean {
+  return path.split(sep).includes('node_modules');
 }
 
 /** Neighbours in a batch, for they import much the same. */

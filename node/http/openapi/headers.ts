@@ -1,27 +1,55 @@
 import type { JsonObject } from '../../../protocol/json/value.ts';
+import type { AnswerHeaderName } from '../answer-header-names.ts';
 import type { Route } from '../route.ts';
 import { DEMAND_HEADERS, DEMAND_STATUS } from './payment.ts';
 import { isRecording } from './problems.ts';
 
+const text = { type: 'string' };
 const integer = { type: 'integer', minimum: 0 };
+
+/** Headers of some routes alone. */
+const OWN_HEADERS = {
+  'X-Proof-Window-Ends-At': {
+    description: 'Until when the tier of the account gives the proofs of the record out. Absent where it always does.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  'X-Linked-Truncated': {
+    description: 'Set where more records are linked than the bundle holds.',
+    schema: { type: 'string', const: 'true' },
+  },
+  'Content-Disposition': {
+    description: 'The name to save the file under.',
+    schema: { type: 'string', pattern: '^attachment; filename=".+"$' },
+  },
+} satisfies Record<AnswerHeaderName, JsonObject>;
 
 /** Every header that an answer may carry beside those of HTTP itself. */
 export const ANSWER_HEADERS: JsonObject = {
-  'X-Request-Id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
+  'X-Request-Id': {
+    description: 'Names this request in the logs.',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
   'RateLimit-Limit': { description: 'Requests that the account may make in any 60 seconds.', schema: integer },
   'RateLimit-Remaining': { description: 'Requests left of them now.', schema: integer },
   'RateLimit-Reset': { description: 'Seconds until one more is free.', schema: integer },
   'X-Daily-Limit': { description: 'Records that the account may make in a UTC day.', schema: integer },
   'X-Daily-Remaining': { description: 'Records left of them today.', schema: integer },
   ...DEMAND_HEADERS,
-  'Payment-Replayed': { description: 'Set where the answer was given before.', schema: { type: 'string' } },
-  'Preference-Applied': { description: 'The `Prefer` that was honoured.', schema: { type: 'string' } },
+  'Payment-Replayed': { description: 'Set where the answer was given before.', schema: { type: 'string', const: 'true' } },
+  'Preference-Applied': {
+    description: 'The `Prefer` that was honoured.',
+    schema: { type: 'string', pattern: '^wait=[0-9]{1,3}$' },
+  },
+  ...OWN_HEADERS,
+  Allow: { description: 'The methods that the path takes.', required: true, schema: text },
   'Retry-After': { description: 'Seconds after which the request may be sent again.', schema: integer },
 };
 
 const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 const METERED = [...RATE, 'X-Daily-Limit', 'X-Daily-Remaining'];
 const TOO_MANY = 429;
+const NOT_ALLOWED = 405;
 /** Statuses that say when to come back. */
 const LATER: ReadonlySet<number> = new Set([429, 503, 507]);
 
@@ -33,6 +61,7 @@ export function headersOf(route: Route): JsonObject {
     ...metered(route),
     ...paid,
     ...(isRecording(route) ? ['Preference-Applied'] : []),
+    ...(route.documentation.headers ?? []),
   ]);
 }
 
@@ -40,7 +69,9 @@ export function headersOf(route: Route): JsonObject {
 export function refusalHeaders(route: Route, status: number): JsonObject {
   const limits = route.access !== 'key' && status === TOO_MANY ? RATE : metered(route);
   const demand = route.access === 'paid' && status === DEMAND_STATUS ? Object.keys(DEMAND_HEADERS) : [];
-  return references(['X-Request-Id', ...limits, ...demand, ...(LATER.has(status) ? ['Retry-After'] : [])]);
+  const later = LATER.has(status) ? ['Retry-After'] : [];
+  const allowed = status === NOT_ALLOWED ? ['Allow'] : [];
+  return references(['X-Request-Id', ...limits, ...demand, ...later, ...allowed]);
 }
 
 function metered(route: Route): readonly string[] {

@@ -19,7 +19,7 @@ export const DEMAND_SCHEMA: JsonObject = {
   type: 'object',
   required: ['x402Version', 'error', 'resource', 'accepts', 'extensions', 'success', 'code', 'detail', 'requestId'],
   properties: {
-    x402Version: { const: 2 },
+    x402Version: { type: 'integer', const: 2 },
     error: { type: 'string', description: 'The code, or the reason by which the payment does not hold.' },
     resource: {
       type: 'object',
@@ -34,7 +34,7 @@ export const DEMAND_SCHEMA: JsonObject = {
         type: 'object',
         required: ['scheme', 'network', 'amount', 'asset', 'payTo', 'maxTimeoutSeconds', 'extra'],
         properties: {
-          scheme: { const: 'exact' },
+          scheme: { type: 'string', const: 'exact' },
           network: text,
           amount: { type: 'string', description: 'In the smallest unit of the asset.' },
           asset: text,
@@ -50,8 +50,12 @@ export const DEMAND_SCHEMA: JsonObject = {
         additionalProperties: false,
       },
     },
-    extensions: { type: 'object', description: 'Declarations of x402 extensions, by their names.' },
-    success: { const: false },
+    extensions: {
+      type: 'object',
+      description: 'Declarations of x402 extensions, by their names.',
+      additionalProperties: true,
+    },
+    success: { type: 'boolean', const: false },
     code: text,
     detail: text,
     requestId: text,

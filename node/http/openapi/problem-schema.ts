@@ -5,6 +5,7 @@ import { Problem, problemBody } from '../problem.ts';
 import { PROBLEM_MEMBERS } from './problem-members.ts';
 import { PROBLEM_MEANINGS } from '../problem-meanings.ts';
 import type { ProblemCode } from '../problem-codes.ts';
+import type { NamedSchemas } from './schemas.ts';
 
 const EXAMPLE_PATH = '/v1/attest';
 const EXAMPLE_REQUEST_ID = 'req_5f0c3d0e-6b5f-4f0e-9a53-0f8f0d6a2f11';
@@ -19,15 +20,17 @@ export const PROBLEM_SCHEMA: JsonObject = {
     status: { type: 'integer' },
     detail: { type: 'string' },
     instance: { type: 'string', description: 'Path of the request.' },
-    success: { const: false },
+    success: { type: 'boolean', const: false },
     code: { type: 'string', description: 'Stable: programs decide by it.' },
     error: { type: 'string', description: 'The same text as `detail`.' },
     requestId: { type: 'string', description: 'Also in the header `X-Request-Id`.' },
     class: {
+      type: 'string',
       enum: [...WORK_CLASSES],
       description: 'Of a 429 or 503: the kind of work that was refused.',
     },
     holder: {
+      type: 'string',
       enum: HOLDER_KINDS.filter((kind) => kind !== 'member' && kind !== 'operator'),
       description: 'Of a 429 or 503: whose allowance counts: that of the account, the address or the wallet; `none` before that is known.',
     },
@@ -50,12 +53,13 @@ export const PROBLEM_SCHEMA: JsonObject = {
 };
 
 /** A refusal with one of these codes, and with no member that none of them has. */
-export function refusalSchema(codes: readonly ProblemCode[]): JsonObject {
+export function refusalSchema(codes: readonly ProblemCode[], schemas: NamedSchemas): JsonObject {
   const members = codes.flatMap((code) => Object.entries(PROBLEM_MEMBERS[code] ?? {}));
-  const shapes = members.map(([name, { shape }]) => [name, JSON.parse(JSON.stringify(shape))]);
+  const shapes = members.map(([name, { shape }]) => [name, schemas.write(shape)]);
   return {
     allOf: [{ $ref: '#/components/schemas/Problem' }],
-    properties: { code: { enum: [...codes] }, ...Object.fromEntries(shapes) },
+    type: 'object',
+    properties: { code: { type: 'string', enum: [...codes] }, ...Object.fromEntries(shapes) },
     unevaluatedProperties: false,
   };
 }

@@ -3,7 +3,9 @@ import { weightOf } from '../../limits/route-weights.ts';
 import type { Route } from '../route.ts';
 
 /** Refusals that follow from what kind of route it is. What a route adds to them stands in its documentation. */
-const OF_ALL: readonly ProblemCode[] = ['internal'];
+const OF_ALL: readonly ProblemCode[] = ['request-malformed', 'method-not-allowed', 'headers-too-large', 'internal'];
+/** A parameter of a path that is no text, or spans more than its segment, makes it another path. */
+const OF_PARAMETERS: readonly ProblemCode[] = ['route-not-found'];
 const OF_LIMITED: readonly ProblemCode[] = ['rate-limited'];
 const OF_KEYED: readonly ProblemCode[] = ['api-key-missing', 'api-key-invalid', 'api-key-revoked', 'scope-forbidden', 'recovering'];
 const OF_BODIES: readonly ProblemCode[] = [
@@ -52,6 +54,7 @@ export function problemsByStatus(route: Route): ReadonlyMap<number, readonly Pro
   const isLimited = route.access !== 'free' || route.limited !== false;
   const codes = new Set<ProblemCode>([
     ...OF_ALL,
+    ...(/[:*]/.test(route.path) ? OF_PARAMETERS : []),
     ...(route.access === 'key' ? OF_KEYED : []),
     ...(route.access === 'paid' ? OF_PAID : []),
     ...(isLimited ? OF_LIMITED : []),

@@ -4,9 +4,10 @@ import { DEFAULT_REGWATCH_PAGE, RegwatchQueryShape } from '../../../protocol/api
 import type { NodeId } from '../../../protocol/ids.ts';
 import { canonicalize } from '../../../protocol/json/canonical.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
-import { readRfc3339, TimeError, timestampOf } from '../../../protocol/time.ts';
+import { timestampOf } from '../../../protocol/time.ts';
 import { FEED_PLACE_PATTERN, type FeedFilter, type FeedPlace } from '../../regwatch/reg-feed.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
+import { boundOf } from '../period.ts';
 import { fieldError, Problem } from '../problem.ts';
 import { queryReader } from '../query.ts';
 
@@ -36,7 +37,7 @@ export function readRegwatchQuery(query: URLSearchParams, node: NodeId, now: num
   const binding = hash('sha256', canonicalize({ ...told, node })).slice(0, BINDING_DIGITS);
   const { cursor, limit = DEFAULT_REGWATCH_PAGE } = given;
   const place = cursor === undefined ? undefined : placeOf(cursor, binding, now);
-  return { filter, limit: Number(limit), place, told, binding };
+  return { filter, limit, place, told, binding };
 }
 
 /** Opaque to callers: bound to the filters and this node, and good for a day. */
@@ -45,7 +46,7 @@ export function writeRegwatchCursor({ asOf, after }: FeedPlace, binding: string,
 }
 
 function filterOf({ since, until, jurisdiction, framework, status }: Static<typeof RegwatchQueryShape>): FeedFilter {
-  const period = { since: timeOf('since', since), until: timeOf('until', until) };
+  const period = { since: boundOf('since', since), until: boundOf('until', until) };
   if (period.since !== undefined && period.until !== undefined && period.until < period.since) {
     const message = 'is before since';
     throw new Problem('time-order', `until ${message}`, { errors: [fieldError(['until'], 'time-order', message)] });
@@ -71,15 +72,6 @@ function placeOf(cursor: string, binding: string, now: number): FeedPlace {
   if (bound !== binding) throw invalid('cursor', 'cursor', 'belongs to other filters, or to another node');
   if (at + CURSOR_MS < now) throw invalid('cursor', 'cursor', 'is more than a day old');
   return { asOf, after };
-}
-
-function timeOf(field: string, text: string | undefined): number | undefined {
-  try {
-    return text === undefined ? undefined : readRfc3339(text);
-  } catch (error) {
-    if (!(error instanceof TimeError)) throw error;
-    throw invalid(field, 'format', 'is not an RFC 3339 time');
-  }
 }
 
 function labelsOf(list: string | undefined): readonly string[] | undefined {

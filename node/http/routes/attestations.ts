@@ -54,8 +54,8 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
         'Developer tier is shown seven days.',
       query: {
         sourceId: { description: 'One source.', shape: SOURCE, example: EXAMPLE_IDS.source },
-        from: { description: 'Records from this time on, RFC 3339.', shape: FROM, example: '2026-11-20T00:00:00Z' },
-        to: { description: 'Records before this time, RFC 3339.', shape: TO, example: '2026-11-22T00:00:00Z' },
+        from: { description: 'Records from this time or day on.', shape: FROM, example: '2026-11-20T00:00:00Z' },
+        to: { description: 'Records before this time or day.', shape: TO, example: '2026-11-22T00:00:00Z' },
         kind: { description: 'Records of one kind.', shape: KIND, example: 'decision' },
         cursor: {
           description: '`nextCursor` of the page before.',
@@ -68,14 +68,14 @@ export function attestationsRoute(rooms: AttestationsRooms): KeyRoute {
       problems: ['invalid-field', 'time-order', 'proof-window-expired'],
     },
     async answer({ query }, caller) {
-      const { sourceId, kind, cursor, limit, ...times } = readQuery(query);
+      const { sourceId, kind, cursor, limit = DEFAULT_ATTESTATIONS_PAGE, ...times } = readQuery(query);
       requireReach(caller, sourceId);
       const place = cursor === undefined ? undefined : placeOf(cursor);
       const listedFrom = proofWindowOpensAt(caller.account.tier, rooms.now());
       const period = shownOf(seenBy(caller, readPeriod(times)), listedFrom);
       const sources = sourceId === undefined ? caller.key.sources : [sourceId];
       const filter = { account: caller.account.id, sources, kind, ...period };
-      const { records, unreadable, next } = await rooms.lists.page(filter, place, limitOf(limit));
+      const { records, unreadable, next } = await rooms.lists.page(filter, place, limit);
       const body: AttestationsAnswer = {
         success: true,
         items: await itemsOf(rooms, records),
@@ -131,12 +131,6 @@ function placeOf(cursor: string): Place {
     return { source, sourceSeq };
   }
   throw invalid('cursor', 'cursor', 'is no cursor of this list');
-}
-
-function limitOf(text: string | undefined): number {
-  const limit = text === undefined ? DEFAULT_ATTESTATIONS_PAGE : Number(text);
-  if (limit <= MAX_ATTESTATIONS_PAGE) return limit;
-  throw invalid('limit', 'maximum', `is over ${MAX_ATTESTATIONS_PAGE}`);
 }
 
 /** The source of a record that cannot be read, where the request or the key names it. */

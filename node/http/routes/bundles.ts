@@ -79,6 +79,7 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       params: RECORD_PARAMETER,
       query: QUERY,
       answer: { shape: BundleAnswerShape, example: BUNDLE_EXAMPLE },
+      headers: ['X-Proof-Window-Ends-At', 'X-Linked-Truncated'],
       problems: [
         'invalid-field',
         'attestation-not-found',
@@ -100,7 +101,11 @@ export function bundleRoute(sources: BundleSources): KeyRoute {
       }
       const disclosed = asked.disclosure === '1' ? await disclose(sources, evidence) : undefined;
       const found = asked.linked === '1' ? await sources.linked(evidence.record) : undefined;
-      const linked = found?.evidence.filter(({ record }) => mayHave(caller, evidence.record, record));
+      // Of a statement the claims are shown alone, which name no source of the caller's.
+      const linked = found && [
+        ...found.evidence.filter(({ record }) => mayHave(caller, evidence.record, record)),
+        ...found.statements,
+      ];
       const bundle = await completeBundle(sources, evidence, {
         ...(disclosed === undefined ? {} : { disclosed }),
         ...(linked === undefined ? {} : { linked }),
@@ -126,7 +131,8 @@ const QUERY: Readonly<Record<string, ParameterDocumentation>> = {
     example: '1',
   },
   linked: {
-    description: '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent.',
+    description: '`1`: with the linked records that the evidence rules read: overrides, session, key of the agent; ' +
+      'and the versions of the account’s statement that say which of them speak for the account.',
     shape: BundleQueryShape.properties.linked,
     example: '1',
   },
@@ -235,10 +241,13 @@ function bundleAnswer(verdict: Verdict, at: Timestamp): BundleVerdictAnswer {
     verdict: verdictAnswer(verdict),
     record,
     ...evidenceAnswer(verdict, at),
-    linked: linked.map(({ id, kind, holds, word, problems: found }) => ({
+    linked: linked.map(({ id, kind, node, holds, speaks, accountStatement, word, problems: found }) => ({
       id,
       kind,
+      node,
       holds,
+      speaks,
+      accountStatement,
       word,
       problems: problemsAnswer(found),
     })),

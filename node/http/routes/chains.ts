@@ -48,8 +48,8 @@ export function chainRoute(rooms: ChainRouteRooms): FreeRoute {
       problems: ['invalid-field', 'member-not-found'],
     },
     async answer({ params, query }) {
-      const { from = '1' } = readQuery(query);
-      const body = await pageOf(rooms, memberOf(rooms.keys, params.node ?? ''), Number(from));
+      const { from = 1 } = readQuery(query);
+      const body = await pageOf(rooms, memberOf(rooms.keys, params.node ?? ''), from);
       return { body, headers: ASKED_AGAIN };
     },
   };

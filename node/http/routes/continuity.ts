@@ -72,10 +72,9 @@ export function continuityRoute(lists: RecordLists, node: NodeId): KeyRoute {
 }
 
 /** Throws `Problem` 400. A cursor says both where to go on and where to end. */
-function rangeOf(asked: { readonly from?: string; readonly to?: string; readonly cursor?: string }): Range {
+function rangeOf(asked: { readonly from?: number; readonly to?: number; readonly cursor?: string }): Range {
   if (asked.cursor !== undefined) return rangeOfCursor(asked.cursor);
-  const from = Number(asked.from ?? FIRST_SEQ);
-  const to = Number(asked.to ?? Number.MAX_SAFE_INTEGER);
+  const { from = FIRST_SEQ, to = Number.MAX_SAFE_INTEGER } = asked;
   if (from <= to) return { from, to };
   throw invalid('to', 'order', 'is before from');
 }

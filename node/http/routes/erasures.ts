@@ -3,6 +3,7 @@ import {
   ERASURE_EXAMPLE,
   ERASURE_SOURCE,
   ErasureAnswerShape,
+  ErasureDocumentShape,
   ErasureRequestShape,
 } from '../../../protocol/api/erasures.ts';
 import type { JsonObject } from '../../../protocol/json/value.ts';
@@ -42,7 +43,7 @@ export function erasureRoute(rooms: ErasureRooms): KeyRoute {
         'Of records that this node made: by their ids, or all of a person who was named in `subjectRef`. The key and ' +
         'the salt of each payload are destroyed, in the store and in its files; what is left of it cannot be read, or ' +
         'guessed from its hash. Refused as a whole while a retention lock or legal hold covers one of the records.',
-      request: { shape: ErasureRequestShape, example: ERASURE_EXAMPLE.request },
+      request: { shape: ErasureDocumentShape, example: ERASURE_EXAMPLE.request },
       answer: { shape: ErasureAnswerShape, example: ERASURE_EXAMPLE.answer },
       problems: ['attestation-not-found', 'retention-locked'],
     },

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import {
   CreateKeyAnswerShape,
+  CreateKeyDocumentShape,
   CreateKeyRequestShape,
   DEFAULT_OVERLAP_SECONDS,
   KEYS_EXAMPLE,
@@ -80,7 +81,7 @@ function createRoute({ keys, addressOf, now }: KeyRooms): KeyRoute {
     documentation: {
       summary: 'Makes a key',
       description: `With a preset or with scopes; never with more than the key that asks has itself. ${AT_HOME} ${ONCE}`,
-      request: { shape: CreateKeyRequestShape, example: KEYS_EXAMPLE.create.request },
+      request: { shape: CreateKeyDocumentShape, example: KEYS_EXAMPLE.create.request },
       answer: { shape: CreateKeyAnswerShape, example: KEYS_EXAMPLE.create.answer },
       problems: ['missing-field', 'invalid-field', 'too-many-keys', 'home-only'],
     },

@@ -3,7 +3,7 @@ import { CHECKPOINTS_EXAMPLE, type CheckpointsAnswer, CheckpointsAnswerShape } f
 import { utf8 } from '../../../protocol/bytes.ts';
 import { isNodeId } from '../../../protocol/ids.ts';
 import { encodeEntries } from '../../../protocol/log/entries-tile.ts';
-import { parseTilePath, type TileName, TilePathError } from '../../../protocol/log/tile-path.ts';
+import { parseTilePath, TILE_NAME_PATTERN, type TileName, TilePathError } from '../../../protocol/log/tile-path.ts';
 import { TILE_WIDTH } from '../../../protocol/merkle/tiles.ts';
 import { NodeIdShape } from '../../../protocol/shapes.ts';
 import type { CheckpointBook } from '../../log/checkpoint-book.ts';
@@ -42,7 +42,7 @@ function tileRoute({ federationLog }: LogRouteParts): FreeRoute {
       params: {
         tile: {
           description: 'Name of the tile. Its slashes stand as they are.',
-          shape: Type.String({ maxLength: MAX_TILE_NAME }),
+          shape: Type.String({ maxLength: MAX_TILE_NAME, pattern: TILE_NAME_PATTERN }),
           example: 'entries/000.p/1',
         },
       },

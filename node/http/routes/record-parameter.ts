@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { EXAMPLE_IDS } from '../../../protocol/api/example-ids.ts';
-import { RECORD_ID_PATTERN, type RecordId } from '../../../protocol/ids.ts';
-import { recordOfAnyId } from '../../../protocol/object-ids.ts';
+import type { RecordId } from '../../../protocol/ids.ts';
+import { ANY_ID_PATTERN, recordOfAnyId } from '../../../protocol/object-ids.ts';
 import { fieldError, Problem } from '../problem.ts';
 import type { ParameterDocumentation } from '../route.ts';
 
@@ -9,7 +9,7 @@ import type { ParameterDocumentation } from '../route.ts';
 export const RECORD_PARAMETER: Readonly<Record<string, ParameterDocumentation>> = {
   id: {
     description: 'Id of an attestation, or of what it made, as of a session or an incident.',
-    shape: Type.String({ pattern: RECORD_ID_PATTERN }),
+    shape: Type.String({ pattern: ANY_ID_PATTERN }),
     example: EXAMPLE_IDS.decision,
   },
 };
@@ -21,8 +21,8 @@ export const RECORD_PARAMETER: Readonly<Record<string, ParameterDocumentation>> 
 export function recordParameter(params: Readonly<Record<string, string>>): RecordId {
   const id = recordOfAnyId(params.id ?? '');
   if (id !== undefined) return id;
-  throw new Problem('invalid-field', 'the path does not hold an attestation id', {
-    errors: [fieldError(['attestationId'], 'pattern', 'is not an attestation id')],
+  throw new Problem('invalid-field', 'id is not an attestation id', {
+    errors: [fieldError(['id'], 'pattern', 'is not an attestation id')],
   });
 }
 

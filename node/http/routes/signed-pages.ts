@@ -97,7 +97,7 @@ export function rostersRoute({ keys, rosterVotes }: SignedPageRooms): FreeRoute 
       problems: ['invalid-field'],
     },
     async answer({ query }) {
-      const from = Number(readQuery(query).from ?? '1');
+      const { from = 1 } = readQuery(query);
       const { texts, signedGenesis } = keys.book.inForce;
       const rosters = withinPage(texts.slice(from - 1, from - 1 + PAGE_ROSTERS));
       const next = from + rosters.length;

@@ -14,7 +14,7 @@ import { nativeSuite } from '../../keys/native-suite.ts';
 import { EvidenceDamagedError } from '../../verification/evidence.ts';
 import type { VerifiedRecord, Verifier } from '../../verification/verifier.ts';
 import type { FreeRoute } from '../route.ts';
-import { evidenceAnswer } from './evidence-answer.ts';
+import { evidenceAnswer, NO_EVIDENCE } from './evidence-answer.ts';
 import { RECORD_PARAMETER, recordNotFound, recordParameter } from './record-parameter.ts';
 import { payloadStateAnswer, problemsAnswer, verdictAnswer } from './verdict-answer.ts';
 
@@ -36,7 +36,8 @@ export function verifyRoute({ verifier, topic, now, log }: VerifySources): FreeR
       description:
         'For anyone, at any node of the federation. Every check of the record is made anew from its stored bytes; of records ' +
         'linked to it, what was checked before is remembered, and judged anew by what is known now. The flags say which ' +
-        'evidence is recorded, never that something is compliant; no person and no payload is shown. A record is ' +
+        'evidence is recorded, never that something is compliant; what a node that does not speak for the account says of the ' +
+        'record is named in `links.others` and turns no flag; no person and no payload is shown. A record is ' +
         '`verified` once the ledger has decided its batch and checkpoints of enough other members vouch for it; ' +
         'before that `status` and the word of `verdict` say what is lacking. `verdict` holds the facts that the word ' +
         'rests on, the time by the ledger, the roster that the members are counted within, and who vouched.',
@@ -89,7 +90,7 @@ function verifyAnswer({ verdict, evidence, links }: VerifiedRecord, topic: Entit
     topic,
     ledger: confirmed?.network ?? null,
     consensusTimestamp: confirmed?.consensusTimestamp ?? null,
-    links: { ...links, ids: [...links.ids] },
+    links: { ...links, ids: [...links.ids], others: [...links.others] },
     problems: problemsAnswer(verdict.problems),
     verdict: verdictAnswer(verdict),
   };
@@ -112,7 +113,7 @@ function damagedAnswer(id: RecordId, topic: EntityId, at: Timestamp): VerifyAnsw
     seqNum: null,
     securityLevel: SECURITY_LEVEL,
     confirmedAt: null,
-    ...evidenceAnswer({ evidence: null, agent: null }, at),
+    ...evidenceAnswer(NO_EVIDENCE, at),
     source: PROOF_SOURCE,
     status: null,
     hcsSequence: null,
@@ -127,7 +128,7 @@ function damagedAnswer(id: RecordId, topic: EntityId, at: Timestamp): VerifyAnsw
     topic,
     ledger: null,
     consensusTimestamp: null,
-    links: { overrides: 0, incidents: 0, session: false, ids: [], truncated: false },
+    links: { overrides: 0, incidents: 0, session: false, ids: [], others: [], truncated: false },
     problems: [
       {
         fact: 'signed',

@@ -43,7 +43,7 @@ async function record(node: TestNode, id: JsonValue | undefined): Promise<Attest
 async function agentOf(node: TestNode, id: JsonValue | undefined) {
   const subject = await record(node, id);
   const maker = await record(node, subject.links.agent);
-  return checkAgent(nobleSuite, subject, [{ record: maker, holds: true }]);
+  return checkAgent(nobleSuite, subject, [{ record: maker, holds: true, speaks: true }]);
 }
 
 async function seedsOf(agentId: string): Promise<Uint8Array[]> {

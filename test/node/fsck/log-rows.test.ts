@@ -162,6 +162,14 @@ const DAMAGES: readonly Damage[] = [
     found: ['false-checkpoint', /is not false/],
   },
   {
+    what: 'more checkpoints of a member stand there than are kept',
+    mutate: async (rows) => {
+      const [key, value] = await rows.at('checkpoint/', 0);
+      return ['a', 'b'].map((more) => put(key + more, value));
+    },
+    found: ['checkpoint', /is one more than the 2/],
+  },
+  {
     what: 'a checkpoint covers more than the log',
     mutate: async (rows) => (await rows.under('log-entry/')).slice(-2).map(([key]) => del(key)),
     found: ['checkpoint', /which are not here/],

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { ownNameTable, startTable, startToldTable } from '../../../node/start/start-tables.ts';
+import { hashText } from '../../../protocol/hash.ts';
 import { type Damage, fsckAfter, problemsOf, put, testDamages } from './damaged-home.ts';
-import { scratchDirectory, writeHome } from './home.ts';
+import { scratchDirectory, US, writeHome } from './home.ts';
 import { edit, move } from './mutations.ts';
 
 const DAMAGES: readonly Damage[] = [
@@ -53,6 +56,26 @@ const DAMAGES: readonly Damage[] = [
     what: 'a restoration is of another node',
     mutate: move('restoration/', 0, (key) => key.replace('/eu/', '/us/')),
     found: ['restoration', /of another node/],
+  },
+  {
+    what: 'more batches were taken back than the store holds',
+    mutate: async () => [startTable.put(['taken-back'], 99)],
+    found: [startTable.name, /batch 99 was taken back, the store ends at 1/],
+  },
+  {
+    what: 'a mark of the start that there is not',
+    mutate: async () => [startTable.put(['begun'], 1)],
+    found: [startTable.name, /no key of this table/],
+  },
+  {
+    what: 'what a node gave since its start ends before it begins',
+    mutate: async () => [startToldTable.put([US], { batch: 1, since: { first: 5, last: 4 } })],
+    found: [startToldTable.name, /ends before it begins/],
+  },
+  {
+    what: 'an own name of no batch',
+    mutate: async () => [ownNameTable.put([0], hashText(nativeSuite, 'a key'))],
+    found: [ownNameTable.name, /no key of this table/],
   },
   {
     what: 'a restoration stands under another time',

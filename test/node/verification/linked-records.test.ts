@@ -5,6 +5,7 @@ import { nativeSigner } from '../../../node/keys/native-suite.ts';
 import { linkTable } from '../../../node/records/link-tables.ts';
 import { groupTable } from '../../../node/records/record-tables.ts';
 import { MAX_OVERRIDES } from '../../../node/verification/linked-records.ts';
+import { ACCOUNT_SOURCE } from '../../../protocol/accounts/statement.ts';
 import { BundleVerdictShape } from '../../../protocol/api/bundles.ts';
 import { VerifyAnswerShape } from '../../../protocol/api/verify.ts';
 import { parseBundle, parseBundleText } from '../../../protocol/verdict/parse.ts';
@@ -21,12 +22,14 @@ import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { encodeSignature } from '../../../protocol/statement/statement.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
 import { seedOf } from '../../fixtures/federation-member.ts';
+import { versionDraft } from '../../fixtures/account-statement.ts';
 import { eraseKey } from '../../fixtures/payload-keys.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
 import type { TestNode } from '../../fixtures/test-node.ts';
 import { until } from '../../fixtures/until.ts';
 import { reviewer, shown } from '../../protocol/evidence/case.ts';
 import { shapeCheck } from '../http/answer-shape.ts';
+import { objectsOf } from '../http/routes/governance-bodies.ts';
 import { rewritten } from './rewritten.ts';
 
 const ACCOUNT = 'acc_eu_unmetered';
@@ -49,12 +52,12 @@ const requireBundleVerdict = shapeCheck(BundleVerdictShape);
 test('an override of a record shows at once, as a count and an id, and names nobody', async () => {
   const record = await make(eu);
   const before = await verdictOn(eu, record.id);
-  assert.equal(links(before), { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
+  assert.equal(links(before), { overrides: 0, incidents: 0, session: false, ids: [], others: [], truncated: false });
   assert.is(flags(before).article14, false);
   const override = await overrideOf(record.id, 'a');
   const after = await verdictOn(eu, record.id);
   assert.equal([flags(after).article14, flags(after).article12_3d, flags(after).article14_5], [true, true, false]);
-  assert.equal(links(after), { overrides: 1, incidents: 0, session: false, ids: [override.id], truncated: false });
+  assert.equal(links(after), { overrides: 1, incidents: 0, session: false, ids: [override.id], others: [], truncated: false });
   await overrideOf(record.id, 'b');
   const twice = await verdictOn(eu, record.id);
   assert.is(flags(twice).article14_5, true);
@@ -69,7 +72,7 @@ test('what another account says of a record counts for nothing', async () => {
   await overrideOf(record.id, 'a', { account: 'acc_eu_enterprise' });
   await make(eu, { kind: 'incident', links: { related: [record.id] }, account: 'acc_eu_enterprise' });
   const verdict = await verdictOn(eu, record.id);
-  assert.equal(links(verdict), { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
+  assert.equal(links(verdict), { overrides: 0, incidents: 0, session: false, ids: [], others: [], truncated: false });
   assert.is(flags(verdict).article14, false);
 });
 
@@ -250,15 +253,64 @@ test('ten linked records of one batch cost a bundle less than 8 kB each', async 
   assert.ok(each < LINKED_BYTES, `${Math.round(each)} bytes each, beside ${alone.bytes}`);
 });
 
-test('an override made where the account is not at home turns no flag', async () => {
-  const record = await make(eu);
-  await eu.seal();
-  await until('the other node holds it', () => isSealedAt(us, record));
-  const override = await overrideOf(record.id, 'c', {}, us);
-  await us.seal();
-  await until('it has come round', () => isSealedAt(eu, override));
-  for (const node of [eu, us]) assert.is(flags(await verdictOn(node, record.id)).article14, false);
+test('another node’s word turns a flag where the account’s statement names it before, at every node and offline', async () => {
+  const subject = await make(eu, {});
+  const start = await make(eu, { kind: 'session_start' });
+  const inside = await make(eu, { links: { session: start.id } });
+  await sealed(eu, inside);
+  const override = { kind: 'human_override', links: { original: subject.id } } as const;
+  const incident: Making = { kind: 'incident', links: { related: [subject.id] } };
+  const end = { kind: 'session_end', links: { session: start.id } } as const;
+  const review = (letter: string): Making => {
+    return { ...override, claims: { reviewer: reviewer(letter), reviewOutcome: 'confirmed' } };
+  };
+  const early = [await make(us, review('a')), await make(us, incident)];
+  const earlyEnd = await make(us, end);
+  await sealed(us, earlyEnd);
+  for (const node of [eu, us]) {
+    const [verdict, session] = [await verdictOn(node, subject.id), await verdictOn(node, inside.id)];
+    assert.equal([flags(verdict).article14, flags(session).article12_3a], [false, false]);
+    assert.equal([links(verdict).overrides, links(verdict).incidents, links(verdict).ids], [0, 0, []]);
+    assert.equal(links(verdict).others, early.map(({ id, kind }) => ({ id, kind, node: 'us' })));
+    assert.equal(verdict.accountStatements, []);
+    // Of a review, and of the end of a session, itself: its node has no say in the account.
+    assert.is((await verdictOn(node, earlyEnd.id)).speaks, false);
+    assert.is(flags(await verdictOn(node, early[0]?.id ?? '')).article14, false);
+  }
+  const version = await make(eu, { ...versionDraft(1, ['eu', 'us'], ACCOUNT), sourceId: ACCOUNT_SOURCE });
+  await sealed(eu, version);
+  const named = [await make(us, review('b')), await make(us, review('c')), await make(us, incident)];
+  const namedEnd = await make(us, end);
+  await sealed(us, namedEnd);
+  const statement = { version: 1, id: version.id };
+  for (const node of [eu, us]) {
+    const [verdict, session] = [await verdictOn(node, subject.id), await verdictOn(node, inside.id)];
+    assert.equal([flags(verdict).article14_5, flags(session).article12_3a], [true, true]);
+    assert.equal([links(verdict).ids, objectsOf(links(verdict), 'others').length], [named.map(({ id }) => id), early.length]);
+    assert.equal(verdict.accountStatements, [statement]);
+  }
+  for (const [record, flag] of [[subject, 'article14_5'], [inside, 'article12_3a']] as const) {
+    const bundle = parseBundle((await eu.get(`/v1/bundles/${record.id}?linked=1`)).body);
+    const offline = verifyBundle(nobleSuite, bundle, { pin: eu.context.keys.rosters.genesis });
+    assert.is(offline.evidence?.complianceDetail[flag], true);
+    assert.equal(offline.accountStatements, [statement]);
+    const judged = await us.post('/v1/bundles/verify', bundle, { key: null });
+    requireBundleVerdict(judged.body);
+    assert.equal(flags(judged.body)[flag], true);
+    // Without the version nothing of it is left: who leaves it out shows less.
+    const others = bundle.linked?.filter(({ record: texts }) => !texts.head.includes('"kind":"account"')) ?? [];
+    assert.is(verifyBundle(nobleSuite, { ...bundle, linked: others }).evidence?.complianceDetail[flag], false);
+  }
 });
+
+/** Sealed, and decided and vouched for at both nodes. */
+async function sealed(node: TestNode, { id }: AttestationRecord): Promise<void> {
+  await node.seal();
+  await until('both nodes have it confirmed', async () => {
+    const seen = await Promise.all([eu, us].map((one) => one.get(`/v1/verify/${id}`)));
+    return seen.every(({ body }) => body.status === 'confirmed');
+  });
+}
 
 function evaluationOf({ evidence }: Verdict): Evaluation {
   if (evidence === null) throw new Error('a bundle without the body of its record');
@@ -292,11 +344,6 @@ async function verdictOn(node: TestNode, id: string): Promise<JsonObject> {
   assert.is(status, 200, text);
   requireVerdict(body);
   return body;
-}
-
-async function isSealedAt(node: TestNode, { id }: AttestationRecord): Promise<boolean> {
-  const { status, body } = await node.get(`/v1/verify/${id}`);
-  return status === 200 && body.status !== 'pending';
 }
 
 /** All flags of an answer. */

@@ -42,7 +42,7 @@ export function overrideOf(
 }
 
 export function holding(...records: readonly AttestationRecord[]): LinkedRecord[] {
-  return records.map((record) => ({ record, holds: true }));
+  return records.map((record) => ({ record, holds: true, speaks: true }));
 }
 
 export function evaluated(
@@ -50,7 +50,7 @@ export function evaluated(
   linked: readonly AttestationRecord[] = [],
   sigValid = true,
 ): Evaluation {
-  return evaluate({ record, sigValid }, holding(...linked), AT);
+  return evaluate({ record, sigValid, speaks: true }, holding(...linked), AT);
 }
 
 /** The clauses that are shown. */

@@ -45,7 +45,7 @@ const OVERRIDES = [EU, US].flatMap((node) =>
 const END = made({ kind: 'session_end', links: { session: START.id } }, 15);
 const anyEvidence = fc.oneof(fc.constantFrom(...OVERRIDES), fc.constantFrom(START, END));
 const anyLinked: fc.Arbitrary<LinkedRecord[]> = fc.array(
-  fc.record({ record: fc.oneof(anyRecord, anyEvidence), holds: fc.boolean() }),
+  fc.record({ record: fc.oneof(anyRecord, anyEvidence), holds: fc.boolean(), speaks: fc.boolean() }),
   {
     maxLength: 12,
   },
@@ -57,8 +57,8 @@ test('a further record never takes a flag away, and does add some', () => {
   const gained = new Set<string>();
   fc.assert(
     fc.property(anySubject, anyLinked, anyLinked, fc.boolean(), (record, linked, more, sigValid) => {
-      const before = evaluate({ record, sigValid }, linked, AT);
-      const after = evaluate({ record, sigValid }, [...linked, ...more], AT);
+      const before = evaluate({ record, sigValid, speaks: true }, linked, AT);
+      const after = evaluate({ record, sigValid, speaks: true }, [...linked, ...more], AT);
       for (const clause of CLAUSES) {
         if (shows(before, clause)) assert.ok(shows(after, clause), clause);
         else if (shows(after, clause)) gained.add(clause);
@@ -69,11 +69,11 @@ test('a further record never takes a flag away, and does add some', () => {
   assert.equal([...gained].toSorted(), ['article12_3a', 'article12_3d', 'article14', 'article14_5']);
 });
 
-test('records of other accounts, and those that do not hold, never matter', () => {
+test('records of other accounts, of nodes that do not speak for it, and those that do not hold, never matter', () => {
   fc.assert(
     fc.property(anySubject, anyLinked, (record, linked) => {
-      const speaking = linked.filter((one) => one.holds && one.record.account === record.account);
-      const subject = { record, sigValid: true };
+      const speaking = linked.filter((one) => one.holds && one.speaks && one.record.account === record.account);
+      const subject = { record, sigValid: true, speaks: true };
       assert.equal(evaluate(subject, linked, AT), evaluate(subject, speaking, AT));
     }),
     RUNS,
@@ -85,7 +85,7 @@ test('neither order nor repetition of linked records matters', () => {
     fc.property(anySubject, anyLinked, fc.nat(), (record, linked, turn) => {
       const at = linked.length === 0 ? 0 : turn % linked.length;
       const turned = [...linked.slice(at), ...linked, ...linked.slice(0, at)].toReversed();
-      const subject = { record, sigValid: true };
+      const subject = { record, sigValid: true, speaks: true };
       assert.equal(shown(evaluate(subject, turned, AT)), shown(evaluate(subject, linked, AT)));
     }),
     RUNS,

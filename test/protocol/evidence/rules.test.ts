@@ -59,7 +59,7 @@ test('T9: where the proof of the record does not hold, nothing is shown', () => 
   const record = made({ claims: { ...BOUND, referenceDatabase: [{ id: 'x' }], matched: false } });
   const linked = holding(overrideOf(record), overrideOf(record, { reviewer: reviewer('b') }));
   for (const subject of [{ record, sigValid: false } as const, { record: null, sigValid: true } as const]) {
-    const evaluation = evaluate(subject, linked, AT);
+    const evaluation = evaluate({ ...subject, speaks: true }, linked, AT);
     assert.equal(shown(evaluation), []);
     for (const clause of CLAUSES) assert.equal(lacks(evaluation, clause), ['signature']);
   }
@@ -183,7 +183,7 @@ test('every clause has its reason, and says the same as its flag', () => {
     assert.ok(missing.every((lack) => LACKS.includes(lack)));
   }
   assert.equal([ruleSet, evaluatedAt, meaning], [RULE_SET, AT, MEANING]);
-  assert.is(evaluate({ record: null, sigValid: false }, [], null).complianceDetail.evaluatedAt, null);
+  assert.is(evaluate({ record: null, sigValid: false, speaks: false }, [], null).complianceDetail.evaluatedAt, null);
 });
 
 test.run();

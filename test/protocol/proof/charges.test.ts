@@ -58,10 +58,11 @@ test('whose account paid is asked of the roster that was in force at the message
   const rival = await log.seal('eu', [{ payload: { data: 'another' } }], FIRST);
   const own = log.account('eu');
   const moved = log.account('us').replace(/\d+$/, '77777');
-  const [first] = log.roster().roster.members.map(({ accounts }) => accounts).filter((accounts) => accounts.includes(own));
-  if (first === undefined) throw new Error('no accounts');
-  const account = first.map((each) => (each === own ? entity(moved) : each));
-  log.addRoster({ members: log.roster().roster.members.map((member) => (member.node === 'eu' ? { ...member, accounts: account } : member)) });
+  const { members } = log.roster().roster;
+  const eu = members.find(({ node }) => node === 'eu');
+  if (eu === undefined) throw new Error('eu is a member');
+  const accounts = eu.accounts.map((account) => (account === own ? entity(moved) : account));
+  log.addRoster({ members: [...members.filter((member) => member !== eu), { ...eu, accounts }] });
   const ledger = new LedgerReading(log);
   for (const [payer, expected] of [
     [entity(moved), 'proven'],

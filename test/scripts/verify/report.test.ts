@@ -5,6 +5,7 @@ import type { Bundle } from '../../../protocol/verdict/bundle.ts';
 import { EXIT_CODES } from '../../../protocol/verdict/word.ts';
 import { plain, reportOf } from '../../../scripts/verify/report.ts';
 import { MEANINGS } from '../../../scripts/verify/words.ts';
+import { versionDraft } from '../../fixtures/account-statement.ts';
 import { consensusOf, FederationLog } from '../../fixtures/federation-log.ts';
 import { type LogDraft, recordAt } from '../../fixtures/federation-log-batch.ts';
 import { bundleOf, linkedOf } from '../../fixtures/federation-log-bundle.ts';
@@ -44,6 +45,30 @@ test('the word comes first and last, and between them who, when, which model, wh
   has(lines, 'witnesses', `vouched for by us, ca, sg of roster 1 ${log.genesis}`);
   has(lines, 'federation', `${log.genesis} (pinned by roster.json: roster 1 ${log.genesis})`);
   assert.not(lines.some((line) => line.startsWith('problem')));
+});
+
+test('a linked record is shown with its node, and whether that speaks for the account by which version', async () => {
+  const draft = (...of: Parameters<typeof recordAt>): LogDraft => ({
+    kind: 'human_override',
+    links: { original: recordAt(...of).id },
+    claims: { reviewer: reviewer('a'), reviewOutcome: 'confirmed' },
+  });
+  const life = await FederationLog.create();
+  const original = await life.record('eu', [DRAFT]);
+  const early = await life.record('us', [draft(original, 0)]);
+  const version = await life.record('eu', [versionDraft(4, ['eu', 'us'])]);
+  const review = await life.record('us', [draft(original, 0)]);
+  const own = await bundleOf(life, original);
+  const linked = [early, version, review].map((one) => linkedOf(life, one, 0, own));
+  const lines = report({ ...own, linked }, life);
+  const of = (one: typeof review, kind: string) => `${recordAt(one, 0).id}: ${kind} of node ${one.node}: verified`;
+  has(lines, 'linked', `${of(early, 'human_override')}, which does not speak for the account: it turns no flag`);
+  assert.ok(lines.includes(`linked      ${of(review, 'human_override')}`));
+  has(lines, 'account', `by version 4 of its statement, ${recordAt(version, 0).id}`);
+  has(lines, '  ✓', 'article14');
+  const subject = report(await bundleOf(life, early), life);
+  has(subject, 'account', 'node us does not speak for it');
+  has(subject, '  –', 'article14');
 });
 
 test('an anchor that came late is said, and verified', async () => {
@@ -87,7 +112,7 @@ test('linked records are named with their words, and the clauses with what they 
   const own = await bundleOf(log, sealed);
   const linked = linkedOf(log, review, 0, own);
   const lines = report({ ...own, linked: [linked, { ...linked, record: { head: '{}', body: null } }] });
-  has(lines, 'linked', `${recordAt(review, 0).id}: human_override: verified`);
+  has(lines, 'linked', `${recordAt(review, 0).id}: human_override of node eu: verified`);
   has(lines, 'linked', 'unreadable: not-signed');
   assert.ok(lines.includes('  ✓ article14'));
   assert.ok(lines.includes('  – article14_5 (missing reviewOutcome, second-reviewer)'));

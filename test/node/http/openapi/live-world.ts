@@ -93,7 +93,7 @@ export class LiveWorld {
     if (operation.id === 'postBundlesVerify') return this.#bundle();
     if (operation.id === 'putAccount') return MEMBERS;
     if (isJsonArray(example)) return this.#live(variant === 'whole' ? example : example.slice(0, 1), operation);
-    const required = operation.request?.schema.required ?? [];
+    const required = operation.request?.form.required ?? [];
     const least = isJsonArray(required) ? required : [];
     const members = Object.entries(isJsonObject(example) ? example : {});
     const wanted = members.filter(([name]) => variant === 'whole' || least.includes(name));

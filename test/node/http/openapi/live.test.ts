@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LINK_MS, lostKeyTable, newToken, tokenDigest } from '../../../../node/accounts/lost-key/lost-key-table.ts';
-import { isJsonObject } from '../../../../protocol/json/value.ts';
+import { isJsonObject, type JsonObject } from '../../../../protocol/json/value.ts';
 import { timestampOf } from '../../../../protocol/time.ts';
 import { PAYMENT_SIGNATURE_HEADER } from '../../../../protocol/payments/header.ts';
 import { ApiDocument, type Operation } from '../../../fixtures/api-document.ts';
@@ -13,7 +13,7 @@ import { importSampleLists } from '../../../fixtures/sample-lists.ts';
 import { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import type { Ask, HttpAnswer } from '../../../fixtures/test-node.ts';
-import { isHeaderOfHttp, refusalFault } from './answer-faults.ts';
+import { headerFaults, refusalFault } from './answer-faults.ts';
 import { LivePayer } from './live-payer.ts';
 import {
   bodyTrials,
@@ -131,24 +131,24 @@ async function every(
 function answerFaults(operation: Operation, answer: HttpAnswer): string[] {
   const described = operation.answers.get(200);
   if (described === undefined) return ['200 is not described'];
-  const { content, headers } = described;
+  const { content } = described;
   const type = answer.headers.get('content-type') ?? '';
   const faults: string[] = [];
-  if (type.split(';')[0] !== content.type.split(';')[0]) faults.push(`comes as ${type}, not as ${content.type}`);
+  const types = [content.type, ...content.others].map((one) => one.split(';')[0]);
+  if (!types.includes(type.split(';')[0])) faults.push(`comes as ${type}, not as ${types.join(' or ')}`);
   const fault = judge.of(content.schema)(/[/+]json$/.test(content.type) ? answer.body : answer.text);
   if (fault !== null) faults.push(fault);
-  const due = headers.filter((name) => !isOfOthers(name, answer));
-  for (const name of due) if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
-  const known = new Set(headers.map((name) => name.toLowerCase()));
-  for (const name of answer.headers.keys()) {
-    if (!known.has(name) && !isHeaderOfHttp(name)) faults.push(`has the header ${name}, which is not described`);
+  for (const name of dueHeaders(operation, answer)) {
+    if (!answer.headers.has(name)) faults.push(`lacks the header ${name}`);
   }
-  return faults;
+  return [...faults, ...headerFaults(judge, described, answer)];
 }
 
-/** Whether a header belongs to answers that were given before, or to those that are charged, and this one is not. */
-function isOfOthers(name: string, { body }: HttpAnswer): boolean {
-  return name === 'Payment-Replayed' || (name === 'PAYMENT-RESPONSE' && body.charged === false);
+/** The headers that an answer must have beside those that always come: of limits, of waiting, of what is charged. */
+function dueHeaders({ keyed, usd, answers }: Operation, { body }: HttpAnswer): string[] {
+  const limits = keyed ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Daily-Limit', 'X-Daily-Remaining'] : [];
+  const waited = answers.get(200)?.headers.has('Preference-Applied') === true ? ['Preference-Applied'] : [];
+  return [...limits, ...waited, ...(usd !== null && body.charged !== false ? ['PAYMENT-RESPONSE'] : [])];
 }
 
 test('every example is accepted, and answered as it is described: body, type and headers', () =>
@@ -250,6 +250,75 @@ test('what names nothing, or comes twice, is answered as described', () =>
     }
     return faults;
   }));
+
+/** Bodies that fail a condition of several members, or a form, made of the example of an operation. */
+const UNFIT: readonly (readonly [operation: string, change: JsonObject])[] = [
+  ['postKeys', { scopes: ['proof:read'] }],
+  ['postKeys', { preset: null }],
+  ['postKeys', { addresses: ['203.0.113.0/33'] }],
+  ['postKeys', { addresses: ['2001:db8::1::2'] }],
+  ['postKeys', { expiresAt: '2099-01-01' }],
+  ['postErasures', { subjectRef: 'a person' }],
+  ['postErasures', { attestationIds: null }],
+  ['postRetentionLock', { retentionPeriodDays: 1824 }],
+  ['postRetentionLock', { legalHold: true, lockedBy: null }],
+  ['postAgentsRegister', { proofOfPossession: 'A'.repeat(4412) }],
+  ['postAttest', { agentSalt: 'A'.repeat(43) }],
+  ['postAttest', { agentSignature: 'A'.repeat(4412) }],
+  ['postAttest', { clientTimestamp: '2026-11-21' }],
+  ['postAttest', { clientTimestamp: '2026-11-21T09:30:00' }],
+  ['postTieredAttest', { agentSalt: 'A'.repeat(43) }],
+  ['postIncident', { incidentPeriodStart: '2026-11-21T09:30' }],
+  ['postSignUp', { email: 'ada@example@org' }],
+  ['postSignUp', { email: 'ada@203.0.113.7' }],
+];
+/** The same, and they are of the form. */
+const FIT: readonly (readonly [operation: string, change: JsonObject])[] = [
+  ['postKeys', { preset: null, scopes: ['proof:read'] }],
+  ['postKeys', { addresses: ['203.0.113.7', '2001:db8::/32', '::1', '1:2:3:4:5:6:7:8/128'] }],
+  ['postKeys', { expiresAt: '2099-12-31T23:59:60Z' }],
+  ['postRetentionLock', { retentionPeriodDays: 1825 }],
+  ['postRetentionLock', { legalHold: true }],
+  ['postAttest', { clientTimestamp: '2016-12-31T23:59:60Z' }],
+  ['postIncident', { incidentPeriodStart: '2016-12-31T23:59:60Z' }],
+  ['postIncident', { incidentPeriodStart: '2026-11-01' }],
+  ['postRiskAssessment', { assessmentDate: '2026-11-20T09:30:00+01:00' }],
+];
+
+/** The example with some members changed; null leaves one out. */
+async function changed(id: string, change: JsonObject): Promise<{ operation: Operation; path: string; body: JsonObject }> {
+  const operation = document.operation(id);
+  const { path, body } = await newWorld().request(operation, 'whole');
+  if (!isJsonObject(body)) throw new TypeError(`${id}: the example is no object`);
+  const members = Object.entries({ ...body, ...change }).filter(([, value]) => value !== null);
+  return { operation, path, body: Object.fromEntries(members) };
+}
+
+test('conditions and forms are documented as they are checked', async () => {
+  const faults: string[] = [];
+  for (const [list, isFit] of [[UNFIT, false], [FIT, true]] as const) {
+    for (const [id, change] of list) {
+      const { operation, path, body } = await changed(id, change);
+      const answer = await ask(operation, path, body);
+      const isOfSchema = judge.of(operation.request?.schema ?? {})(body) === null;
+      if (isOfSchema !== isFit) faults.push(`${id} ${JSON.stringify(change)}: the document ${isOfSchema ? 'takes' : 'refuses'} it`);
+      if ((answer.status === 200) !== isFit) faults.push(`${id} ${JSON.stringify(change)}: ${answer.status} ${answer.text}`);
+    }
+  }
+  assert.equal(faults, []);
+});
+
+test('a period of days begins with the first and ends before the last', async () => {
+  await node.post('/v1/attest', { sourceId: 'days', data: { n: 1 } }, { key: makerKey });
+  const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+  const found = async (from: string, to: string): Promise<number> => {
+    const path = `/v1/attestations?sourceId=days&from=${from}&to=${to}`;
+    const { body } = requireAccepted(path, await node.get(path, { key: makerKey }));
+    return Array.isArray(body.items) ? body.items.length : -1;
+  };
+  assert.is(await found(day(-1), day(2)), 1);
+  assert.is(await found(day(-2), day(-1)), 0);
+});
 
 /** Of the same account. */
 async function otherKeys(): Promise<OtherKeys> {

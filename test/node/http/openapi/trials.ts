@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../protocol/json/value.ts';
-import type { Operation } from '../../../fixtures/api-document.ts';
+import { type Operation, valueOf } from '../../../fixtures/api-document.ts';
 import type { SchemaJudge } from '../../../fixtures/schema-judge.ts';
 import type { Ask } from '../../../fixtures/test-node.ts';
 import type { LiveRequest } from './live-world.ts';
@@ -56,7 +56,7 @@ export function bodyTrials({ id, request, requestRequired }: Operation, { path, 
 /** Every described member of the body missing where it must be there, and of a value that it cannot have. */
 export function memberTrials(judge: SchemaJudge, { request }: Operation, { path, body }: LiveRequest): Trial[] {
   if (request === null || !isJsonObject(body)) return [];
-  const { properties, required = [] } = request.schema;
+  const { properties, required = [] } = request.form;
   const trials: Trial[] = [];
   for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
     if (JSON.stringify(required).includes(JSON.stringify(name))) {
@@ -80,7 +80,7 @@ export function queryTrials(judge: SchemaJudge, { parameters }: Operation, { pat
   const trials: Trial[] = [{ what: 'an unknown parameter', path: add('nonsense=1'), body }];
   for (const { name, schema, example } of described) {
     trials.push({ what: `${name} twice`, path: only(`${name}=${example}&${name}=${example}`), body });
-    for (const text of BROKEN_VALUES.filter((value) => judge.of(schema)(decodeURIComponent(value)) !== null)) {
+    for (const text of BROKEN_VALUES.filter((value) => judge.of(schema)(valueOf(schema, decodeURIComponent(value))) !== null)) {
       trials.push({ what: `${name} is ${text.slice(0, 20)}`, path: only(`${name}=${text}`), body });
     }
   }

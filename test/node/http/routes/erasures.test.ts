@@ -352,6 +352,18 @@ test('an erasure holds for a store that was restored from a copy, too', async ()
   assert.equal(await filesHolding(store.directory, seed), []);
 });
 
+test('an erasure leaves the row that refuses a twin of a later record of the same text', async () => {
+  const [id, later] = [await attest({}), await attest({})];
+  const { store } = node.context;
+  const rows = await Array.fromAsync(duplicateTable.under(store, []));
+  const [parts] = rows.find(([, of]) => of === id) ?? [];
+  if (parts === undefined) throw new Error('no row');
+  await store.write([duplicateTable.put(parts, later)]);
+  accepted(await erase({ attestationIds: [id] }));
+  assert.is(await duplicateTable.get(store, ...parts), later);
+  await store.write([duplicateTable.del(...parts)]);
+});
+
 test('a record can be erased once its locks have run out', async () => {
   const sourceId = 'expiring';
   accepted(await lock(sourceId));

@@ -8,18 +8,16 @@ import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { readRecord } from '../../../../node/records/record-reader.ts';
 import { TestNetwork } from '../../../fixtures/test-network.ts';
 import { type Ask, API_KEYS, type HttpAnswer } from '../../../fixtures/test-node.ts';
-import { until } from '../../../fixtures/until.ts';
 import { shapeCheck } from '../answer-shape.ts';
 import { requireProblem } from '../problem-shape.ts';
 import { ENVELOPE, LEAST, NOTHING, objectsOf } from './governance-bodies.ts';
 
 const DAY_MS = 86_400_000;
-/** How far the nodes' clocks are ahead. In milliseconds. */
+/** How far the node's clock is ahead. In milliseconds. */
 let ahead = 0;
 const now = (): number => Date.now() + ahead;
-const network = await TestNetwork.start({ nodes: ['eu', 'us'], overrides: { now } });
-const node = network.node('eu');
-const other = network.node('us');
+const network = await TestNetwork.start({ overrides: { now } });
+const node = network.node();
 test.after(() => network[Symbol.asyncDispose]());
 
 let accounts = 0;
@@ -28,7 +26,7 @@ let accounts = 0;
 async function freshAccount(): Promise<Ask> {
   const id = `acc_eu_incidents-${++accounts}`;
   const key = `mk_test_${id}_00000000000000000000000`;
-  for (const each of [node, other]) await each.context.accounts.grant({ id, tier: 'unmetered' }, key);
+  await node.context.accounts.grant({ id, tier: 'unmetered' }, key);
   return { key };
 }
 
@@ -54,9 +52,9 @@ async function recordOf(id: unknown): Promise<AttestationRecord> {
 }
 
 /** Tells the authority of an incident; its id stands among `members`. */
-function notify(members: JsonObject, ask: Ask, at = node): Promise<HttpAnswer> {
+function notify(members: JsonObject, ask: Ask): Promise<HttpAnswer> {
   const complianceMeta = { serviceEventType: 'AUTHORITY_NOTIFICATION' };
-  return at.post('/v1/tiered-attest', { sourceId: 'triage', data: { n: 1 }, complianceMeta, ...members }, ask);
+  return node.post('/v1/tiered-attest', { sourceId: 'triage', data: { n: 1 }, complianceMeta, ...members }, ask);
 }
 
 const due = (body: JsonObject): number => Date.parse(String(body.notificationDueAt));
@@ -200,16 +198,6 @@ test('what a decision says it is about must be there, unless it says so in its o
   const { warnings } = accepted(await notify({ data: { incidentId } }, ask));
   assert.match(String(warnings), /^data\.incidentId: there is no incident of this id/);
   assert.equal(accepted(await notify({ data: {} }, ask)).warnings, []);
-});
-
-test('a notification that another node recorded counts once its batch has come', async () => {
-  const ask = await freshAccount();
-  const { incidentId } = accepted(await post({}, ask));
-  await until('the nodes are connected', () => other.context.transport.peers().some((peer) => peer.connected));
-  const told = accepted(await notify({ incidentId: String(incidentId) }, ask, other));
-  await other.seal();
-  await until('the batch has come', async () => (await list('?state=notified', ask)).length === 1);
-  assert.is((await list('', ask))[0]?.notificationAttestationId, told.attestationId);
 });
 
 test('pages of every kind hold, one after another, what one page of all holds', async () => {
