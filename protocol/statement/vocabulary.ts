@@ -20,7 +20,7 @@ export const RECORD_KINDS = [
   'counterparty_check',
   'key_event',
   'erasure',
-  /** A version of an account's statement, and a key that was refused for good: made by nothing yet. */
+  /** A version of an account's statement, and a key that was refused for good (TRUST §5). */
   'account',
   'account_key_refused',
 ] as const;

@@ -47,6 +47,11 @@ function problem({ status, body }: HttpAnswer, ...members: readonly string[]): r
   return [status, body.code, ...members.map((name) => body[name])];
 }
 
+/** The version of the account's statement that a node goes by. */
+async function versionAt(node: TestNode): Promise<number> {
+  return Number(objectOf((await node.get('/v1/account', { key: shared.apiKey })).body.account).version);
+}
+
 async function keyOf(node: TestNode, apiKey: string, id: string): Promise<JsonObject> {
   const { keys } = (await node.get('/v1/keys', { key: apiKey })).body;
   const found = Array.isArray(keys) ? keys.find((key) => isJsonObject(key) && key.id === id) : undefined;
@@ -127,9 +132,21 @@ test('with the home dead its keys work, and are refused for good at any node tha
   assert.equal(problem(await us.post(`/v1/keys/${none}/revoke`, {}, { key: shared.apiKey })), [404, 'key-not-found']);
 });
 
+test('the home ends the refused keys when it is back, and its next version lists them no more', async () => {
+  const before = await versionAt(us);
+  await eu.start();
+  await until('the keys to end at their home', async () => {
+    const states = [second, third].map(async ({ keyId }) => (await keyOf(eu, shared.apiKey, keyId)).status);
+    return (await Promise.all(states)).every((status) => status === 'revoked');
+  });
+  for (const { apiKey } of [second, third]) assert.equal(problem(await usage(eu, apiKey)), [401, 'api-key-revoked']);
+  await until('the next version at us', async () => (await versionAt(us)) > before);
+  for (const node of [eu, us, sg]) await answers(node, shared.apiKey, 200);
+  for (const node of [us, sg]) assert.is((await usage(node, second.apiKey)).status, 401);
+});
+
 test('what is held of statements stays in force over a restart', async () => {
   // With the home away a start would wait for it.
-  await eu.start();
   await us.stop();
   await us.start();
   assert.is((await usage(us, shared.apiKey)).status, 200);
