@@ -94,13 +94,16 @@ async function states({ store }: Check, account: string, digest: string): Promis
 }
 
 async function checkWanted(check: Check): Promise<void> {
-  const { report, store } = check;
+  const { report, store, own } = check;
   for await (const { key, parts, value } of readRows(check, wantedStatementTable)) {
     const [home, account = '', seq] = parts;
+    if (homeOf(account) !== home || home === own) {
+      report.problem(wantedStatementTable.name, key, 'is of no account of another node');
+    }
     if (value === undefined) continue;
     const record = await recordOfId(store, value);
     if (record === undefined) report.warning(wantedStatementTable.name, key, `wants the record ${value}, which is not held`);
-    else if (record.account !== account || record.node !== home || record.seq !== Number(seq)) {
+    else if (record.kind !== 'account' || record.account !== account || record.node !== home || record.seq !== Number(seq)) {
       report.problem(wantedStatementTable.name, key, `wants the record ${value}, which is of another place`);
     }
   }

@@ -42,6 +42,7 @@ import { anchorAll, messageOf } from './home-anchors.ts';
 import { openKeys } from '../../fixtures/federation-keys.ts';
 import { eraseKey } from '../../fixtures/payload-keys.ts';
 import { addLog } from './home-log.ts';
+import { holdStatement, stateAccount, type StatingNode } from './home-statements.ts';
 import { addRosters } from './home-rosters.ts';
 
 export const EU = nodeId('eu');
@@ -62,9 +63,9 @@ export async function scratchDirectory(): Promise<AsyncDisposable & { readonly p
 /**
  * The home of a node `eu` of three, as its own rooms write it: `batches` sealed batches of its own and of `us`, with
  * names in every state, an erased payload, a revoked key, an equivocation of `us`, records unsealed, and the federation's
- * log.
+ * log; where it is asked for, with an account of `eu` and one of `us` that name both nodes.
  */
-export async function writeHome(home: string, batches: number): Promise<void> {
+export async function writeHome(home: string, batches: number, { withStatements = false } = {}): Promise<void> {
   const members = new Map<NodeId, NodeKeys>();
   for (const node of [EU, US, CA]) members.set(node, await createKeys(node === EU ? home : join(home, '..', node)));
   const topic = new TestTopic();
@@ -72,17 +73,20 @@ export async function writeHome(home: string, batches: number): Promise<void> {
   await using store = await openStore(home);
   const keys = await openKeys(store, given);
   for (const [node, own] of members) await keys.learnCertificate(await certifySigningKey(node, own, timestampOf(0), 1));
-  await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches);
-  await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches);
+  const more = async (stating: StatingNode) => {
+    if (withStatements) await stateAccount(stating, [EU, US], now);
+  };
+  await using peer = await ownChain(join(home, '..', US), US, keysOf(members, US), keys, batches, more);
+  await using self = await ownChain(store, EU, keysOf(members, EU), keys, batches, more);
   const held = await pullChain(peer.store, store, keys);
+  if (withStatements) await holdStatement(store, peer);
   await addOddities(store, keys, members, held);
   const messages = await anchorAll(store, keys, topic, self.sealed, held, now);
   const next = await addRosters(store, keys, keysOf(members, EU));
   await addLog({ store, keys, next, topic, members, messages, now });
 }
 
-interface OwnChain extends AsyncDisposable {
-  readonly store: Store;
+interface OwnChain extends StatingNode, AsyncDisposable {
   readonly sealed: readonly StoredBatch[];
 }
 
@@ -131,13 +135,14 @@ async function genesis(members: ReadonlyMap<NodeId, NodeKeys>, topic: TestTopic)
   return { statement: rosterStatement.write(roster), signatures };
 }
 
-/** Records through intake, in groups of many sizes, sealed `batches` times; a last group stays unsealed. */
+/** Records through intake, in groups of many sizes and `more` after the first, sealed `batches` times; a last group stays unsealed. */
 async function ownChain(
   where: Store | string,
   node: NodeId,
   own: NodeKeys,
   keys: FederationKeys,
   batches: number,
+  more: (node: StatingNode) => Promise<void>,
 ): Promise<OwnChain> {
   const resources = new AsyncDisposableStack();
   const store = typeof where === 'string' ? resources.use(await openStore(where)) : where;
@@ -158,12 +163,13 @@ async function ownChain(
       log,
     }),
   );
+  const vault = new PayloadVault(own.payloadKey);
   const intake = resources.use(
     await Intake.open({
       node,
       store,
       signer: () => own.signer,
-      vault: new PayloadVault(own.payloadKey),
+      vault,
       now,
       projections: [],
       counters: new RecordCounters(store, [await DailyUsage.open({ store, node, now }), await EvidenceTally.open(store, node)]),
@@ -174,9 +180,10 @@ async function ownChain(
   for (let batch = 1; batch <= batches + 1; batch++) {
     await intake.submitAll(Array.from({ length: 70 + 230 * (batch % 2) }, (_, i) => draft(batch * 1000 + i)));
     for (let i = 0; i < 3; i++) await intake.submit(draft(batch * 1000 + 500 + i));
+    if (batch === 1) await more({ node, store, intake, vault });
     if (batch <= batches) await sealer.seal();
   }
-  return { store, sealed, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { node, store, intake, vault, sealed, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 function draft(i: number): Draft {
