@@ -10,6 +10,7 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { objectId } from '../../../protocol/object-ids.ts';
 import { MAX_LINKED } from '../../../protocol/chain/claims.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { type Caller, covers } from '../../accounts/caller.ts';
 import type { Erasures, ErasureSplit, ErasureTarget } from '../../compliance/erasures.ts';
 import { governanceDraft } from '../../compliance/governance-draft.ts';
 import type { Pseudonyms } from '../../compliance/pseudonyms.ts';
@@ -51,7 +52,7 @@ export function erasureRoute(rooms: ErasureRooms): KeyRoute {
       const { caller, request } = work;
       const target = targetOf(request);
       const { records, isComplete, field } = await rooms.erasures.targets(caller.account.id, target);
-      for (const { sourceId } of records) requireReach(caller, sourceId);
+      for (const record of records) requireSeen(caller, record);
       const record = await rooms.erasures.alone(records, async (split) => {
         await rooms.erasures.requireUnlocked(split.present, field, rooms.now());
         return eraseAll(rooms, work, split, isComplete, submit);
@@ -72,6 +73,13 @@ export function erasureRoute(rooms: ErasureRooms): KeyRoute {
       };
     },
   });
+}
+
+/** Throws `Problem` 403 where the key is bound to other sources, or to another period. */
+function requireSeen(caller: Caller, { sourceId, submittedAt }: AttestationRecord): void {
+  requireReach(caller, sourceId);
+  if (covers(caller.key, submittedAt)) return;
+  throw new Problem('scope-forbidden', 'A record is not of the period that this API key may see.');
 }
 
 /** One record of erasure for every hundred payloads; the last, which may be of none, is what the request is answered with. */
