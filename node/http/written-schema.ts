@@ -55,3 +55,8 @@ function completed({ [DOCUMENTED]: apart, ...schema }: JsonObject): JsonObject {
 function isText(value: JsonValue): boolean {
   return typeof value === 'string';
 }
+
+/** The value of a parameter's example, which is written as it stands in a request, by the schema of the parameter. */
+export function exampleOf({ type }: JsonObject, written: string): number | string {
+  return type === 'integer' ? Number(written) : written;
+}

@@ -1,3 +1,4 @@
+import type { ApiDocument } from '../fixtures/api-document.ts';
 import {
   bytesOfBody,
   type Head,
@@ -12,6 +13,7 @@ import type { Random } from './random.ts';
 
 export interface HeadTools {
   readonly random: Random;
+  readonly document: ApiDocument;
   readonly apiKey: string;
 }
 
@@ -167,7 +169,11 @@ const MEANINGS: readonly Trick[] = [
 
 /** Requests whose framing, method or version is wrong: what comes after them on the connection cannot be trusted. */
 export function brokenHead(sound: Sound, tools: HeadTools): HostileRequest {
-  const trick = tools.random.pick([...FRAMING, ...VERSIONS, ...METHODS]);
+  // A method that the path has is no wrong one.
+  const { template } = sound.operation;
+  const known = new Set<string>(tools.document.operations.flatMap((one) => (one.template === template ? [one.method] : [])));
+  const methods = METHODS.filter(({ head }) => head?.method === undefined || !known.has(head.method));
+  const trick = tools.random.pick([...FRAMING, ...VERSIONS, ...methods]);
   return { ...tricked(sound, tools, trick), after: 'leave' };
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
 import { SERVICES } from '../../../protocol/payments/prices.ts';
 import type { PaidRoute, ParameterDocumentation } from '../route.ts';
-import { writtenSchema } from '../written-schema.ts';
+import { exampleOf, writtenSchema } from '../written-schema.ts';
 
 /** What a paid route takes and gives, by example and by schema: what all discovery documents are made of. */
 export interface Offer {
@@ -62,9 +62,10 @@ function describedParameters(
   const entries = Object.entries(parameters);
   const shown = entries.filter(([name]) => name !== CURSOR);
   const required = entries.filter((entry) => isRequired || entry[1].required === true).map(([name]) => name);
-  const properties = entries.map(([name, { description, shape }]) => [name, { ...writtenSchema(shape), description }]);
+  const schemas = new Map(entries.map(([name, { shape }]) => [name, writtenSchema(shape)]));
+  const properties = entries.map(([name, { description }]) => [name, { ...schemas.get(name), description }]);
   return {
-    example: Object.fromEntries(shown.map(([name, { example }]) => [name, example])),
+    example: Object.fromEntries(shown.map(([name, { example }]) => [name, exampleOf(schemas.get(name) ?? {}, example)])),
     schema: {
       type: 'object',
       properties: Object.fromEntries(properties),

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../protocol/json/value.ts';
 import { JSON_LINES_TYPE, JSON_TYPE } from '../body.ts';
 import type { ProblemCode } from '../problem-codes.ts';
 import type { ParameterDocumentation, Route } from '../route.ts';
+import { exampleOf } from '../written-schema.ts';
 import { headersOf, refusalHeaders } from './headers.ts';
 import { linksOf } from './links.ts';
 import { operationId, schemaName } from './operation-id.ts';
@@ -100,7 +101,7 @@ function parameterOf(
   schemas: NamedSchemas,
 ): JsonObject {
   const schema = schemas.write(shape);
-  return { name, in: place, required, description, schema, example: schema.type === 'integer' ? Number(example) : example };
+  return { name, in: place, required, description, schema, example: exampleOf(schema, example) };
 }
 
 function requestBody(route: Route, schemas: NamedSchemas): JsonObject {

@@ -212,7 +212,7 @@ test('an id of another form is 400, one of the form that nobody knows is 404 wit
     `${UNKNOWN_ID}%2F..`,
   ];
   for (const path of ['/v1/verify/', '/v1/status/', '/v1/bundles/']) {
-    for (const id of malformed) requireProblem(await node.get(path + id), 'invalid-field', path + id, 'attestationId');
+    for (const id of malformed) requireProblem(await node.get(path + id), 'invalid-field', path + id, 'id');
     for (const id of [UNKNOWN_ID, UNKNOWN_ID.replace('eu', 'us'), UNKNOWN_ID.replace('att', 'ses')]) {
       const answer = await node.get(path + id);
       requireProblem(answer, 'attestation-not-found', path);

@@ -91,8 +91,10 @@ test('the event loop goes on: this thread does a small part of the work', async 
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000;
   };
-  const here = await cost(() => judgeBundle(nativeSuite, long, terms));
-  const apart = await cost(() => judge.judge(long, terms));
+  // The least of some: a collection of garbage falls on whichever is under way.
+  const least = async (work: () => unknown): Promise<number> => Math.min(await cost(work), await cost(work), await cost(work));
+  const here = await least(() => judgeBundle(nativeSuite, long, terms));
+  const apart = await least(() => judge.judge(long, terms));
   console.log(
     `${(long.length / 2 ** 20).toFixed(1)} MiB: ${apart.toFixed(1)} ms of this thread, ${here.toFixed(1)} ms in it`,
   );

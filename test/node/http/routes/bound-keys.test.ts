@@ -34,7 +34,7 @@ test('a key that is bound to sources cannot speak of what was recorded of others
   const told = accepted(await node.post('/v1/tiered-attest', { ...notification, data: { incidentId } }, ask));
   assert.match(String(told.warnings), 'linked to none');
   const { body } = await node.get(`/v1/verify/${originalAttestationId}`);
-  assert.equal(body.links, { overrides: 0, incidents: 0, session: false, ids: [], truncated: false });
+  assert.equal(body.links, { overrides: 0, incidents: 0, session: false, ids: [], truncated: false, others: [] });
 });
 
 /** Posts the least that the endpoint accepts, with these members changed. */
