@@ -2,6 +2,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Tier } from '../../../protocol/accounts/tier.ts';
 import { type NodeId, nodeId, recordId } from '../../../protocol/ids.ts';
+import { nobleSuite } from '../../../protocol/suite/noble.ts';
+import { parseBundle } from '../../../protocol/verdict/parse.ts';
+import { verifyBundle } from '../../../protocol/verdict/verify.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import type { HttpAnswer } from '../../fixtures/node-client.ts';
 import { TestNetwork } from '../../fixtures/test-network.ts';
@@ -19,9 +22,10 @@ interface MadeKey {
 /** Batches are sealed soon, so that one test waits for nothing by itself. In milliseconds. */
 const SOON_MS = 300;
 
-const network = await TestNetwork.start({ nodes: ['eu', 'us', 'sg', 'jp'], quorum: 1, ledger: 'local', config: { batchIntervalMs: SOON_MS } });
+const network = await TestNetwork.start({ nodes: ['eu', 'us', 'sg', 'jp', 'ca'], quorum: 1, ledger: 'local', config: { batchIntervalMs: SOON_MS } });
 test.after(() => network[Symbol.asyncDispose]());
 const [eu, us, sg, jp] = [network.node('eu'), network.node('us'), network.node('sg'), network.node('jp')];
+const five = [eu, us, sg, jp, network.node('ca')];
 
 async function makeKey(home: TestNode, account: string): Promise<MadeKey> {
   const { apiKey, key } = await home.context.accounts.keys.create(account, { preset: 'admin' }, 'operator');
@@ -66,6 +70,8 @@ const shared = await makeAccount(eu, 'enterprise', [EU, US, SG]);
 const second = await makeKey(eu, shared.account);
 const third = await makeKey(eu, shared.account);
 const alone = await makeAccount(eu, 'enterprise', [EU]);
+/** A record of the account, made at its home. */
+let madeAtHome = '';
 
 test('a key works at the nodes that its account names, and at no other', async () => {
   for (const node of [us, sg]) for (const { apiKey } of [shared, second, third]) await answers(node, apiKey, 200);
@@ -100,8 +106,8 @@ test('keys are made and rotated, and the nodes changed, at the home alone', asyn
 });
 
 test('records of the account are fetched at each of its nodes, their payloads where they were made', async () => {
-  const id = await eu.attest({ input: 1, decision: 'yes' }, {}, { key: shared.apiKey });
-  const path = `/v1/bundles/${id}`;
+  madeAtHome = await eu.attest({ input: 1, decision: 'yes' }, {}, { key: shared.apiKey });
+  const path = `/v1/bundles/${madeAtHome}`;
   await until('the record to be confirmed at us', async () => (await us.get(path, { key: shared.apiKey })).status === 200);
   const refused = await us.get(`${path}?disclosure=1`, { key: shared.apiKey });
   assert.equal(problem(refused, 'node', 'baseUrl'), [409, 'payload-elsewhere', 'eu', network.member('eu').baseUrl]);
@@ -109,11 +115,36 @@ test('records of the account are fetched at each of its nodes, their payloads wh
   assert.is((await us.get(path)).status, 403, 'another account’s');
 });
 
+test('a member that the account does not name speaks in its name in vain, at every node and offline', async () => {
+  const { record } = await jp.context.intake.submit({
+    kind: 'human_override',
+    account: shared.account,
+    sourceId: 'reviews',
+    payload: '{}',
+    claims: { channel: 'direct', reviewer: `hmac-sha256:${'0a'.repeat(32)}`, reviewOutcome: 'confirmed' },
+    links: { original: recordId(madeAtHome) },
+  });
+  const forged = [{ id: record.id, kind: 'human_override', node: 'jp' }];
+  for (const node of five) {
+    const verdict = async () => (await node.get(`/v1/verify/${madeAtHome}`)).body;
+    await until(`the word of jp at ${node.config.id}`, async () => {
+      return JSON.stringify(objectOf((await verdict()).links).others) === JSON.stringify(forged);
+    });
+    const { complianceStatus, links } = await verdict();
+    assert.equal([objectOf(complianceStatus).article14, objectOf(links).overrides], [false, 0]);
+  }
+  const bundle = parseBundle((await sg.get(`/v1/bundles/${madeAtHome}?linked=1`, { key: shared.apiKey })).body);
+  const offline = verifyBundle(nobleSuite, bundle, { pin: eu.context.keys.rosters.genesis });
+  assert.equal([offline.verified, offline.evidence?.complianceStatus.article14], [true, false]);
+  assert.equal(offline.linked.find(({ id }) => id === record.id)?.speaks, false);
+});
+
 test('with the home dead its keys work, and are refused for good at any node that the account names', async () => {
   await eu.stop();
   const elsewhere = await us.attest({ input: 2 }, {}, { key: shared.apiKey });
   const path = `/v1/bundles/${elsewhere}`;
   await until('the record at sg', async () => (await sg.get(path, { key: shared.apiKey })).status === 200);
+  for (const node of [us, sg]) assert.is((await node.get(`/v1/bundles/${madeAtHome}`, { key: shared.apiKey })).status, 200);
   const refusals = () => us.context.intake.recorded;
   const made = refusals();
   const ended = await us.post(`/v1/keys/${second.keyId}/revoke`, {}, { key: shared.apiKey });
