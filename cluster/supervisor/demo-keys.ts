@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 import type { Tier } from '../../node/accounts/accounts.ts';
-import { nodeId } from '../../protocol/ids.ts';
+import { type NodeId, nodeId } from '../../protocol/ids.ts';
 import { AccountKeysAnswerShape } from '../../node/operator/account-forms.ts';
 import { operatorRequest } from '../../node/operator/operator-client.ts';
 import type { Plan, PlannedNode } from '../plan.ts';
@@ -49,8 +49,8 @@ export async function ensureDemoKeys(home: string): Promise<DemoKeys> {
 }
 
 /**
- * Makes the demo accounts at their home, where they name every node of the plan, and waits until their keys work at all of
- * them: a version of a statement must be decided for that. Doing it again changes nothing.
+ * Makes the demo accounts at their home, where they name every node of the plan beside those that they name, and waits until
+ * their keys work at all of them: a version of a statement must be decided for that. Doing it again changes nothing.
  */
 export async function grantDemoKeys(home: string, { nodes }: Plan, keys: DemoKeys): Promise<void> {
   const socket = join(home, HOME, 'operator.sock');
@@ -59,15 +59,19 @@ export async function grantDemoKeys(home: string, { nodes }: Plan, keys: DemoKey
     const apiKey = Object.entries(keys).find(([key]) => key === name)?.[1] ?? '';
     const id = `acc_${HOME}_demo-${name}`;
     await operatorRequest(socket, 'POST', '/accounts', { id, tier, apiKey }, STARTING_ANSWER_MS);
-    if (!(await namesNodes(socket, id))) await operatorRequest(socket, 'POST', `/accounts/${id}/nodes`, { nodes: ids }, STARTING_ANSWER_MS);
+    const named = await nodesOf(socket, id);
+    if (ids.every((node) => named.includes(node))) continue;
+    const all = [...new Set([...named, ...ids])];
+    await operatorRequest(socket, 'POST', `/accounts/${id}/nodes`, { nodes: all }, STARTING_ANSWER_MS);
   }
   const deadline = performance.now() + STARTING_ANSWER_MS;
   await Promise.all(nodes.map((node) => untilKnown(node, keys, deadline)));
 }
 
-async function namesNodes(socket: string, account: string): Promise<boolean> {
+async function nodesOf(socket: string, account: string): Promise<readonly NodeId[]> {
   const answer: unknown = JSON.parse(await operatorRequest(socket, 'GET', `/accounts/${account}/keys`, undefined, STARTING_ANSWER_MS));
-  return isAccount.Check(answer) && answer.account.nodes !== undefined;
+  if (!isAccount.Check(answer)) throw new StartError(`${HOME}: the account ${account} cannot be read`);
+  return answer.account.nodes ?? [HOME];
 }
 
 /** The key without limits is asked with until it works: of the others one answer is enough, and they keep their minute. */

@@ -34,6 +34,8 @@ export class WeatherFederation implements AsyncDisposable {
   readonly mirror: LyingMirror;
   /** By node: what it acknowledged. */
   readonly acknowledged = new Map<Place, string[]>(NODES.map((node) => [node, []]));
+  /** By node: records that were there before any was written, the statements of accounts. */
+  readonly #before = new Map<Place, number>();
   readonly #running: AsyncDisposableStack;
   #writing: { readonly stop: AbortController; readonly done: Promise<unknown> } | undefined;
 
@@ -58,6 +60,7 @@ export class WeatherFederation implements AsyncDisposable {
     const federation = new WeatherFederation(cluster, sky, mirror, starting.move());
     await Promise.all(NODES.map((node) => federation.startNode(node)));
     await cluster.grantKeys(NODES);
+    for (const node of NODES) federation.#before.set(node, (await federation.view(node)).members.get(node)?.records ?? 0);
     return federation;
   }
 
@@ -170,7 +173,7 @@ export class WeatherFederation implements AsyncDisposable {
     const missing: string[] = [];
     for (const origin of NODES) {
       const own = views.get(origin)?.members.get(origin);
-      const whole = own?.records === this.acknowledged.get(origin)?.length;
+      const whole = own?.records === (this.#before.get(origin) ?? 0) + (this.acknowledged.get(origin)?.length ?? 0);
       if (own === undefined || !whole) missing.push(`${origin} has not sealed`);
       for (const [node, { members }] of views) {
         const seen = members.get(origin);
