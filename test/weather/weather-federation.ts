@@ -122,7 +122,7 @@ export class WeatherFederation implements AsyncDisposable {
       const view = await this.view(node);
       if (view.equivocations !== '[]') found.push(`${node} shows equivocations ${view.equivocations}`);
       for (const origin of NODES) {
-        const [held, made] = [view.members.get(origin)?.records ?? 0, this.acknowledged.get(origin)?.length ?? 0];
+        const [held, made] = [view.members.get(origin)?.records ?? 0, this.#madeAt(origin)];
         lost += Math.max(made - held, 0);
         if (held < made) found.push(`${node} lost ${made - held} records of ${origin}`);
         if (held > made) found.push(`${node} holds ${held - made} records of ${origin} that nobody was told of`);
@@ -167,13 +167,17 @@ export class WeatherFederation implements AsyncDisposable {
     await this.#running.disposeAsync();
   }
 
+  #madeAt(origin: Place): number {
+    return (this.#before.get(origin) ?? 0) + (this.acknowledged.get(origin)?.length ?? 0);
+  }
+
   async #missing(): Promise<string[]> {
     const views = new Map<Place, View>();
     for (const node of NODES) views.set(node, await this.view(node));
     const missing: string[] = [];
     for (const origin of NODES) {
       const own = views.get(origin)?.members.get(origin);
-      const whole = own?.records === (this.#before.get(origin) ?? 0) + (this.acknowledged.get(origin)?.length ?? 0);
+      const whole = own?.records === this.#madeAt(origin);
       if (own === undefined || !whole) missing.push(`${origin} has not sealed`);
       for (const [node, { members }] of views) {
         const seen = members.get(origin);
