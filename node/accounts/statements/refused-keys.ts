@@ -22,14 +22,14 @@ export function refusalOperations(refusals: readonly AttestationRecord[]): reado
 
 /**
  * Ends the keys of an account that a node which has a say in it has refused (TRUST §5). Like any other change it is recorded,
- * and makes the account's statement due.
+ * and makes the account's statement due. Resolves to whether there was any.
  */
 export function endRefusedKeys(
   book: Pick<AccountBook, 'change' | 'keys' | 'now'>,
   store: Reads,
   account: string,
   nodes: readonly NodeId[],
-): Promise<void> {
+): Promise<boolean> {
   return book.change(async () => {
     const now = book.now();
     const refused: HeldKey[] = [];
@@ -41,7 +41,7 @@ export function endRefusedKeys(
     return {
       operations: refused.flatMap(({ digest, key }) => keyOperations(digest, { ...key, revokedAt })),
       events: refused.map(({ key }) => keyEvent('key.revoked', key, 'node')),
-      result: undefined,
+      result: refused.length > 0,
     };
   });
 }

@@ -148,13 +148,13 @@ export class StatementPublisher implements AsyncDisposable {
   async #publish(id: string): Promise<number | null> {
     const { store, book, record, log } = this.#options;
     try {
+      const due = await book.look(() => this.#due(id));
       const newest = await newestVersion(store, id, book.node);
-      const named = (await book.account(id))?.nodes ?? [];
-      // Before all else: a key that was refused ends here at once, whenever the next version is made.
-      await endRefusedKeys(book, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])]);
+      // Whenever the next version is made, a key that was refused ends here at once. That makes the account due anew.
+      const named = due.account?.nodes ?? [];
+      if (await endRefusedKeys(book, store, id, [...new Set([...named, ...(newest?.nodes ?? [])])])) return 0;
       const wait = this.#pace.wait(id);
       if (wait > 0) return wait;
-      const due = await book.look(() => this.#due(id));
       if (due.rows.length === 0 || (await this.#isOutdated(id, newest))) return LOOK_MS;
       const { rows, account, keys, isChanged } = due;
       if (account === undefined || !isChanged || !isStated(account, newest, book.node)) {
@@ -172,7 +172,10 @@ export class StatementPublisher implements AsyncDisposable {
     }
   }
 
-  /** Read together: a change that comes later has a row that is not among these. */
+  /**
+   * Read together, and before all else: what comes later, a change or a refusal, has a row that is not among these and so
+   * stays due.
+   */
   async #due(id: string): Promise<Due> {
     const { store, book } = this.#options;
     const rows: Operation[] = [];

@@ -148,23 +148,26 @@ for (const [how, last] of [['before', 'refused'], ['after', 'kept-unsaid']] as c
   });
 }
 
+/** The record by which a node refuses a key arrives. */
+async function refuse({ store, publisher }: StatementRoom, node: NodeId, key: KeyId, account: string): Promise<void> {
+  const { record } = new RecordChain(`${node}/${key}`, node).append(
+    { kind: 'account_key_refused', account, sourceId: refusalSource(key) },
+    timestampOf(Date.now()),
+  );
+  await store.write([...projectedRows(record), ...publisher.rowsOf([record])]);
+  publisher.onWritten([record]);
+}
+
 test('a key that a named node refuses ends at home too, for good, and so in the next version; what others say ends nothing', async () => {
   await using directory = await temporaryDirectory();
   await using room = await StatementRoom.open(directory.path);
-  const { accounts, publisher } = room;
+  const { accounts } = room;
   await accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
   const [kept, lost, late] = await Promise.all([1, 2, 3].map(() => accounts.keys.create(ADA, FULL, 'operator')));
   if (kept === undefined || lost === undefined || late === undefined) throw new Error('no keys');
   await room.settled();
   const before = (await room.stated(ADA)).length;
-  const arrive = async (node: NodeId, key: KeyId, account = ADA): Promise<void> => {
-    const { record } = new RecordChain(`${node}/${key}`, node).append(
-      { kind: 'account_key_refused', account, sourceId: refusalSource(key) },
-      timestampOf(Date.now()),
-    );
-    await room.store.write([...projectedRows(record), ...publisher.rowsOf([record])]);
-    publisher.onWritten([record]);
-  };
+  const arrive = (node: NodeId, key: KeyId, account = ADA): Promise<void> => refuse(room, node, key, account);
   const wordOf = async (apiKey: string) => {
     const found = await accounts.authenticate(apiKey);
     return typeof found === 'string' ? found : 'valid';
@@ -185,6 +188,28 @@ test('a key that a named node refuses ends at home too, for good, and so in the 
   await until('its refusals to hold', async () => (await wordOf(kept.apiKey)) === 'revoked');
   await room.settled();
   assert.equal((await room.stated(ADA)).at(-1)?.statement.keys, []);
+});
+
+test('a refusal that arrives while a version is being made ends its key too, wherever it comes in between', async () => {
+  for (let pause = 0, isOver = false; !isOver; pause++) {
+    await using directory = await temporaryDirectory();
+    let left = Infinity;
+    let arrive = async (): Promise<void> => {};
+    await using room = await StatementRoom.open(directory.path, { afterReading: async () => void (left-- === 0 && (await arrive())) });
+    const { accounts } = room;
+    await accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
+    const { key, apiKey } = await accounts.keys.create(ADA, FULL, 'operator');
+    await room.settled();
+    arrive = () => refuse(room, US, key.id, ADA);
+    left = pause;
+    await accounts.setTier(ADA, 'enterprise');
+    await room.settled();
+    isOver = left >= 0;
+    if (isOver) break;
+    await until(`a key refused at pause ${pause} to end`, async () => (await accounts.authenticate(apiKey)) === 'revoked');
+    await room.settled();
+    assert.equal((await room.stated(ADA)).at(-1)?.statement.keys, []);
+  }
 });
 
 test('where the chain has a newer version than the rows were published as, nothing is made of them, and the log says so', async () => {

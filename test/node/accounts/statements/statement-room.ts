@@ -2,8 +2,9 @@ import { pino } from 'pino';
 import { type AccountStatement, readAccountStatement } from '../../../../protocol/accounts/statement.ts';
 import type { AttestationRecord } from '../../../../protocol/chain/record.ts';
 import { nodeId, type NodeId } from '../../../../protocol/ids.ts';
+import type { AccountBook } from '../../../../node/accounts/account-book.ts';
 import { Accounts } from '../../../../node/accounts/accounts.ts';
-import { StatementPublisher } from '../../../../node/accounts/statements/statement-publisher.ts';
+import { StatementPublisher, type StatementPublisherOptions } from '../../../../node/accounts/statements/statement-publisher.ts';
 import { statementDueTable } from '../../../../node/accounts/statements/statement-tables.ts';
 import type { Draft } from '../../../../node/intake/draft.ts';
 import { readPayload } from '../../../../node/payload/payload-tables.ts';
@@ -21,6 +22,8 @@ export interface StatementRoomOptions {
   /** Whether records are accepted. Default: always. */
   readonly accepts?: () => boolean;
   readonly now?: () => number;
+  /** Done whenever the publisher has read of an account, before it goes on. */
+  readonly afterReading?: () => Promise<void>;
 }
 
 /** A statement as its record and its payload say it. */
@@ -45,14 +48,14 @@ export class StatementRoom implements AsyncDisposable {
   }
 
   static async open(directory: string, options: StatementRoomOptions = {}): Promise<StatementRoom> {
-    const { fate, accepts = () => true, now = Date.now } = options;
+    const { fate, accepts = () => true, now = Date.now, afterReading } = options;
     const room = await IntakeRoom.open(directory, { now, ...(fate && { fate }) });
     const { store, intake } = room;
     const lines: string[] = [];
     const accounts = await Accounts.open({ store, node: NODE, now, isMember: (node) => MEMBERS.includes(node) });
     const publisher = new StatementPublisher({
       store,
-      book: accounts.book,
+      book: afterReading === undefined ? accounts.book : pausing(accounts.book, afterReading),
       record: (draft: Draft) => (accepts() ? intake.submit(draft) : Promise.reject(new Error('halted'))),
       random: () => 0,
       log: pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) }),
@@ -91,4 +94,25 @@ export class StatementRoom implements AsyncDisposable {
     await this.accounts[Symbol.asyncDispose]();
     await this.room[Symbol.asyncDispose]();
   }
+}
+
+/** A book whose reader does something else in between. */
+function pausing(book: AccountBook, afterReading: () => Promise<void>): StatementPublisherOptions['book'] {
+  return {
+    node: book.node,
+    now: book.now,
+    account: (id) => book.account(id),
+    keys: (id) => book.keys(id),
+    onStatementDue: (listener) => book.onStatementDue(listener),
+    async change(work) {
+      const result = await book.change(work);
+      await afterReading();
+      return result;
+    },
+    async look(work) {
+      const result = await book.look(work);
+      await afterReading();
+      return result;
+    },
+  };
 }
