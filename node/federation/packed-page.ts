@@ -49,16 +49,25 @@ export function givenBytes({ bytes, ends }: PackedBytes): Transferable[] {
   return [bytes.buffer, ends.buffer];
 }
 
-export function packGroups(groups: readonly PageGroup[]): PackedGroups {
-  const rows = groups.map((group) => group.rows().map(keyAndValue));
-  return {
-    sizes: Uint32Array.from(groups.flatMap(({ frames, ids }, i) => [frames, ids.length, rows[i]?.length ?? 0])),
-    ids: groups.flatMap(({ ids }) => ids),
-    keys: rows.flatMap((some) => some.map(([key]) => key)),
-    values: packBytes(rows.flatMap((some) => some.map(([, value]) => value))),
-    leaves: packBytes(groups.flatMap(({ leaves }) => leaves)).bytes,
-    accountRecords: groups.map(({ accountRecords }) => accountRecords),
-  };
+export function packGroups(groups: Iterable<PageGroup>): PackedGroups {
+  const sizes: number[] = [];
+  const [ids, keys]: [RecordId[], string[]] = [[], []];
+  const [values, leaves]: [Uint8Array[], Uint8Array[]] = [[], []];
+  const accountRecords: (readonly AttestationRecord[])[] = [];
+  for (const group of groups) {
+    const rows = group.rows();
+    sizes.push(group.frames, group.ids.length, rows.length);
+    for (const row of rows) {
+      if (row.type !== 'put') throw new TypeError('a group is of rows that are put');
+      keys.push(row.key);
+      values.push(row.value);
+    }
+    ids.push(...group.ids);
+    leaves.push(packBytes(group.leaves).bytes);
+    accountRecords.push(group.accountRecords);
+  }
+  const packed = { ids, keys, accountRecords, values: packBytes(values), leaves: packBytes(leaves).bytes };
+  return { sizes: Uint32Array.from(sizes), ...packed };
 }
 
 export function givenGroups({ sizes, values, leaves }: PackedGroups): Transferable[] {
@@ -87,9 +96,4 @@ export function unpackGroups({ sizes, ids, keys, values, leaves, accountRecords 
     });
   }
   return groups;
-}
-
-function keyAndValue(operation: Operation): [key: string, value: Uint8Array] {
-  if (operation.type !== 'put') throw new TypeError('a group is of rows that are put');
-  return [operation.key, operation.value];
 }

@@ -56,22 +56,23 @@ export function checkGroup(group: Group, signed: SignedStatement, records: reado
 
 /**
  * The groups that a page of a chain begins with, up to the first of which anything is amiss: what that is, is for whoever
- * takes the page frame by frame. Follows from the frames alone, and is the same in every thread.
+ * takes the page frame by frame. Follows from the frames alone, and is the same in every thread. One group is in memory at a
+ * time: what a collector has to copy costs more than the check.
  */
-export function checkPage(frames: readonly Uint8Array[]): PageGroup[] {
-  const groups: PageGroup[] = [];
+export function* checkPage(frames: readonly Uint8Array[]): Generator<PageGroup> {
   let open: OpenGroup | undefined;
-  try {
-    for (const frame of frames) {
+  for (const frame of frames) {
+    let whole: CheckedGroup;
+    try {
       open = takeItem(open, decodeItem(frame));
       if (open === undefined || open.records.length < open.group.size) continue;
-      groups.push({ ...checkGroup(open.group, open.signed, open.records), frames: open.frames });
-      open = undefined;
+      whole = checkGroup(open.group, open.signed, open.records);
+    } catch {
+      return;
     }
-  } catch {
-    // What came before it holds.
+    yield { ...whole, frames: open.frames };
+    open = undefined;
   }
-  return groups;
 }
 
 /** A group of which more records are to come. */
