@@ -8,8 +8,10 @@ import type { Chains } from './chains.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import type { Decided } from './decidable.ts';
 import type { Lanes } from '../lanes.ts';
+import { type ArrivedPage, type PageTaker, takeArrived, takeFrame } from './arrived-page.ts';
 import { keptFrames, PageAhead, PageEnd, type PageStart } from './page-ahead.ts';
-import { decodeItem, type PageRequest, pageRequest } from './page-forms.ts';
+import { PageChecks } from './page-checks.ts';
+import { type PageRequest, pageRequest } from './page-forms.ts';
 import type { PeerFaults } from './peer-faults.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { rewindChain } from './rewind.ts';
@@ -23,8 +25,10 @@ const OWN_FAULT_MS = 500;
 /** Rest of a peer that served something false. In milliseconds. */
 const DISTRUST_MS = 60_000;
 
-/** Pages that wait for their turn, of all chains: each takes a mebibyte of memory or little more. */
-const MOST_PAGES_AHEAD = 4;
+/** Pages of one chain that wait for their turn: one arrives while the one before it is checked and a third is written. */
+const PAGES_AHEAD = 2;
+/** The same of all chains: each takes two mebibytes of memory or little more. */
+const MOST_PAGES_AHEAD = 6;
 
 export interface CatchUpOptions {
   readonly store: Store;
@@ -50,13 +54,14 @@ export interface CatchUpOptions {
   readonly besides?: (node: NodeId) => ChainBesides | undefined;
   /** Who goes by what other nodes record. */
   readonly others?: RecordsOfOthers;
+  /** What checks the records of pages, and ends with this. Default: threads once there is enough to check. */
+  readonly checks?: PageChecks;
 }
 
-/** A page of a node's chain from a peer, and who checks its frames. */
-interface PulledPage {
+/** A page of a node's chain from a peer, and who takes it. */
+interface PulledPage extends PageTaker {
   readonly node: NodeId;
   readonly peer: NodeId;
-  readonly take: (frame: Uint8Array) => Promise<void>;
 }
 
 interface Lead {
@@ -67,9 +72,9 @@ interface Lead {
 }
 
 /**
- * Pulls the chains that peers are ahead in, page by page, one page at a time from a peer: from the second page on the next one
- * arrives while one is checked and written. What a peer says about its heads only decides whom to ask; what is stored was
- * checked by the assembler.
+ * Pulls the chains that peers are ahead in, page by page, one page at a time from a peer: from the second page on one arrives
+ * while the one before it is checked by another thread and a third is written. What a peer says about its heads only decides
+ * whom to ask; what is stored was checked by the assembler, or by that thread and the assembler.
  */
 export class CatchUp implements AsyncDisposable {
   readonly #options: CatchUpOptions;
@@ -78,12 +83,14 @@ export class CatchUp implements AsyncDisposable {
   /** Chains that are being dropped in part: nothing of them is pulled. */
   readonly #rewinding = new Set<NodeId>();
   readonly #assemblers = new Map<NodeId, ChainAssembler>();
-  /** Of a chain that is being pulled, the page after the one that is checked. */
-  readonly #ahead = new Map<NodeId, PageAhead>();
+  /** Of a chain that is being pulled, the pages after the one that is taken, in order. */
+  readonly #ahead = new Map<NodeId, PageAhead[]>();
+  readonly #checks: PageChecks;
   readonly #closing = new AbortController();
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
+    this.#checks = options.checks ?? new PageChecks({ log: options.log });
   }
 
   /** A peer says that it holds a node's chain up to `batch`. */
@@ -139,6 +146,7 @@ export class CatchUp implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running.values());
+    await this.#checks[Symbol.asyncDispose]();
   }
 
   #wake(node: NodeId): void {
@@ -147,6 +155,7 @@ export class CatchUp implements AsyncDisposable {
       await this.#dropAhead(node);
       this.#running.delete(node);
       this.#wake(node);
+      if (this.#running.size === 0) await this.#checks.rest();
     });
     this.#running.set(node, run);
   }
@@ -172,53 +181,34 @@ export class CatchUp implements AsyncDisposable {
   async #pullPage(node: NodeId, peer: NodeId): Promise<boolean> {
     const assembler = await this.#assemblerOf(node);
     const start = assembler.wanted;
-    const frames = await this.#takeAhead(node, peer, start);
-    const batches: StoredBatch[] = [];
-    const page = {
-      node,
-      peer,
-      take: async (frame: Uint8Array): Promise<void> => {
-        const whole = await assembler.take(decodeItem(frame));
-        if (whole !== undefined) batches.push(whole);
-      },
-    };
+    const arrived = await this.#takeAhead(node, peer, start);
+    const page: PulledPage = { node, peer, assembler, batches: [] };
     try {
       assembler.beginPage();
       try {
-        await (frames === null ? this.#pullNow(page, start) : this.#takeArrived(page, frames));
+        await (arrived === null ? this.#pullNow(page, start) : takeArrived(page, arrived));
       } finally {
         await assembler.endPage();
       }
     } finally {
       // Not one by one, nor exclusive of other questions to the peer.
-      if (batches.length > 0) await this.#options.onBatches(node, batches, peer);
+      if (page.batches.length > 0) await this.#options.onBatches(node, page.batches, peer);
     }
     // One that was signed anew meanwhile is wanted from its first record.
     return assembler.wanted.batch !== start.batch || assembler.wanted.seq !== start.seq;
   }
 
   /** Checks a page as it arrives. */
-  async #pullNow({ node, peer, take }: PulledPage, start: PageStart): Promise<void> {
+  async #pullNow(page: PulledPage, start: PageStart): Promise<void> {
+    const { node, peer } = page;
     const end = new PageEnd();
     await this.#options.lanes.exclusive(peer, async () => {
       for await (const frame of this.#ask(node, peer, start, this.#closing.signal)) {
         end.take(frame);
-        await take(frame);
+        await takeFrame(page, frame);
       }
     });
     this.#askAhead(node, peer, end.start);
-  }
-
-  /** Checks a page that is here, while the next one comes and other threads check its groups' signatures. */
-  async #takeArrived({ node, peer, take }: PulledPage, frames: readonly Uint8Array[]): Promise<void> {
-    const end = new PageEnd();
-    const groups = frames.map((frame) => end.take(frame));
-    this.#askAhead(node, peer, end.start);
-    const checked = groups.map((signed) => signed && checkStatementApart(this.#options.keys, groupStatement, signed, (group) => group));
-    for (const [i, frame] of frames.entries()) {
-      await checked[i];
-      await take(frame);
-    }
   }
 
   #ask(node: NodeId, peer: NodeId, { batch, seq }: PageStart, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -226,31 +216,62 @@ export class CatchUp implements AsyncDisposable {
     return this.#options.transport.request(peer, 'batches', pageRequest.encode(request), { signal });
   }
 
-  /** Frames of the page that was asked for ahead, if it is the one that is wanted now and not too long. */
-  async #takeAhead(node: NodeId, peer: NodeId, start: PageStart): Promise<readonly Uint8Array[] | null> {
-    const ahead = this.#ahead.get(node);
-    if (ahead === undefined) return null;
+  /** The page that was asked for ahead, if it is the one that is wanted now and not too long. */
+  async #takeAhead(node: NodeId, peer: NodeId, start: PageStart): Promise<ArrivedPage | null> {
+    const pages = this.#ahead.get(node);
+    const page = pages?.[0];
+    if (pages === undefined || page === undefined) return null;
+    let arrived: ArrivedPage | null = null;
     try {
-      return ahead.isOf(peer, start) ? await ahead.frames : null;
+      if (page.isOf(peer, start)) arrived = await page.arrived;
     } finally {
-      await this.#dropAhead(node);
+      // What comes behind it goes on from a page that nobody takes.
+      if (arrived === null) await this.#dropAhead(node);
     }
+    if (arrived !== null) {
+      pages.shift();
+      this.#askAhead(node, peer, (pages.at(-1) ?? page).next);
+    }
+    return arrived;
   }
 
-  /** Asks for the page after one that is being checked, where the peer says that there is more. */
+  /** Asks for the page after the last that is here, where the peer says that there is more and not too much waits. */
   #askAhead(node: NodeId, peer: NodeId, start: PageStart | null): void {
-    const { lanes, lastToCome } = this.#options;
-    if (start === null || this.#ahead.size >= MOST_PAGES_AHEAD) return;
+    const pages = this.#ahead.get(node) ?? [];
+    if (start === null || pages.length >= PAGES_AHEAD || this.#closing.signal.aborted) return;
+    if ([...this.#ahead.values()].reduce((sum, { length }) => sum + length, 0) >= MOST_PAGES_AHEAD) return;
+    const { lastToCome } = this.#options;
     const last = Math.min(this.#leads.get(node)?.get(peer)?.batch ?? 0, lastToCome?.(node) ?? Number.POSITIVE_INFINITY);
-    if (start.batch > last || this.#closing.signal.aborted) return;
-    const ask = (signal: AbortSignal) => lanes.exclusive(peer, () => keptFrames(this.#ask(node, peer, start, signal)));
-    this.#ahead.set(node, new PageAhead(peer, start, ask, this.#closing.signal));
+    if (start.batch > last) return;
+    const page = new PageAhead(peer, start, (signal) => this.#arrive(node, peer, start, signal), this.#closing.signal);
+    pages.push(page);
+    this.#ahead.set(node, pages);
+    const askNext = (): void => {
+      if (this.#ahead.get(node)?.at(-1) === page) this.#askAhead(node, peer, page.next);
+    };
+    page.arrived.then(askNext, () => {});
+  }
+
+  /** Reads a page to its end, and has other threads begin with it. */
+  async #arrive(node: NodeId, peer: NodeId, start: PageStart, signal: AbortSignal): Promise<ArrivedPage | null> {
+    const { lanes, keys, besides } = this.#options;
+    const kept = await lanes.exclusive(peer, () => keptFrames(this.#ask(node, peer, start, signal)));
+    if (kept === null) return null;
+    const end = new PageEnd();
+    const frames = kept.map((frame) => {
+      const signed = end.take(frame);
+      const isLookedAt = signed && checkStatementApart(keys, groupStatement, signed, (group) => group);
+      return { frame, signed, isLookedAt };
+    });
+    const isOwn = besides?.(node) !== undefined;
+    const groups = isOwn ? Promise.resolve([]) : this.#checks.check(kept, this.#closing.signal);
+    return { frames, next: end.start, groups };
   }
 
   async #dropAhead(node: NodeId): Promise<void> {
-    const ahead = this.#ahead.get(node);
+    const pages = this.#ahead.get(node) ?? [];
     this.#ahead.delete(node);
-    await ahead?.[Symbol.asyncDispose]();
+    await Promise.all(pages.map((page) => page[Symbol.asyncDispose]()));
   }
 
   async #assemblerOf(node: NodeId): Promise<ChainAssembler> {

@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Sha256Hash, writeSha256 } from '../../protocol/hash.ts';
 import type { NodeId, RecordId } from '../../protocol/ids.ts';
-import { merkleRoot } from '../../protocol/merkle/tree.ts';
 import type { Envelope } from '../../protocol/chain/envelope.ts';
 import { type Group, groupStatement } from '../../protocol/statement/group.ts';
-import { type AttestationRecord, openRecord, recordLeaf, type WholeTexts } from '../../protocol/chain/record.ts';
+import type { AttestationRecord, WholeTexts } from '../../protocol/chain/record.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { nativeSuite } from '../keys/native-suite.ts';
-import { groupOperations, groupTable, recordIndex } from '../records/record-tables.ts';
+import { groupTable, recordIndex } from '../records/record-tables.ts';
 import { batchOperations, type StoredBatch } from '../sealing/batch-tables.ts';
 import { OpenBatch, recoverOpenBatch } from '../sealing/open-batch.ts';
 import type { Operation } from '../store/operation.ts';
@@ -17,6 +15,7 @@ import { type Decided, requireDecidable } from './decidable.ts';
 import { openEnvelope } from './equivocations.ts';
 import type { FederationKeys } from './federation-keys.ts';
 import { openGroup } from './open-group.ts';
+import { type CheckedGroup, checkGroup, type ReadRecord, readRecords } from './page-check.ts';
 import type { PageItem } from './page-forms.ts';
 import { PeerStatementError } from './peer-statement-error.ts';
 import { dropRecords } from './rewind.ts';
@@ -48,7 +47,7 @@ export interface ChainBesides {
   readonly batch: (batch: StoredBatch) => readonly Operation[];
 }
 
-/** Who goes by what other nodes record. */
+/** Who goes by what other nodes record of accounts: the kinds of `AccountRecordKind`, and no others. */
 export interface RecordsOfOthers {
   /** Rows that land in the records' own write. */
   readonly rowsOf: (records: readonly AttestationRecord[]) => readonly Operation[];
@@ -68,14 +67,19 @@ export interface AssemblerOptions {
   readonly others?: RecordsOfOthers | undefined;
 }
 
-interface PartialRecord extends HashedRecord {
-  readonly texts: WholeTexts;
-}
-
 interface PartialGroup {
   readonly group: Group;
   readonly signed: SignedStatement;
-  readonly records: PartialRecord[];
+  readonly records: ReadRecord[];
+}
+
+/** A group that was checked with all its records. */
+interface WholeGroup {
+  readonly group: Group;
+  readonly signed: SignedStatement;
+  readonly checked: CheckedGroup;
+  /** Its records as they were read; none where another thread read them. */
+  readonly records: readonly HashedRecord[];
 }
 
 /** The groups that are held of the next batch, as far as they are by one key; none before the first. */
@@ -113,7 +117,7 @@ export class ChainAssembler {
   #begunAnew = 0;
   #partial: PartialGroup | undefined;
   /** Whole, checked groups that are not on the disk yet, in order. */
-  #unwritten: PartialGroup[] = [];
+  #unwritten: WholeGroup[] = [];
   readonly #unwrittenIds = new Set<RecordId>();
   /** Receipts that take the place of held ones of the same records. */
   #resigned: Operation[] = [];
@@ -163,13 +167,22 @@ export class ChainAssembler {
       case 'envelope':
         return this.#takeEnvelope(item.signed);
       case 'group':
-        this.#takeGroup(item.signed);
+        this.#partial = { group: this.#openGroup(item.signed), signed: item.signed, records: [] };
         return undefined;
       case 'records':
         return this.#takeRecords(item.records);
       default:
         throw new PeerStatementError('malformed', `a ${item.kind} in a page of a chain`);
     }
+  }
+
+  /**
+   * Takes a group whose records were read and hashed elsewhere. Not of the own chain. Resolves and throws as `take` does of
+   * the last of its records.
+   */
+  async takeChecked(signed: SignedStatement, checked: CheckedGroup): Promise<StoredBatch | undefined> {
+    if (this.#isOver) return undefined;
+    return this.#finishGroup({ group: this.#openGroup(signed), signed, checked, records: [] });
   }
 
   async #takeEnvelope(signed: SignedStatement): Promise<StoredBatch | undefined> {
@@ -204,7 +217,8 @@ export class ChainAssembler {
     this.#held = { open: new OpenBatch(first), keyId: null };
   }
 
-  #takeGroup(signed: SignedStatement): void {
+  /** The statement of the group that comes next. */
+  #openGroup(signed: SignedStatement): Group {
     const envelope = this.#requireEnvelope();
     if (this.#partial !== undefined) throw new PeerStatementError('malformed', 'a group inside a group');
     const group = openGroup(this.#keys, signed, envelope);
@@ -218,57 +232,39 @@ export class ChainAssembler {
         held === undefined ? [signed] : [held, signed],
       );
     }
-    this.#partial = { group, signed, records: [] };
+    return group;
   }
 
-  async #takeRecords(records: readonly WholeTexts[]): Promise<StoredBatch | undefined> {
+  async #takeRecords(texts: readonly WholeTexts[]): Promise<StoredBatch | undefined> {
     const partial = this.#partial;
     if (partial === undefined) throw new PeerStatementError('malformed', 'records outside a group');
-    if (partial.records.length + records.length > partial.group.size) {
-      throw new PeerStatementError('malformed', 'more records than their group has');
-    }
-    for (const texts of records) this.#addRecord(partial, texts);
+    const { group, signed, records } = partial;
+    records.push(...readRecords(group, records.length, texts));
     await nextTurn();
-    return partial.records.length === partial.group.size ? this.#finishGroup(partial) : undefined;
-  }
-
-  #addRecord(partial: PartialGroup, texts: WholeTexts): void {
-    let record: AttestationRecord;
-    try {
-      record = openRecord(nativeSuite, texts);
-      const seq = partial.group.first + partial.records.length;
-      if (record.node !== this.#node || record.seq !== seq) {
-        throw new RangeError('record: of another node or place');
-      }
-    } catch (error) {
-      throw new PeerStatementError('malformed', error instanceof Error ? error.message : 'unreadable record');
-    }
-    partial.records.push({ texts, record, leaf: recordLeaf(nativeSuite, texts.head) });
-  }
-
-  async #finishGroup(partial: PartialGroup): Promise<StoredBatch | undefined> {
+    if (records.length < group.size) return undefined;
     this.#partial = undefined;
-    const leaves = partial.records.map((record) => record.leaf);
-    if (writeSha256(merkleRoot(nativeSuite, leaves)) !== partial.group.root) {
-      throw new PeerStatementError('forged', `the records of group ${partial.group.first} are not those signed`);
-    }
-    const held = this.#besides === undefined ? undefined : await groupTable.get(this.#store, this.#node, partial.group.first);
+    return this.#finishGroup({ group, signed, records, checked: checkGroup(group, signed, records) });
+  }
+
+  async #finishGroup(whole: WholeGroup): Promise<StoredBatch | undefined> {
+    const { group, checked } = whole;
+    const held = this.#besides === undefined ? undefined : await groupTable.get(this.#store, this.#node, group.first);
     if (held === undefined) {
-      await this.#requireFreshIds(partial);
-      this.#unwritten.push(partial);
-      for (const { record } of partial.records) this.#unwrittenIds.add(record.id);
+      await this.#requireFreshIds(whole);
+      this.#unwritten.push(whole);
+      for (const id of checked.ids) this.#unwrittenIds.add(id);
     } else {
-      this.#takeReceipt(partial, held);
+      this.#takeReceipt(whole, held);
     }
-    this.#held.open.add(leaves, Date.parse(partial.group.signedAt));
-    this.#held.keyId = partial.group.keyId;
+    this.#held.open.add(checked.leaves, Date.parse(group.signedAt));
+    this.#held.keyId = group.keyId;
     const batch = await this.#complete();
     if (this.#unwrittenIds.size >= WRITE_RECORDS) await this.endPage();
     return batch;
   }
 
   /** Of own records that are held. They are never written over: it is the receipt alone that may be another. */
-  #takeReceipt({ group, signed }: PartialGroup, held: SignedStatement): void {
+  #takeReceipt({ group, signed }: WholeGroup, held: SignedStatement): void {
     const before = groupStatement.parse(held.statement);
     if (!isSameGroup(before, group)) {
       throw new ChainContradictionError(`group ${group.first} is of other records than the one held`, [signed]);
@@ -277,10 +273,10 @@ export class ChainAssembler {
   }
 
   /** An id names one record for ever: a later one under the same id would stand in its place at every verification. */
-  async #requireFreshIds({ group, signed, records }: PartialGroup): Promise<void> {
-    const rows = await this.#store.getMany(records.map(({ record }) => recordIndex.key(record.id)));
+  async #requireFreshIds({ group, signed, checked: { ids } }: WholeGroup): Promise<void> {
+    const rows = await this.#store.getMany(ids.map((id) => recordIndex.key(id)));
     const inGroup = new Set<RecordId>();
-    records.forEach(({ record: { id } }, i) => {
+    ids.forEach((id, i) => {
       const row = rows[i];
       const isStored = row !== undefined && recordIndex.decode(row) !== group.first + i;
       if (isStored || this.#unwrittenIds.has(id) || inGroup.has(id)) {
@@ -320,9 +316,9 @@ export class ChainAssembler {
     const records = this.#unwritten.flatMap((group) => group.records);
     const besides = records.length === 0 ? [] : ((await this.#besides?.group(records)) ?? []);
     const others = this.#besides === undefined ? this.#options.others : undefined;
-    const told = records.map(({ record }) => record);
+    const told = this.#unwritten.flatMap(({ checked }) => checked.accountRecords);
     const rows = [...besides, ...(others?.rowsOf(told) ?? [])];
-    await this.#store.write([...this.#unwritten.flatMap(groupOperations), ...this.#resigned, ...rows, ...more]);
+    await this.#store.write([...this.#unwritten.flatMap(({ checked }) => checked.rows()), ...this.#resigned, ...rows, ...more]);
     others?.onWritten(told);
     this.#unwritten = [];
     this.#resigned = [];

@@ -2,6 +2,7 @@ import type { NodeId } from '../../protocol/ids.ts';
 import { envelopeStatement } from '../../protocol/chain/envelope.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
+import type { ArrivedPage } from './arrived-page.ts';
 import { decodeItem, PAGE_BYTES } from './page-forms.ts';
 
 /** Where a page of a chain begins. */
@@ -14,32 +15,38 @@ export interface PageStart {
 const MOST_WAITING_BYTES = 8 * PAGE_BYTES;
 
 /**
- * A page that arrives while the one before it is checked and written. It is read to its end whatever becomes of that one, so
- * who waits for the peer never waits for this node's work; nothing in it is believed before its turn.
+ * A page that arrives, and is checked by other threads, while those before it are checked and written. It is read to its end
+ * whatever becomes of them, so who waits for the peer never waits for this node's work; nothing in it is taken before its turn.
  */
 export class PageAhead implements AsyncDisposable {
   readonly #peer: NodeId;
   readonly #start: PageStart;
   readonly #given = new AbortController();
-  readonly #arrived: Promise<readonly Uint8Array[] | null>;
+  readonly #arrived: Promise<ArrivedPage | null>;
+  #next: PageStart | null = null;
 
   /** `ask`: reads a page to its end, or until it is told that it need not be read on. */
   constructor(
     peer: NodeId,
     start: PageStart,
-    ask: (signal: AbortSignal) => Promise<readonly Uint8Array[] | null>,
+    ask: (signal: AbortSignal) => Promise<ArrivedPage | null>,
     closing: AbortSignal,
   ) {
     this.#peer = peer;
     this.#start = start;
-    this.#arrived = ask(AbortSignal.any([closing, this.#given.signal]));
+    this.#arrived = this.#read(ask(AbortSignal.any([closing, this.#given.signal])));
     // What went wrong is told to who takes it.
     this.#arrived.catch(() => {});
   }
 
-  /** Its frames, once all of them are here; null where it is too long to wait. Rejects as the transport does. */
-  get frames(): Promise<readonly Uint8Array[] | null> {
+  /** The page, once all of it is here; null where it is too long to wait. Rejects as the transport does. */
+  get arrived(): Promise<ArrivedPage | null> {
     return this.#arrived;
+  }
+
+  /** Where the page behind it begins, once it is here; null before, and where it does not tell. */
+  get next(): PageStart | null {
+    return this.#next;
   }
 
   /** Whether it is what is asked for now. */
@@ -51,6 +58,12 @@ export class PageAhead implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#given.abort();
     await this.#arrived.catch(() => {});
+  }
+
+  async #read(asked: Promise<ArrivedPage | null>): Promise<ArrivedPage | null> {
+    const page = await asked;
+    this.#next = page?.next ?? null;
+    return page;
   }
 }
 

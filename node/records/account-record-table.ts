@@ -9,6 +9,11 @@ import type { Projection } from './projection.ts';
 /** The kinds of records by which nodes speak of an account's keys. */
 export type AccountRecordKind = 'account' | 'account_key_refused';
 
+/** Whether a record is of such a kind. */
+export function isAccountRecord({ kind }: Pick<AttestationRecord, 'kind'>): boolean {
+  return kind === 'account' || kind === 'account_key_refused';
+}
+
 /**
  * (account, kind, node that made it, its seq) → id of the record. Of the records of every node, written with them: a
  * projection of the signed texts, so that a row of a node that has no say is there too.
@@ -17,9 +22,9 @@ const accountRecordTable = new Table('account-record', textCodec);
 
 export const accountRecordProjection: Projection = {
   table: accountRecordTable,
-  rowsOf({ id, kind, account, node, seq }: AttestationRecord): Operation[] {
-    if (kind !== 'account' && kind !== 'account_key_refused') return [];
-    return isAccountId(account) ? [accountRecordTable.put([account, kind, node, seq], id)] : [];
+  rowsOf(record: AttestationRecord): Operation[] {
+    const { id, kind, account, node, seq } = record;
+    return isAccountRecord(record) && isAccountId(account) ? [accountRecordTable.put([account, kind, node, seq], id)] : [];
   },
 };
 

@@ -7,9 +7,11 @@ export class Forked implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #script: string;
 
-  constructor(script: string, args: readonly string[] = []) {
+  /** `variables`: of its environment, beside those of this process. */
+  constructor(script: string, args: readonly string[] = [], variables: Readonly<Record<string, string>> = {}) {
     this.#script = script;
-    this.#child = fork(script, [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const env = { ...process.env, ...variables };
+    this.#child = fork(script, [...args], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   }
 
   get pid(): number | undefined {

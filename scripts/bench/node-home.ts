@@ -12,17 +12,26 @@ const NEVER_SECONDS = '3600';
 
 /** Homes of five members with keys and a roster, for nodes that run in this process. */
 export async function makeHomes(home: string): Promise<readonly NodeConfig[]> {
+  return (await makeHomesOf(home)).map((variables) => configOf(variables));
+}
+
+/** The same homes, for nodes in processes of their own: the variables of each. */
+export async function makeHomesOf(home: string): Promise<readonly Readonly<Record<string, string>>[]> {
   const plan = await freePlan(5);
   await ensureKeys(home, plan);
   const rosterFile = await ensureRoster(home, plan, () => Promise.resolve(NO_TOPIC));
-  return plan.nodes.map((node) => quietConfig(node, plan, home, rosterFile));
+  return plan.nodes.map((node) => quietVariables(node, plan, home, rosterFile));
 }
 
 /** Configuration that opens a node's home here, for a node that logs nothing and seals only when told. */
 export function quietConfig(node: PlannedNode, plan: Plan, home: string, rosterFile: string): NodeConfig {
-  return configOf({
+  return configOf(quietVariables(node, plan, home, rosterFile));
+}
+
+function quietVariables(node: PlannedNode, plan: Plan, home: string, rosterFile: string): Record<string, string> {
+  return {
     ...nodeVariables(node, plan, join(home, node.id), rosterFile, NO_OPERATOR_KEY),
     BATCH_INTERVAL: NEVER_SECONDS,
     LOG_LEVEL: 'silent',
-  });
+  };
 }

@@ -1,80 +1,79 @@
-import pino from 'pino';
-import { startApp } from '../../../node/app.ts';
-import type { NodeConfig } from '../../../node/config/config.ts';
-import { type NodeContext, openContext } from '../../../node/context.ts';
-import { decisionDrafts, roundRobin } from '../drafts.ts';
-import { makeHomes } from '../node-home.ts';
-import type { BenchOptions, Part, Result } from '../part.ts';
-import { count, milliseconds } from '../table.ts';
-import { until } from '../until.ts';
+import { join } from 'node:path';
+import { ALLOCATOR_VARIABLES } from '../../../cluster/supervisor/parts.ts';
+import { nodeId } from '../../../protocol/ids.ts';
+import { Forked } from '../forked.ts';
+import { mostResidentBytes } from '../hostile/resident-memory.ts';
+import { makeHomesOf } from '../node-home.ts';
+import type { Part, Result } from '../part.ts';
+import { count, mebibytes, microseconds, milliseconds } from '../table.ts';
+import { type MemberAnswer, type MemberQuestion, parseMemberAnswer } from './member-forms.ts';
 
-const FULL_RECORDS = 40_000;
+const MEMBER = join(import.meta.dirname, 'member-process.ts');
+const FULL_RECORDS = 200_000;
 const QUICK_RECORDS = 2_000;
-/** Records of a sealed batch, and how many of them intake is given at a time; its largest groups have fewer. */
-const BATCH_RECORDS = 4_000;
-const IN_FLIGHT = 400;
-const DRAFTS = 200;
-const PATIENCE_MS = 120_000;
+const FULL_ROUNDS = 3;
+const QUICK_ROUNDS = 1;
 
 /** Records a second that a node with an empty store takes from a peer, each checked before it is stored. */
 export const catchUp: Part = {
   name: 'catch-up',
-  title: 'Catch-up: an empty node pulls a chain from a peer',
-  async run(options): Promise<Result> {
-    const records = options.quick ? QUICK_RECORDS : FULL_RECORDS;
-    const [origin, newcomer] = await makeHomes(options.home);
-    if (origin === undefined || newcomer === undefined) throw new RangeError('a federation has two members');
-    await using source = await openContext(origin, pino({ level: 'silent' }), { sealsAhead: true, startsUnread: true });
-    await using _app = await startApp(source);
-    await fill(source, records, options);
-    const { took, groups } = await pull(newcomer, source, options);
+  title: 'Catch-up: an empty node pulls a chain from a peer, each a process of its own',
+  async run({ quick, home, signal, say }): Promise<Result> {
+    const records = quick ? QUICK_RECORDS : FULL_RECORDS;
+    const [origin, ...newcomers] = await makeHomesOf(home);
+    if (origin === undefined) throw new RangeError('a federation has members');
+    await using source = new Member();
+    await source.ask({ ask: 'start', variables: { ...origin } });
+    const { batch, groups } = await source.ask({ ask: 'fill', records });
+    say(`${count(records)} records made`);
+    const rows: string[][] = [];
+    for (const newcomer of newcomers.slice(0, quick ? QUICK_ROUNDS : FULL_ROUNDS)) {
+      signal.throwIfAborted();
+      await using target = new Member();
+      const over = new AbortController();
+      const most = mostResidentBytes(target.pid, AbortSignal.any([over.signal, signal]));
+      await target.ask({ ask: 'start', variables: { ...newcomer } });
+      const pulled = await target.ask({ ask: 'pull', from: nodeId(origin['NODE_ID'] ?? ''), batch });
+      const served = await source.ask({ ask: 'spent' });
+      over.abort();
+      const each = (time: number): string => microseconds(time / records);
+      rows.push([
+        count(records),
+        count(groups),
+        milliseconds(pulled.took),
+        count((records * 1_000) / pulled.took),
+        `${each(pulled.main)} / ${each(pulled.all)}`,
+        each(served.all),
+        mebibytes((await most).own),
+      ]);
+    }
     return {
       table: [
-        ['records', 'groups', 'time', 'records/s'],
-        [count(records), count(groups), milliseconds(took), count((records * 1000) / took)],
+        ['records', 'groups', 'time', 'records/s', 'processor a record, main / all', 'of the source', 'own memory at most'],
+        ...rows,
       ],
       notes: [
-        'From the first connection until the last batch is on the disk: libp2p with TLS over loopback, both nodes whole',
-        'and in this one process, so serving and checking share one thread. Every leaf, group signature and root is checked.',
+        'From the first connection until the last batch is on the disk: libp2p with TLS over loopback, both nodes whole. Every',
+        'leaf, group signature and root is checked. Processor of the catching node from that connection on, its main thread and',
+        'all threads; of the source from the end of the round before. Own memory (RssAnon) from the start of the process.',
       ],
     };
   },
 };
 
-async function fill(source: NodeContext, records: number, { say, signal }: BenchOptions): Promise<void> {
-  const nextDraft = roundRobin(decisionDrafts(DRAFTS));
-  for (let made = 0; made < records; made += IN_FLIGHT) {
-    signal.throwIfAborted();
-    await Promise.all(Array.from({ length: IN_FLIGHT }, () => source.intake.submit(nextDraft())));
-    if ((made + IN_FLIGHT) % BATCH_RECORDS === 0) await source.sealer.seal();
+/** A member's node in a process of its own, that ends with the object. */
+class Member implements AsyncDisposable {
+  readonly #forked = new Forked(MEMBER, [], ALLOCATOR_VARIABLES);
+
+  get pid(): number {
+    return this.#forked.pid ?? 0;
   }
-  await source.sealer.seal();
-  say(`${count(source.intake.recorded)} records made`);
-}
 
-async function pull(
-  config: NodeConfig,
-  source: NodeContext,
-  { signal }: BenchOptions,
-): Promise<{ readonly took: number; readonly groups: number }> {
-  const origin = source.config.id;
-  await using target = await openContext(config, pino({ level: 'silent' }), { sealsAhead: true, startsUnread: true });
-  let connected = 0;
-  target.transport.onConnect((peer) => {
-    if (peer === origin && connected === 0) connected = performance.now();
-  });
-  await using _app = await startApp(target);
-  const wanted = source.chains.head(origin).batch;
-  let finished = 0;
-  await until('catching up', PATIENCE_MS, signal, () => {
-    if (target.chains.head(origin).batch < wanted) return false;
-    finished = performance.now();
-    return true;
-  });
-  return { took: finished - connected, groups: groupsOf(await source.metrics.expose()) };
-}
+  async ask(question: MemberQuestion): Promise<MemberAnswer> {
+    return parseMemberAnswer(await this.#forked.ask(question));
+  }
 
-/** Groups that the source signed. */
-function groupsOf({ text }: { readonly text: string }): number {
-  return Number(/^meridian_groups_total(?:\{[^}]*\})? (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#forked[Symbol.asyncDispose]();
+  }
 }

@@ -13,22 +13,26 @@ import { certifyKey, seedOf, type TestKey } from '../../fixtures/federation-memb
 import { CHAIN_TABLES, rowsOf } from './member-rooms.ts';
 import { assemblerOf, at, NINE, Rebuilding, signGroup, textsOf } from './rebuilding.ts';
 
-test('a valid chain is stored and is the origin’s, byte for byte', async () => {
-  await using rebuilding = await Rebuilding.start();
-  const sizes = [1, 9, 300, 2];
-  for (const size of sizes) {
-    await rebuilding.seal(
-      Array.from({ length: size }, () => ({})),
-      { groupSize: 130 },
+for (const isApart of [false, true]) {
+  const where = isApart ? ', its groups checked apart' : '';
+  test(`a valid chain is stored and is the origin’s, byte for byte${where}`, async () => {
+    await using rebuilding = await Rebuilding.start();
+    rebuilding.isApart = isApart;
+    const sizes = [1, 9, 300, 2];
+    for (const size of sizes) {
+      await rebuilding.seal(
+        Array.from({ length: size }, () => ({})),
+        { groupSize: 130 },
+      );
+    }
+    assert.is(await rebuilding.take(await rebuilding.page()), 'batches 1 2 3 4');
+    assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
+    assert.equal(
+      rebuilding.own.chains.head(rebuilding.origin.node),
+      rebuilding.origin.chains.head(rebuilding.origin.node),
     );
-  }
-  assert.is(await rebuilding.take(await rebuilding.page()), 'batches 1 2 3 4');
-  assert.equal(await rowsOf(rebuilding.own.store, CHAIN_TABLES), await rowsOf(rebuilding.origin.store, CHAIN_TABLES));
-  assert.equal(
-    rebuilding.own.chains.head(rebuilding.origin.node),
-    rebuilding.origin.chains.head(rebuilding.origin.node),
-  );
-});
+  });
+}
 
 test('a page of what is held already brings nothing', async () => {
   await using rebuilding = await Rebuilding.start();

@@ -192,18 +192,22 @@ const HOSTILE: readonly HostilePage[] = [
 ];
 
 for (const { name, change, fault, stored } of HOSTILE) {
-  test(`refused as ${fault}, and only whole signed groups stay: ${name}`, async () => {
-    await using rebuilding = await Rebuilding.start();
-    await rebuilding.seal(NINE);
-    const page = await rebuilding.page();
-    assert.is(await rebuilding.take(await change(page, rebuilding)), fault);
-    assert.equal(await rebuilding.stored(), stored);
-    assert.is(rebuilding.own.chains.head(rebuilding.origin.node).batch, 0);
-    // The honest page still makes the batch whole.
-    rebuilding.assembler = await assemblerOf(rebuilding.own, rebuilding.origin);
-    const honest = await rebuilding.page();
-    assert.match(await rebuilding.take(honest), /^batches 1/);
-  });
+  for (const isApart of [false, true]) {
+    const where = isApart ? ', its groups checked apart' : '';
+    test(`refused as ${fault}, and only whole signed groups stay: ${name}${where}`, async () => {
+      await using rebuilding = await Rebuilding.start();
+      rebuilding.isApart = isApart;
+      await rebuilding.seal(NINE);
+      const page = await rebuilding.page();
+      assert.is(await rebuilding.take(await change(page, rebuilding)), fault);
+      assert.equal(await rebuilding.stored(), stored);
+      assert.is(rebuilding.own.chains.head(rebuilding.origin.node).batch, 0);
+      // The honest page still makes the batch whole.
+      rebuilding.assembler = await assemblerOf(rebuilding.own, rebuilding.origin);
+      const honest = await rebuilding.page();
+      assert.match(await rebuilding.take(honest), /^batches 1/);
+    });
+  }
 }
 
 test.run();

@@ -1,6 +1,7 @@
 import type { Decided } from '../../../node/federation/decidable.ts';
 import { CatchUp, type CatchUpOptions } from '../../../node/federation/catch-up.ts';
 import { Lanes } from '../../../node/lanes.ts';
+import type { PageChecks } from '../../../node/federation/page-checks.ts';
 import { PeerFaults } from '../../../node/federation/peer-faults.ts';
 import { pageRequest } from '../../../node/federation/page-forms.ts';
 import type { Transport } from '../../../node/federation/transport/contract.ts';
@@ -31,7 +32,12 @@ export class Pulling implements AsyncDisposable {
   readonly #rooms: readonly MemberRooms[];
   readonly #home: TemporaryHome;
 
-  private constructor(federation: TestFederation, rooms: readonly MemberRooms[], home: TemporaryHome) {
+  private constructor(
+    federation: TestFederation,
+    rooms: readonly MemberRooms[],
+    home: TemporaryHome,
+    checks: PageChecks | undefined,
+  ) {
     this.federation = federation;
     this.#rooms = rooms;
     this.#home = home;
@@ -40,15 +46,16 @@ export class Pulling implements AsyncDisposable {
     const transport = transports.get(own);
     if (transport === undefined) throw new Error('jp has no transport');
     this.transport = transport;
-    this.catchUp = new CatchUp(this.#options(own, transport));
+    this.catchUp = new CatchUp(this.#options(own, transport, checks));
   }
 
-  static async start(): Promise<Pulling> {
+  /** `checks`: what checks its pages. Default: as many threads as a node takes, once it has pulled as much. */
+  static async start(checks?: PageChecks): Promise<Pulling> {
     const federation = await fastFederation(['eu', 'us', 'ca', 'jp']);
     const home = await temporaryHome();
     const names = ['eu', 'us', 'ca', 'jp'];
     const rooms = await Promise.all(names.map((name) => MemberRooms.open(home.path, federation, name)));
-    return new Pulling(federation, rooms, home);
+    return new Pulling(federation, rooms, home, checks);
   }
 
   room(name: string): MemberRooms {
@@ -93,8 +100,9 @@ export class Pulling implements AsyncDisposable {
     return transport;
   }
 
-  #options({ store, keys, chains }: MemberRooms, transport: Transport): CatchUpOptions {
+  #options({ store, keys, chains }: MemberRooms, transport: Transport, checks?: PageChecks): CatchUpOptions {
     return {
+      ...(checks === undefined ? {} : { checks }),
       store,
       keys,
       chains,

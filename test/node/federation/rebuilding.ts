@@ -4,8 +4,11 @@ import { merkleRoot } from '../../../protocol/merkle/tree.ts';
 import { type Group, groupStatement } from '../../../protocol/statement/group.ts';
 import { type SignedStatement, signStatement } from '../../../protocol/statement/statement.ts';
 import * as assert from 'uvu/assert';
+import { type ArrivedPage, type PageTaker, takeArrived } from '../../../node/federation/arrived-page.ts';
 import { ChainAssembler, ChainContradictionError } from '../../../node/federation/chain-assembler.ts';
-import { decodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
+import { givenGroups, packGroups, unpackGroups } from '../../../node/federation/packed-page.ts';
+import { checkPage } from '../../../node/federation/page-check.ts';
+import { decodeItem, encodeItem, type PageItem } from '../../../node/federation/page-forms.ts';
 import type { Decided } from '../../../node/federation/decidable.ts';
 import { PeerStatementError } from '../../../node/federation/peer-statement-error.ts';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
@@ -30,6 +33,8 @@ export class Rebuilding implements AsyncDisposable {
   readonly origin: MemberRooms;
   own: MemberRooms;
   assembler: ChainAssembler;
+  /** Whether the groups of a page are checked as another thread does. A test sets it. */
+  isApart = false;
 
   private constructor(
     federation: TestFederation,
@@ -80,12 +85,9 @@ export class Rebuilding implements AsyncDisposable {
   /** Takes a page; answers how it ended: the batches that became whole, or the fault. */
   async take(items: readonly PageItem[]): Promise<string> {
     this.assembler.beginPage();
-    const whole: number[] = [];
+    const taker: PageTaker = { assembler: this.assembler, batches: [] };
     try {
-      for (const item of items) {
-        const batch = await this.assembler.take(item);
-        if (batch !== undefined) whole.push(batch.envelope.batch);
-      }
+      await takeArrived(taker, arrivedPage(items, this.isApart));
     } catch (error) {
       if (error instanceof PeerStatementError) return error.fault;
       if (error instanceof ChainContradictionError) return 'contradiction';
@@ -93,7 +95,7 @@ export class Rebuilding implements AsyncDisposable {
     } finally {
       await this.assembler.endPage();
     }
-    return `batches ${whole.join(' ')}`.trim();
+    return `batches ${taker.batches.map(({ envelope }) => envelope.batch).join(' ')}`.trim();
   }
 
   /** Numbers of the first records of the groups that were stored; each must be the origin's own, byte for byte. */
@@ -109,6 +111,16 @@ export class Rebuilding implements AsyncDisposable {
     await this.origin[Symbol.asyncDispose]();
     await this.home[Symbol.asyncDispose]();
   }
+}
+
+/** A page of these items; where it is checked apart, its groups go there and back as they do between threads. */
+function arrivedPage(items: readonly PageItem[], isApart: boolean): ArrivedPage {
+  const frames = items.map((item) => {
+    return { frame: encodeItem(item), signed: item.kind === 'group' ? item.signed : undefined, isLookedAt: undefined };
+  });
+  const packed = packGroups(isApart ? checkPage(frames.map(({ frame }) => frame)) : []);
+  const sent = structuredClone(packed, { transfer: givenGroups(packed) });
+  return { frames, next: null, groups: Promise.resolve(unpackGroups(sent)) };
 }
 
 export function assemblerOf(
