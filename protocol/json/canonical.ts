@@ -20,12 +20,14 @@ export function canonicalize(value: JsonValue): string {
  * the whole and of its parts.
  */
 export function joinMembers(texts: ReadonlyMap<string, string>): string {
-  let text = '{';
+  // Joined they are one text; added up, they would be held as a tree of pieces until somebody reads it.
+  const parts = ['{'];
   for (const name of [...texts.keys()].sort()) {
-    if (text.length > 1) text += ',';
-    text += `${canonicalString(name)}:${texts.get(name) ?? 'null'}`;
+    if (parts.length > 1) parts.push(',');
+    parts.push(canonicalString(name), ':', texts.get(name) ?? 'null');
   }
-  return `${text}}`;
+  parts.push('}');
+  return parts.join('');
 }
 
 /**
