@@ -171,7 +171,7 @@ export class Intake implements AsyncDisposable {
     await this.#options.counters.flush().catch(() => {});
   }
 
-  /** Holds the drafts no longer than until they are prepared: what lives on while they are written costs the collector most. */
+  /** Holds the drafts only until they are prepared: what lives on while they are written costs the collector. */
   #submitMany(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
     return this.#prepareInSlices(drafts).then((prepared) => this.#submitPrepared(prepared, admit));
   }

@@ -30,8 +30,8 @@ export function storedHistory(store: Store, node: NodeId): ChainHistory {
 }
 
 /**
- * The same for a batch of this node's own that is not sealed yet. Ids are not looked for: intake writes the row of each with
- * its record, over any earlier row of that id, so that none of them leads before the batch.
+ * The same for a batch of this node's own that is not sealed yet. Ids are not looked for: intake writes the row of each
+ * with its record, over any earlier row of that id, so that none of them leads before the batch.
  */
 export function draftHistory(store: Store, node: NodeId): ChainHistory {
   return { ...storedHistory(store, node), placesOf: async (ids) => ids.map(() => undefined) };

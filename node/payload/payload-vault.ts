@@ -120,7 +120,7 @@ export class PayloadVault {
   }
 }
 
-/** Ciphertexts of a group are let go of together: small ones share memory, of which each piece is a weight to the collector. */
+/** Ciphertexts of a group are let go of together: small ones share memory, whose every piece the collector tracks. */
 function ciphertextRoom(length: number): Buffer {
   if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
   if (shared.length < length) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);

@@ -31,9 +31,9 @@ export function joinMembers(texts: ReadonlyMap<string, string>): string {
 }
 
 /**
- * The value with every object's members in order, of which ECMAScript's own serialisation is the canonical text, in one native
- * call: itself where they are, as in all that this package writes. Undefined where something in it may need refusing, or no
- * object enumerates its members so.
+ * The value with every object's members in order, of which ECMAScript's own serialisation is the canonical text, in one
+ * native call: itself where they are, as in all that this package writes. Undefined where something in it may need
+ * refusing, or no object enumerates its members so.
  */
 function inOrder(value: JsonValue | undefined, depth: number): JsonValue | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? value : undefined;
@@ -78,7 +78,7 @@ function isSorted(names: readonly string[]): boolean {
   return true;
 }
 
-/** Whether a member of this name comes after those that were set before it: integers come first, and one name sets none. */
+/** Whether a member of this name comes after those set before it: integers come first, and one name sets none. */
 function staysInPlace(name: string): boolean {
   const first = name.charCodeAt(0);
   return !(first >= ZERO && first <= NINE) && name !== '__proto__';

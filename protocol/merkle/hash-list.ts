@@ -3,7 +3,7 @@ export const HASH_BYTES = 32;
 /** Room of a list that begins. In bytes. */
 const FIRST_BYTES = 256 * HASH_BYTES;
 
-/** Hashes one after another in one piece of memory, which grows: as objects of their own they would take six times as much. */
+/** Hashes one after another in one piece of memory, which grows: an object for each would take many times as much. */
 export class HashList {
   #bytes = new Uint8Array(0);
   #size = 0;

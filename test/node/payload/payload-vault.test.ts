@@ -111,7 +111,8 @@ test('a packed payload takes half the room of one that repeats itself, and one t
 
 test('payloads that are sealed one after another, short and long, open each to its own', () => {
   const sealed = Array.from({ length: 300 }, (_, i) => {
-    const given = { record: id(), saltBytes: new Uint8Array(32).fill(i), payload: String(i).repeat(1 + ((i * 37) % 4_000)) };
+    const payload = String(i).repeat(1 + ((i * 37) % 4_000));
+    const given = { record: id(), saltBytes: new Uint8Array(32).fill(i), payload };
     return { ...given, sealed: vault.seal(given.record, given.saltBytes, given.payload) };
   });
   for (const { record, saltBytes, payload, sealed: one } of sealed) {

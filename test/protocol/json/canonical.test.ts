@@ -75,7 +75,8 @@ test('the text of a value is JSON of that value, and canonical', () => {
 });
 
 test('the text is that of a writer which sorts the members of each object and joins them', () => {
-  const names = fc.constantFrom('b', 'a', '', '10', '9', '1a', '-1', '__proto__', 'toJSON', 'é', '\ud83d\ude00', '\uffff');
+  const tricky = ['', '10', '9', '1a', '-1', '__proto__', 'toJSON', 'é', '\ud83d\ude00', '\uffff'];
+  const names = fc.constantFrom('b', 'a', ...tricky);
   const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 4 },
