@@ -33,7 +33,7 @@ export function isSha384Hash(text: string): text is Sha384Hash {
 /** The written form of a 32-byte digest. Throws `HashFormatError` on any other length. */
 export function writeSha256(digest: Uint8Array): Sha256Hash {
   const text = `sha256:${encodeHex(digest)}`;
-  if (!isSha256Hash(text)) throw new HashFormatError('a SHA-256 digest has 32 bytes');
+  if (!isOfDigest(text)) throw new HashFormatError('a SHA-256 digest has 32 bytes');
   return text;
 }
 
@@ -56,7 +56,7 @@ export function hashParts(suite: HexDigest, ...parts: readonly Hashable[]): Sha2
   return text;
 }
 
-/** Of what a suite wrote just now: that it is hex needs no look at each digit. */
+/** Of what was written just now: that it is hex needs no look at each digit. */
 function isOfDigest(text: string): text is Sha256Hash {
   return text.length === SHA256_LENGTH;
 }

@@ -104,11 +104,23 @@ export function sealDraft(texts: DraftTexts, vault: PayloadVault): SealedDraft {
 
 export function preparedOf(draft: Draft, id: RecordId, { payloadHash, hashes, sealed }: SealedDraft): PreparedDraft {
   return {
-    draft,
+    draft: placeOf(draft),
     id,
     payloadHash,
     claims: claimsOf({ ...draft.claims, ...hashes }),
     links: linksOf(draft.links),
     sealed,
+  };
+}
+
+/** Nothing else of the draft: its texts are let go of once they are sealed. */
+function placeOf({ kind, account, sourceId, besides, duplicateKey, idempotency }: Draft): DraftPlace {
+  return {
+    kind,
+    account,
+    sourceId,
+    ...(besides && { besides }),
+    ...(duplicateKey === undefined ? {} : { duplicateKey }),
+    ...(idempotency && { idempotency }),
   };
 }

@@ -130,9 +130,9 @@ export class Intake implements AsyncDisposable {
   async submitAll(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
     this.#queue.requireRoom(drafts.length);
     if (drafts.length === 0) return [];
+    if (drafts.length > MAX_GROUP_RECORDS) return this.#submitMany(drafts, admit);
     // What fits into a group with others waits for it as it is, so that requests of one turn stay together.
-    const isSmall = drafts.length <= MAX_GROUP_RECORDS;
-    const waiting = isSmall ? this.#waitingOf(drafts) : waitingOf(await this.#prepareInSlices(drafts));
+    const waiting = this.#waitingOf(drafts);
     return this.#once.guard(drafts, () => {
       admit?.();
       return this.#queue.push(waiting);
@@ -151,8 +151,7 @@ export class Intake implements AsyncDisposable {
    * sees to it that nothing is recorded twice. Throws `IntakeError`.
    */
   recordAll(prepared: readonly PreparedDraft[]): Promise<readonly BuiltRecord[]> {
-    const drafts = prepared.map(({ draft }) => draft);
-    return this.#once.guard(drafts, () => this.#queue.push(waitingOf(prepared)));
+    return this.#submitPrepared(prepared);
   }
 
   /** Throws `IntakeError` where so many more records would not be taken now. */
@@ -170,6 +169,19 @@ export class Intake implements AsyncDisposable {
     await this.#loop;
     // What a disk refuses now is counted anew at the next start.
     await this.#options.counters.flush().catch(() => {});
+  }
+
+  /** Holds the drafts only until they are prepared: what lives on while they are written costs the collector. */
+  #submitMany(drafts: readonly Draft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
+    return this.#prepareInSlices(drafts).then((prepared) => this.#submitPrepared(prepared, admit));
+  }
+
+  #submitPrepared(prepared: readonly PreparedDraft[], admit?: () => void): Promise<readonly BuiltRecord[]> {
+    const places = prepared.map(({ draft }) => draft);
+    return this.#once.guard(places, () => {
+      admit?.();
+      return this.#queue.push(waitingOf(prepared));
+    });
   }
 
   #prepare(draft: Draft): PreparedDraft {

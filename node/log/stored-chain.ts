@@ -4,7 +4,7 @@ import type { ChainHistory } from '../../protocol/chain/sources.ts';
 import type { NodeId } from '../../protocol/ids.ts';
 import { groupStatement } from '../../protocol/statement/group.ts';
 import type { SignedStatement } from '../../protocol/statement/statement.ts';
-import { readRecordTexts } from '../records/record-reader.ts';
+import { readTextRows } from '../records/record-reader.ts';
 import { groupTable, recordIndex } from '../records/record-tables.ts';
 import type { Store } from '../store/store.ts';
 import { chainSourceTable, sourcePart } from './chain-tables.ts';
@@ -30,6 +30,14 @@ export function storedHistory(store: Store, node: NodeId): ChainHistory {
 }
 
 /**
+ * The same for a batch of this node's own that is not sealed yet. Ids are not looked for: intake writes the row of each
+ * with its record, over any earlier row of that id, so that none of them leads before the batch.
+ */
+export function draftHistory(store: Store, node: NodeId): ChainHistory {
+  return { ...storedHistory(store, node), placesOf: async (ids) => ids.map(() => undefined) };
+}
+
+/**
  * The groups of a batch as they are stored, in order, each with the texts of its records. Ends early where the store
  * does. Throws `StatementError` on a group that does not read.
  */
@@ -38,15 +46,21 @@ export async function* storedGroups(
   { node, first, size }: Pick<Envelope, 'first' | 'node' | 'size'>,
 ): AsyncGenerator<StoredGroup> {
   const end = first + size;
-  await using texts = readRecordTexts(store, node, first, size);
+  await using rows = readTextRows(store, node, first, size);
+  let left: readonly WholeTexts[] = [];
   for await (const [[at = ''], signed] of groupTable.under(store, [node], { from: first })) {
     if (Number(at) >= end) return;
     const { size: count } = groupStatement.parse(signed.statement);
     const records: WholeTexts[] = [];
     while (records.length < count) {
-      const next = await texts.next();
-      if (next.done === true) break;
-      records.push(next.value);
+      if (left.length === 0) {
+        const next = await rows.next();
+        if (next.done === true) break;
+        left = next.value;
+      }
+      const taken = left.slice(0, count - records.length);
+      left = left.slice(taken.length);
+      for (const texts of taken) records.push(texts);
     }
     yield { signed, records };
   }

@@ -29,6 +29,11 @@ export function namesCipher(first: number | undefined): boolean {
   return first === CHACHA20 || first === CHACHA20_PACKED;
 }
 
+/** Memory that small ciphertexts are cut from, and the longest that is. In bytes. */
+const SHARED_BYTES = 64 << 10;
+const MAX_SHARED_BYTES = 8 << 10;
+let shared = Buffer.alloc(0);
+
 export class PayloadDamagedError extends Error {
   override readonly name = 'PayloadDamagedError';
 }
@@ -60,7 +65,7 @@ export class PayloadVault {
   /** By libsodium, into one buffer: OpenSSL's ciphers leave a native object each to the collector, at twice the time. */
   seal(id: RecordId, salt: Uint8Array, text: string): SealedPayload {
     const length = SALT_BYTES + Buffer.byteLength(text);
-    const ciphertext = Buffer.allocUnsafeSlow(length + TAG_BYTES);
+    const ciphertext = ciphertextRoom(length + TAG_BYTES);
     ciphertext.write(text, SALT_BYTES);
     return this.#sealed(CHACHA20, id, salt, ciphertext);
   }
@@ -73,7 +78,7 @@ export class PayloadVault {
     const bytes = Buffer.from(text);
     if (bytes.length > MAX_PADDED_TEXT_BYTES) return this.seal(id, salt, text);
     const packed = packText(bytes);
-    const ciphertext = Buffer.allocUnsafeSlow(SALT_BYTES + packed.length + TAG_BYTES);
+    const ciphertext = ciphertextRoom(SALT_BYTES + packed.length + TAG_BYTES);
     ciphertext.set(packed, SALT_BYTES);
     return this.#sealed(CHACHA20_PACKED, id, salt, ciphertext);
   }
@@ -111,8 +116,17 @@ export class PayloadVault {
   }
 
   #dataKey(word: Uint8Array, id: RecordId, seed: Uint8Array): Uint8Array {
-    return hash('sha256', Buffer.concat([word, this.#payloadKey, seed, utf8(id)]), 'buffer');
+    return hash('sha256', Buffer.concat([word, this.#payloadKey, seed, Buffer.from(id)]), 'buffer');
   }
+}
+
+/** Ciphertexts of a group are let go of together: small ones share memory, whose every piece the collector tracks. */
+function ciphertextRoom(length: number): Buffer {
+  if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
+  if (shared.length < length) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+  const room = shared.subarray(0, length);
+  shared = shared.subarray(length);
+  return room;
 }
 
 /** Throws `PayloadDamagedError`, though none but this node can have sealed what is no packed text. */

@@ -11,7 +11,7 @@ import type { Timestamp } from '../../protocol/time.ts';
 import { checkedSuite } from '../keys/checked-suite.ts';
 import { nativeSuite } from '../keys/native-suite.ts';
 import { chainStateTable, derivedOperations } from '../log/chain-tables.ts';
-import { storedGroups, storedHistory } from '../log/stored-chain.ts';
+import { draftHistory, storedGroups, storedHistory } from '../log/stored-chain.ts';
 import { groupTable } from '../records/record-tables.ts';
 import type { Operation } from '../store/operation.ts';
 import type { Store } from '../store/store.ts';
@@ -130,7 +130,9 @@ export class SealedChain {
     const state = this.#state;
     if (state === null) throw new RangeError('the chain has not begun');
     const anew: Operation[] = [];
-    const walked = await walk(this.#context, this.#options.store, state, draft, async (held) => {
+    const { store, node } = this.#options;
+    const context = { ...this.#context, history: draftHistory(store, node) };
+    const walked = await walk(context, store, state, draft, async (held) => {
       const group = await groupAnew(held, signer);
       if (group !== null) anew.push(groupTable.put([draft.node, group.group.first], group.signed));
       return group?.signed ?? held;

@@ -11,7 +11,7 @@ export interface Codec<Value> {
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 export const textCodec: Codec<string> = { encode: (text) => Buffer.from(wellFormed(text)), decode: decodeUtf8 };
 export const numberCodec: Codec<number> = {
-  encode: (value) => utf8(String(value)),
+  encode: (value) => Buffer.from(String(value), 'latin1'),
   decode: (bytes) => {
     const value = Number(decodeUtf8(bytes));
     if (!Number.isSafeInteger(value)) throw new RangeError('a stored number is not a safe integer');

@@ -1,7 +1,9 @@
-import { isJsonArray, JsonError, type JsonValue } from './value.ts';
+import { isJsonArray, JsonError, type JsonObject, type JsonValue } from './value.ts';
 
 /** Nesting that a canonical text may have; far above any signed thing, far below the engine's stack. */
 const MAX_DEPTH = 512;
+const ZERO = 48;
+const NINE = 57;
 
 /**
  * RFC 8785 (JCS) canonical text of a JSON value: members sorted by UTF-16 code units, numbers as ECMAScript prints them.
@@ -9,7 +11,8 @@ const MAX_DEPTH = 512;
  * Throws `JsonError`: `non-finite` (NaN, ±Infinity), `lone-surrogate`, `too-deep`, `syntax` (not a JSON value).
  */
 export function canonicalize(value: JsonValue): string {
-  return isInOrder(value, 0) ? JSON.stringify(value) : canonicalText(value, 0);
+  const ordered = inOrder(value, 0);
+  return ordered === undefined ? canonicalText(value, 0) : JSON.stringify(ordered);
 }
 
 /**
@@ -17,32 +20,68 @@ export function canonicalize(value: JsonValue): string {
  * the whole and of its parts.
  */
 export function joinMembers(texts: ReadonlyMap<string, string>): string {
-  let text = '{';
+  // Joined they are one text; added up, they would be held as a tree of pieces until somebody reads it.
+  const parts = ['{'];
   for (const name of [...texts.keys()].sort()) {
-    if (text.length > 1) text += ',';
-    text += `${canonicalString(name)}:${texts.get(name) ?? 'null'}`;
+    if (parts.length > 1) parts.push(',');
+    parts.push(canonicalString(name), ':', texts.get(name) ?? 'null');
   }
-  return `${text}}`;
+  parts.push('}');
+  return parts.join('');
 }
 
 /**
- * Whether ECMAScript's own serialisation of the value is the canonical one: every object's members enumerate in order,
- * and nothing in it needs refusing. What this package writes itself is, so its texts cost one native call.
+ * The value with every object's members in order, of which ECMAScript's own serialisation is the canonical text, in one
+ * native call: itself where they are, as in all that this package writes. Undefined where something in it may need
+ * refusing, or no object enumerates its members so.
  */
-function isInOrder(value: JsonValue | undefined, depth: number): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object') return typeof value === 'boolean';
-  if (value === null) return true;
-  if (depth >= MAX_DEPTH) return false;
-  if (isJsonArray(value)) return value.every((item) => isInOrder(item, depth + 1));
-  let previous: string | undefined;
-  for (const name of Object.keys(value)) {
-    if ((previous !== undefined && name < previous) || !name.isWellFormed()) return false;
-    if (!isInOrder(value[name], depth + 1)) return false;
-    previous = name;
+function inOrder(value: JsonValue | undefined, depth: number): JsonValue | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? value : undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'object') return typeof value === 'boolean' ? value : undefined;
+  if (value === null) return value;
+  if (depth >= MAX_DEPTH) return undefined;
+  return isJsonArray(value) ? itemsInOrder(value, depth) : membersInOrder(value, depth);
+}
+
+function itemsInOrder(value: readonly JsonValue[], depth: number): readonly JsonValue[] | undefined {
+  let copy: JsonValue[] | undefined;
+  for (let i = 0; i < value.length; i++) {
+    const item = inOrder(value[i], depth + 1);
+    if (item === undefined) return undefined;
+    if (copy === undefined && item !== value[i]) copy = [...value];
+    if (copy !== undefined) copy[i] = item;
   }
+  return copy ?? value;
+}
+
+function membersInOrder(value: JsonObject, depth: number): JsonObject | undefined {
+  const names = Object.keys(value);
+  let copy: Record<string, JsonValue> | undefined;
+  if (!isSorted(names)) {
+    if (!names.every(staysInPlace)) return undefined;
+    names.sort();
+    copy = {};
+  }
+  for (const name of names) {
+    const given = value[name];
+    const member = inOrder(given, depth + 1);
+    if (member === undefined || !name.isWellFormed()) return undefined;
+    if (copy !== undefined) copy[name] = member;
+    else if (member !== given) copy = { ...value, [name]: member };
+  }
+  return copy ?? value;
+}
+
+function isSorted(names: readonly string[]): boolean {
+  for (let i = 1; i < names.length; i++) if ((names[i] ?? '') < (names[i - 1] ?? '')) return false;
   return true;
+}
+
+/** Whether a member of this name comes after those set before it: integers come first, and one name sets none. */
+function staysInPlace(name: string): boolean {
+  const first = name.charCodeAt(0);
+  return !(first >= ZERO && first <= NINE) && name !== '__proto__';
 }
 
 function canonicalText(value: JsonValue | undefined, depth: number): string {
@@ -53,7 +92,7 @@ function canonicalText(value: JsonValue | undefined, depth: number): string {
   if (value === false) return 'false';
   if (typeof value !== 'object') throw new JsonError('syntax', `a ${typeof value} is not a JSON value`);
   if (depth >= MAX_DEPTH) throw new JsonError('too-deep', `nesting over ${MAX_DEPTH}`);
-  if (isJsonArray(value)) return `[${value.map((item) => canonicalText(item, depth + 1)).join(',')}]`;
+  if (isJsonArray(value)) return `[${Array.from(value, (item) => canonicalText(item, depth + 1)).join(',')}]`;
   let text = '{';
   for (const name of Object.keys(value).sort()) {
     const member = value[name];

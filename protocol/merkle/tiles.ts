@@ -1,4 +1,6 @@
+import { concatBytes } from '../bytes.ts';
 import { Frontier } from './frontier.ts';
+import { HASH_BYTES, HashList } from './hash-list.ts';
 import type { Sha256 } from './hash.ts';
 import { merkleRoot } from './tree.ts';
 import { WholeTree } from './whole-tree.ts';
@@ -6,7 +8,8 @@ import { WholeTree } from './whole-tree.ts';
 /** A tile holds the hashes of up to 256 neighbours of one height; heights 0, 8, 16 … of the tree are kept as tiles. */
 export const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 1 << TILE_HEIGHT;
-export const HASH_BYTES = 32;
+export { HASH_BYTES };
+const TILE_BYTES = TILE_WIDTH * HASH_BYTES;
 
 /** Tile `index` of tile level `level`: concatenated 32-byte roots of subtrees of 256^level leaves, left to right. */
 export interface Tile {
@@ -18,13 +21,13 @@ export interface Tile {
 /** A growing tree that can be cut into tiles at any moment without hashing anything twice but its ragged right edge. */
 export class TileTree {
   readonly #suite: Sha256;
-  readonly #levels: Uint8Array[][] = [[]];
+  readonly #levels: HashList[] = [new HashList()];
   readonly #frontier: Frontier;
 
   constructor(suite: Sha256) {
     this.#suite = suite;
     this.#frontier = new Frontier(suite, (height, root) => {
-      if (height % TILE_HEIGHT === 0) (this.#levels[height / TILE_HEIGHT] ??= []).push(root);
+      if (height > 0 && height % TILE_HEIGHT === 0) this.#level(height / TILE_HEIGHT).push(root);
     });
   }
 
@@ -32,14 +35,9 @@ export class TileTree {
     return this.#frontier.size;
   }
 
-  /** Leaf hashes so far, in order. Owned by the tree: do not change it. */
-  get leaves(): readonly Uint8Array[] {
-    return this.#levels[0] ?? [];
-  }
-
   append(leaf: Uint8Array): void {
-    // A copy of its own: a hash may be a small piece of a large buffer, all of which would stay for as long as the tree.
-    this.#frontier.append(new Uint8Array(leaf));
+    // Its own copy: a hash may be a small piece of a large buffer, all of which would stay for as long as the tree.
+    this.#frontier.append(this.#level(0).push(leaf));
   }
 
   root(): Uint8Array {
@@ -51,16 +49,20 @@ export class TileTree {
    * that a path needs one tile a level.
    */
   *tiles(): Generator<Tile> {
-    let ragged: readonly Uint8Array[] = [];
+    let ragged: Uint8Array = new Uint8Array(0);
     for (let level = 0; ; level++) {
-      const hashes = [...(this.#levels[level] ?? []), ...ragged];
-      for (let index = 0; index * TILE_WIDTH < hashes.length; index++) {
-        yield { level, index, hashes: joinHashes(hashes.slice(index * TILE_WIDTH, (index + 1) * TILE_WIDTH)) };
+      const hashes = concatBytes(this.#level(level).bytes, ragged);
+      for (let index = 0; index * TILE_BYTES < hashes.length; index++) {
+        yield { level, index, hashes: hashes.slice(index * TILE_BYTES, (index + 1) * TILE_BYTES) };
       }
-      if (hashes.length <= TILE_WIDTH) return;
-      const edge = hashes.slice((this.#levels[level + 1]?.length ?? 0) * TILE_WIDTH);
-      ragged = edge.length > 0 ? [merkleRoot(this.#suite, edge)] : [];
+      if (hashes.length <= TILE_BYTES) return;
+      const edge = hashes.subarray(this.#level(level + 1).size * TILE_BYTES);
+      ragged = edge.length > 0 ? merkleRoot(this.#suite, splitHashes(edge)) : edge;
     }
+  }
+
+  #level(level: number): HashList {
+    return (this.#levels[level] ??= new HashList());
   }
 }
 

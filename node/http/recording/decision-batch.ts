@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from '../../../protocol/shape-check.ts';
 import type { BatchResult } from '../../../protocol/api/tiered-attest-batch.ts';
 import { type TieredAttestRequest, TieredAttestRequestShape } from '../../../protocol/api/tiered-attest.ts';
+import { AUTHORITY_NOTIFICATION } from '../../../protocol/compliance/notification-clock.ts';
 import { isJsonObject, type JsonValue } from '../../../protocol/json/value.ts';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
 import { Closed, CountShape } from '../../../protocol/shapes.ts';
@@ -18,8 +19,14 @@ import { TIERED_CODES, tieredWarnings } from './tiered-warnings.ts';
 /** A decision that is not refused so far. Its draft is replaced as it is linked. */
 export interface BatchedDecision {
   readonly index: number;
-  readonly request: TieredAttestRequest;
+  /** Null where it names nothing that it is to be linked to: what was parsed of so many is not held for nothing. */
+  readonly request: TieredAttestRequest | null;
   draft: DecisionDraft;
+}
+
+/** A decision that names what it is to be linked to. */
+export interface NamingDecision extends BatchedDecision {
+  readonly request: TieredAttestRequest;
 }
 
 const RefusalShape = Closed({
@@ -87,6 +94,18 @@ export class DecisionBatch {
     return this.#refusals.size === 0 ? this.#decisions : this.#decisions.filter(({ index }) => !this.#refusals.has(index));
   }
 
+  /** Those of them that name what they are to be linked to. */
+  get naming(): readonly NamingDecision[] {
+    return this.decisions.filter(isNaming);
+  }
+
+  /** Hands over the drafts of those that are not refused, in order, and holds none of them any more. */
+  takeDrafts(): DecisionDraft[] {
+    const drafts = this.decisions.map(({ draft }) => draft);
+    this.#decisions.length = 0;
+    return drafts;
+  }
+
   get remarks(): BatchRemarks {
     const refusals = [...this.#refusals.values()].toSorted((one, other) => one.index - other.index);
     return { size: this.#size, refusals, warnings: [...this.#warnings.all] };
@@ -103,7 +122,7 @@ export class DecisionBatch {
     const draft = tieredDraft(this.#caller.account.id, { request, body: value, additional });
     requireSmallData(draft.decision.data);
     this.warn(index, [...additionalWarnings(additional), ...tieredWarnings(request)]);
-    return { index, request, draft };
+    return { index, request: namesAny(request, draft) ? request : null, draft };
   }
 }
 
@@ -124,6 +143,16 @@ export function resultsOf({ size, refusals }: BatchRemarks, records: readonly At
 export function readRemarks(kept: JsonValue): BatchRemarks {
   if (remarks.Check(kept)) return kept;
   throw new RangeError('what was kept of a batch is damaged');
+}
+
+function isNaming(decision: BatchedDecision): decision is NamingDecision {
+  return decision.request !== null;
+}
+
+function namesAny(request: TieredAttestRequest, { claims }: DecisionDraft): boolean {
+  const { agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef } = request;
+  const named = [agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef];
+  return named.some((name) => name !== undefined) || claims.eventType === AUTHORITY_NOTIFICATION;
 }
 
 function cut(text: string): string {

@@ -1,9 +1,8 @@
-import { AUTHORITY_NOTIFICATION } from '../../../protocol/compliance/notification-clock.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { addressed, type DecisionSubjectRooms } from '../../compliance/decision-subject.ts';
 import { Slices } from '../../turns.ts';
 import { fieldError, Problem } from '../problem.ts';
-import type { BatchedDecision, DecisionBatch } from '../recording/decision-batch.ts';
+import type { NamingDecision, DecisionBatch } from '../recording/decision-batch.ts';
 import { type DecisionRooms, requireWholeAgent } from './decisions.ts';
 
 type LinkRooms = Pick<DecisionRooms, 'agents' | 'records' | 'sessions' | 'subjects'>;
@@ -11,7 +10,7 @@ type LinkRooms = Pick<DecisionRooms, 'agents' | 'records' | 'sessions' | 'subjec
 /** Decisions that name the same agent or session. */
 interface Named {
   readonly id: string;
-  readonly decisions: readonly BatchedDecision[];
+  readonly decisions: readonly NamingDecision[];
 }
 
 /** Runs `inside` while what the decisions name stays as it is; throws before, where it is not as they need it. */
@@ -31,27 +30,21 @@ export async function withLinks<Result>(
   batch: DecisionBatch,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const linked = batch.decisions.filter(isLinked);
+  const linked = batch.naming;
   if (linked.length === 0) return work();
   await address(rooms, caller, batch, linked);
-  const agents = namedBy(batch.decisions, ({ request }) => request.agentId);
+  const agents = namedBy(batch.naming, ({ request }) => request.agentId);
   return holdingEach(batch, agents, holdAgent(rooms, caller, batch), () => {
-    const sessions = namedBy(batch.decisions, ({ request }) => request.sessionId);
+    const sessions = namedBy(batch.naming, ({ request }) => request.sessionId);
     return holdingEach(batch, sessions, holdSession(rooms, caller), work);
   });
-}
-
-function isLinked({ request, draft }: BatchedDecision): boolean {
-  const { agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef } = request;
-  const named = [agentId, agentSalt, agentSignature, sessionId, incidentId, subjectRef];
-  return named.some((name) => name !== undefined) || draft.claims.eventType === AUTHORITY_NOTIFICATION;
 }
 
 async function address(
   rooms: LinkRooms,
   caller: Caller,
   batch: DecisionBatch,
-  linked: readonly BatchedDecision[],
+  linked: readonly NamingDecision[],
 ): Promise<void> {
   const subject = { subjects: rooms.subjects, records: incidentsOnce(rooms.records) };
   for (const decision of linked) {
@@ -93,8 +86,8 @@ function incidentsOnce(records: DecisionSubjectRooms['records']): DecisionSubjec
 
 /** By the name, in its order. */
 function namedBy(
-  decisions: readonly BatchedDecision[],
-  nameOf: (decision: BatchedDecision) => string | undefined,
+  decisions: readonly NamingDecision[],
+  nameOf: (decision: NamingDecision) => string | undefined,
 ): readonly Named[] {
   const named = Map.groupBy(decisions, nameOf);
   return [...named]

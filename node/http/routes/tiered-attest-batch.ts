@@ -104,13 +104,14 @@ async function record(
   await body.each((value, index) => batch.add(value, index));
   return withLinks(rooms, caller, batch, async () => {
     const { remarks } = batch;
-    const drafts: Draft[] = batch.decisions.map(({ draft }) => keptFor(caller.account, draft));
+    const drafts: Draft[] = batch.takeDrafts().map((draft) => keptFor(caller.account, draft));
     const [first] = drafts;
     if (first === undefined) return { records: [], remarks };
     await call.reserve(drafts.length);
     // The row that a repeated request meets lands in the same write as all of the records.
     if (once !== undefined) drafts[0] = { ...first, idempotency: { ...once, kept: { ...remarks } } };
-    const built = await intake.submitAll(drafts, requireStorage);
+    // Handed over for good: nothing here holds the texts while they are written.
+    const built = await intake.submitAll(drafts.splice(0), requireStorage);
     return { records: built.map(({ record: made }) => made), remarks };
   });
 }

@@ -55,6 +55,13 @@ test('a refused write records nothing of it, and says nothing of it; it can be r
   assert.ok(await room.store.get('noted/it'));
 });
 
+test('of a draft that is prepared, its texts are not held: only what its place is given by', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path);
+  const [prepared] = await room.intake.prepareAll([{ ...draftOf('s'), duplicateKey: 'k' }]);
+  assert.equal(Object.keys(prepared?.draft ?? {}).sort(), ['account', 'duplicateKey', 'kind', 'sourceId']);
+});
+
 test('many that were prepared together are one group', async () => {
   await using directory = await temporaryDirectory();
   await using room = await IntakeRoom.open(directory.path);

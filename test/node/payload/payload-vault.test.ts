@@ -109,6 +109,19 @@ test('a packed payload takes half the room of one that repeats itself, and one t
   assert.is(vault.open(record, sealed).text.length, longest.length);
 });
 
+test('payloads that are sealed one after another, short and long, open each to its own', () => {
+  const sealed = Array.from({ length: 300 }, (_, i) => {
+    const payload = String(i).repeat(1 + ((i * 37) % 4_000));
+    const given = { record: id(), saltBytes: new Uint8Array(32).fill(i), payload };
+    return { ...given, sealed: vault.seal(given.record, given.saltBytes, given.payload) };
+  });
+  for (const { record, saltBytes, payload, sealed: one } of sealed) {
+    const opened = vault.open(record, one);
+    assert.is(opened.text, payload);
+    assert.equal([...opened.salt], [...saltBytes]);
+  }
+});
+
 test('nothing of the plain text is in the ciphertext', () => {
   const word = 'confidential';
   const { ciphertext } = vault.seal(id(), new Uint8Array(32), word.repeat(20));

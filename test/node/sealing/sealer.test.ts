@@ -1,8 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nativeSuite } from '../../../node/keys/native-suite.ts';
+import { storedGroups } from '../../../node/log/stored-chain.ts';
 import { readRecordTexts, RecordDamagedError } from '../../../node/records/record-reader.ts';
-import { bodyTable, groupOperations, groupTable } from '../../../node/records/record-tables.ts';
+import { bodyTable, groupOperations, groupTable, recordIndex } from '../../../node/records/record-tables.ts';
 import { readBatchOf } from '../../../node/sealing/batch-tables.ts';
 import { readBatchPath } from '../../../node/verification/evidence.ts';
 import { ProofTrees } from '../../../node/verification/proof-trees.ts';
@@ -13,7 +14,7 @@ import { type Group, groupStatement } from '../../../protocol/statement/group.ts
 import { signatureHolds, signStatement } from '../../../protocol/statement/statement.ts';
 import { timestampOf } from '../../../protocol/time.ts';
 import { hashText, writeSha256 } from '../../../protocol/hash.ts';
-import { type AttestationRecord, makeRecord, recordLeaf } from '../../../protocol/chain/record.ts';
+import { type AttestationRecord, makeRecord, readHead, recordLeaf } from '../../../protocol/chain/record.ts';
 import { rootFromPath } from '../../../protocol/merkle/inclusion.ts';
 import { NODE, signer, temporaryDirectory } from '../intake/intake-room.ts';
 import { rowsOf } from '../federation/member-rooms.ts';
@@ -60,6 +61,34 @@ test('a batch lands in one write with what must land beside it', async () => {
   await room.sealer.seal();
   assert.is(room.store.writes, before + 1);
   assert.is(Buffer.from((await room.store.get(BESIDE_KEY)) ?? []).toString(), '1');
+});
+
+test('a batch is walked by its records as they are stored, and their ids are not looked for', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await SealingRoom.open(directory.path);
+  for (const size of [1, 64, 65, 130, 300]) await room.record(size);
+  const asked: string[] = [];
+  const getMany = room.store.getMany.bind(room.store);
+  room.store.getMany = (keys) => {
+    asked.push(...keys);
+    return getMany(keys);
+  };
+  await room.sealer.seal();
+  assert.is((await requireChain(room.store))[0]?.size, 560);
+  assert.equal(
+    asked.filter((key) => key.startsWith(`${recordIndex.name}/`)),
+    [],
+  );
+  const groups = await Array.fromAsync(storedGroups(room.store, { node: NODE, first: 2, size: 129 }));
+  assert.equal(
+    groups.map(({ records }) => records.map(({ head }) => readHead(head).seq)),
+    [range(2, 65), range(66, 130)],
+  );
+  const cut = await Array.fromAsync(storedGroups(room.store, { node: NODE, first: 1, size: 70 }));
+  assert.equal(
+    cut.map(({ records }) => records.length),
+    [1, 64, 5],
+  );
 });
 
 test('records that were not sealed when the node ended are sealed by the next start, once', async () => {
@@ -288,6 +317,10 @@ async function requireProofs(room: SealingRoom, first: number, last: number): Pr
     seq++;
   }
   assert.is(seq, last + 1);
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 }
 
 function pause(milliseconds: number): Promise<void> {

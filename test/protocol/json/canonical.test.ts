@@ -74,6 +74,29 @@ test('the text of a value is JSON of that value, and canonical', () => {
   );
 });
 
+test('the text is that of a writer which sorts the members of each object and joins them', () => {
+  const tricky = ['', '10', '9', '1a', '-1', '__proto__', 'toJSON', 'é', '\ud83d\ude00', '\uffff'];
+  const names = fc.constantFrom('b', 'a', ...tricky);
+  const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string(), fc.boolean(), fc.constant(null)),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.array(fc.tuple(names, tie('value')), { maxLength: 6 }).map((members) => Object.fromEntries(members)),
+    ),
+  }));
+  fc.assert(fc.property(value, (any) => assert.is(canonicalize(any), joined(any))));
+});
+
+test('a value is left as it is, whether its members are in order or not', () => {
+  const value = { b: [{ d: 1, c: 2 }], a: { y: -0, x: [] } };
+  const before = JSON.stringify(value);
+  assert.is(canonicalize(value), '{"a":{"x":[],"y":0},"b":[{"c":2,"d":1}]}');
+  assert.is(JSON.stringify(value), before);
+  assert.is(canonicalize({ a: { d: 1, c: 2 }, b: 1 }), '{"a":{"c":2,"d":1},"b":1}');
+  assert.is(canonicalize(JSON.parse('{"a":{"d":1,"c":2},"__proto__":3}')), '{"__proto__":3,"a":{"c":2,"d":1}}');
+});
+
 test('equal values give equal text, whatever the order and spelling they came in', () => {
   fc.assert(
     fc.property(anyJson, (value) => {
@@ -119,6 +142,14 @@ function reversed(value: JsonValue): JsonValue {
       .toReversed()
       .map(([name, member]) => [name, reversed(member)]),
   );
+}
+
+/** RFC 8785 by its letter: names sorted, each string and number by itself. */
+function joined(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(joined).join(',')}]`;
+  if (!isJsonObject(value)) return Object.is(value, -0) ? '0' : JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${joined(value[name] ?? null)}`).join(',')}}`;
 }
 
 function assertRefused(code: JsonErrorCode, act: () => unknown): void {

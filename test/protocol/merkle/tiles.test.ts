@@ -51,8 +51,11 @@ test('a tree of leaves that were cut from large buffers keeps their bytes alone'
   const large = new Uint8Array(100_000);
   tree.append(large.subarray(0, 32));
   large.fill(1);
-  assert.is(tree.leaves[0]?.buffer.byteLength, 32);
-  assert.equal([...(tree.leaves[0] ?? [])], Array.from({ length: 32 }, () => 0));
+  const [tile] = tree.tiles();
+  assert.is(tile?.hashes.buffer.byteLength, 32);
+  assert.equal([...(tile?.hashes ?? [])], Array.from({ length: 32 }, () => 0));
+  assert.equal([...tree.root()], Array.from({ length: 32 }, () => 0));
+  assert.throws(() => tree.append(large.subarray(0, 31)), RangeError);
 });
 
 test('a tile of bytes that are no whole number of hashes is refused', () => {
