@@ -64,8 +64,8 @@ function name(nodes: readonly string[], key: string): Promise<HttpAnswer> {
 
 /** The key that the mail of a sign-up brought. */
 let signedUp = '';
-/** The key that stands in its place. */
-let admin = '';
+/** The key that stands in its place, and its id. */
+let [admin, adminId] = ['', ''];
 
 test('whoever signs up names the nodes, and the key that comes by mail works there alone', async () => {
   accepted(await eu.post('/v1/sign-up', { email: ADA, nodes: ['eu', 'us'] }, ANYBODY));
@@ -81,8 +81,9 @@ test('lost keys that are replaced at the home end at every node, and the new one
   accepted(await eu.post('/v1/lost-key', { email: ADA }, ANYBODY));
   const [, link = ''] = /(\/v1\/lost-key\/[A-Za-z0-9_-]{43})$/m.exec((await sink.waitForMail(ADA)).text) ?? [];
   const { keys } = accepted(await eu.get(link, ANYBODY));
-  const ids = Array.isArray(keys) ? keys.map((key) => (isJsonObject(key) ? String(key.id) : '')) : [];
-  admin = String(accepted(await eu.post(link, { revoke: ids }, ANYBODY)).apiKey);
+  const ids = Array.isArray(keys) ? keys.map((one) => (isJsonObject(one) ? String(one.id) : '')) : [];
+  const { apiKey, key: made } = accepted(await eu.post(link, { revoke: ids }, ANYBODY));
+  [admin, adminId] = [String(apiKey), isJsonObject(made) ? String(made.id) : ''];
   await answers(us, admin, 200);
   assert.equal([await statusAt(us, signedUp), await statusAt(eu, signedUp)], [401, 401]);
 });
@@ -123,6 +124,9 @@ test('the terms of a key hold elsewhere as they do at home: its sources, its add
   assert.is(taken[1]?.body.code, taken[0]?.body.code);
   const forbidden = await us.post('/v1/keys', { preset: 'ingest' }, { key: bound.apiKey });
   assert.is(forbidden.status, 403, 'a scope that it lacks');
+  const stolen = await us.post(`/v1/keys/${adminId}/revoke`, {}, { key: bound.apiKey });
+  assert.equal([stolen.status, stolen.body.code], [403, 'scope-forbidden'], 'a key that administers none ends itself alone');
+  assert.is(await statusAt(us, admin), 200);
   await answers(us, short.apiKey, 401);
   assert.ok(Date.now() >= end, 'not before its end');
 });
