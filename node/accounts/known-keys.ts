@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Store } from '../store/store.ts';
+import type { Reads } from '../store/store.ts';
 import { accountTable } from './account.ts';
 import { AddressList, isAddressRange, NO_ADDRESSES } from './address-list.ts';
 import { type ApiKey, apiKeyTable } from './api-key.ts';
@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
  * no other node's to state.
  */
 export class KnownKeys {
-  readonly #store: Store;
+  readonly #store: Reads;
   readonly #now: () => number;
   readonly #onUse: (digest: string, day: string) => void;
   readonly #foreign: ForeignKeys | undefined;
@@ -43,7 +43,7 @@ export class KnownKeys {
   #changes = 0;
 
   /** `onUse` is told of a key's first use on each UTC day, and again after a change; of keys of accounts here alone. */
-  constructor(store: Store, now: () => number, onUse: (digest: string, day: string) => void, foreign?: ForeignKeys) {
+  constructor(store: Reads, now: () => number, onUse: (digest: string, day: string) => void, foreign?: ForeignKeys) {
     this.#store = store;
     this.#now = now;
     this.#onUse = onUse;

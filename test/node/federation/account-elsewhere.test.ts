@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Draft } from '../../../node/intake/draft.ts';
 import type { Tier } from '../../../protocol/accounts/tier.ts';
 import { type NodeId, nodeId, recordId } from '../../../protocol/ids.ts';
 import { nobleSuite } from '../../../protocol/suite/noble.ts';
@@ -116,27 +117,50 @@ test('records of the account are fetched at each of its nodes, their payloads wh
 });
 
 test('a member that the account does not name speaks in its name in vain, at every node and offline', async () => {
-  const { record } = await jp.context.intake.submit({
+  const from = { account: shared.account, sourceId: 'reviews', payload: '{}' };
+  const speak = async (draft: Pick<Draft, 'claims' | 'kind' | 'links'>) => {
+    const { record } = await jp.context.intake.submit({ ...from, ...draft });
+    return record.id;
+  };
+  const started = await eu.post('/v1/session/start', { sourceId: 'reviews' }, { key: shared.apiKey });
+  const session = recordId(String(started.body.attestationId));
+  const inSession = { sourceId: 'reviews', sessionId: String(started.body.sessionId) };
+  const within = await eu.attest({ input: 3 }, inSession, { key: shared.apiKey });
+  const original = recordId(madeAtHome);
+  const review = await speak({
     kind: 'human_override',
-    account: shared.account,
-    sourceId: 'reviews',
-    payload: '{}',
     claims: { channel: 'direct', reviewer: `hmac-sha256:${'0a'.repeat(32)}`, reviewOutcome: 'confirmed' },
-    links: { original: recordId(madeAtHome) },
+    links: { original },
   });
-  const forged = [{ id: record.id, kind: 'human_override', node: 'jp' }];
+  const incident = await speak({
+    kind: 'incident',
+    claims: { channel: 'direct', severity: 'serious' },
+    links: { related: [original] },
+  });
+  const end = await speak({ kind: 'session_end', claims: { channel: 'direct' }, links: { session } });
+  const forged = [
+    { id: review, kind: 'human_override', node: 'jp' },
+    { id: incident, kind: 'incident', node: 'jp' },
+  ];
   for (const node of five) {
-    const verdict = async () => (await node.get(`/v1/verify/${madeAtHome}`)).body;
+    const verdict = async (id: string) => (await node.get(`/v1/verify/${id}`)).body;
     await until(`the word of jp at ${node.config.id}`, async () => {
-      return JSON.stringify(objectOf((await verdict()).links).others) === JSON.stringify(forged);
+      const said = [await verdict(madeAtHome), await verdict(within)].map(({ links }) => objectOf(links).others);
+      return JSON.stringify(said) === JSON.stringify([forged, [{ id: end, kind: 'session_end', node: 'jp' }]]);
     });
-    const { complianceStatus, links } = await verdict();
-    assert.equal([objectOf(complianceStatus).article14, objectOf(links).overrides], [false, 0]);
+    const { complianceStatus, links } = await verdict(madeAtHome);
+    const { overrides, incidents } = objectOf(links);
+    assert.equal([objectOf(complianceStatus).article14, overrides, incidents], [false, 0, 0]);
+    assert.is(objectOf((await verdict(within)).complianceDetail).article12_3a, false);
   }
-  const bundle = parseBundle((await sg.get(`/v1/bundles/${madeAtHome}?linked=1`, { key: shared.apiKey })).body);
-  const offline = verifyBundle(nobleSuite, bundle, { pin: eu.context.keys.rosters.genesis });
-  assert.equal([offline.verified, offline.evidence?.complianceStatus.article14], [true, false]);
-  assert.equal(offline.linked.find(({ id }) => id === record.id)?.speaks, false);
+  for (const [id, said] of [[madeAtHome, review], [within, end]] as const) {
+    const { body } = await sg.get(`/v1/bundles/${id}?linked=1`, { key: shared.apiKey });
+    const offline = verifyBundle(nobleSuite, parseBundle(body), { pin: eu.context.keys.rosters.genesis });
+    const { article14, article12_3a } = { ...offline.evidence?.complianceStatus, ...offline.evidence?.complianceDetail };
+    assert.equal([offline.verified, article14, article12_3a], [true, false, false]);
+    const byJp = offline.linked.filter(({ node }) => node === 'jp');
+    assert.equal(byJp.map((one) => [one.id, one.speaks]), [[said, false]]);
+  }
 });
 
 test('with the home dead its keys work, and are refused for good at any node that the account names', async () => {

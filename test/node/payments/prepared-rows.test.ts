@@ -1,5 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { JsonObject } from '../../../protocol/json/value.ts';
+import { answerDraft } from '../../../node/payments/answer-draft.ts';
 import { HeldDamagedError } from '../../../node/payments/held-vault.ts';
 import { keyParts, paymentKey } from '../../../node/payments/payment-key.ts';
 import { paymentDraftTable } from '../../../node/payments/payment-tables.ts';
@@ -46,6 +48,24 @@ test('a row of a prepared record is its head and its ciphertext, and nothing els
   assert.equal(preparedRow(joinFrames([head, ciphertext])).ciphertext, ciphertext);
   for (const frames of [[], [head], [head, ciphertext, ciphertext], [head, ciphertext, new Uint8Array()], [ciphertext, head]]) {
     assert.throws(() => preparedRow(joinFrames(frames)), (error: unknown) => error instanceof HeldDamagedError);
+  }
+});
+
+test('an answer that is held is a body and the places that are still blank, or is damaged', () => {
+  const body = { success: true };
+  assert.equal(answerDraft({ body, blanks: [{ at: ['attestation', 'submittedAt'], is: 'submittedAt' }] }).body, body);
+  const others: readonly JsonObject[] = [
+    {},
+    { body },
+    { blanks: [] },
+    { body: 'text', blanks: [] },
+    { body, blanks: {} },
+    { body, blanks: [{ at: [], is: 'submittedAt' }] },
+    { body, blanks: [{ at: ['attestation'], is: 'something' }] },
+    { body, blanks: [{ at: ['attestation'], is: 'submittedAt', more: 1 }] },
+  ];
+  for (const other of others) {
+    assert.throws(() => answerDraft(other), (error: unknown) => error instanceof HeldDamagedError, JSON.stringify(other));
   }
 });
 

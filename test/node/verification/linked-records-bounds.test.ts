@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AttestationRecord } from '../../../protocol/chain/record.ts';
+import { nodeId } from '../../../protocol/ids.ts';
 import { linkOperations } from '../../../node/records/link-tables.ts';
 import { findLinked } from '../../../node/verification/linked-records.ts';
 import { MemoryRows } from '../../fixtures/memory-rows.ts';
@@ -10,6 +11,8 @@ import { recordOf } from '../compliance/records.ts';
 const LOOKED_AT = 256;
 /** Incidents that count. */
 const COUNTED = 32;
+/** Of other nodes than the account's home. */
+const COUNTED_ELSEWHERE = 16;
 
 for (const [kind, linksTo] of [
   ['incident', (id: AttestationRecord['id']) => ({ related: [id] })],
@@ -45,6 +48,28 @@ test('of the records that count so many are shown, and that there are more is sa
     const { incidents, truncated } = await findLinked({ store, read }, subject);
     assert.equal([incidents.length, truncated], [COUNTED, isMore]);
   }
+});
+
+test('of other nodes’ records fewer are shown, each node’s in its turn, and that there are more is said', async () => {
+  const store = new MemoryRows();
+  const account = 'acc_eu_demo';
+  const subject = recordOf({ account });
+  const made = new Map<AttestationRecord['id'], AttestationRecord>();
+  const read = async (id: AttestationRecord['id']) => {
+    const record = made.get(id);
+    return record && { record };
+  };
+  const add = async (node: string) => {
+    const record = recordOf({ kind: 'incident', account, node: nodeId(node), links: { related: [subject.id] } });
+    made.set(record.id, record);
+    await store.write(linkOperations(record));
+  };
+  for (let i = 0; i < COUNTED_ELSEWHERE; i++) await add('us');
+  assert.is((await findLinked({ store, read }, subject)).truncated, false);
+  await add('sg');
+  const { incidents, truncated } = await findLinked({ store, read }, subject);
+  assert.equal([incidents.length, truncated], [COUNTED_ELSEWHERE, true]);
+  assert.is(incidents.filter(({ record }) => record.node === 'sg').length, 1, 'what one makes hides nothing of another');
 });
 
 test('the start of a session is not linked to itself', async () => {

@@ -27,6 +27,11 @@ function judged(log: FederationLog, proof: MisdeedProof, known: ProofKnown = { p
   return judgeProof(nativeSuite, parseProofText(JSON.stringify(proof)), known);
 }
 
+async function wordAndAccused(log: FederationLog, misdeed: MisdeedProof['misdeed'], known: ProofKnown) {
+  const { word, accused } = judged(log, await proofOf(log, misdeed), known);
+  return [word, accused];
+}
+
 /** eu seals one batch, and then another under the same number; the first is decided, the second is named in vain. */
 async function equivocating() {
   const log = await FederationLog.create();
@@ -207,6 +212,8 @@ test('forged and foreign proofs accuse nobody', async () => {
   const next = await log.seal('eu', [{}], { batch: 2, first: 2 });
   const notOne = twoEnvelopes(ledger.name(rival), ledger.name(next));
   assert.is(judged(log, await proofOf(log, notOne), known).word, 'no-contradiction');
+  const ofTwo = twoEnvelopes(ledger.name(rival), ledger.name(await log.seal('us', [{}], FIRST)));
+  assert.equal(await wordAndAccused(log, ofTwo, known), ['no-contradiction', null]);
   assert.is(judged(log, { ...proof, rosters: [{ text: proof.rosters[0]?.text ?? '', decision: null }, ...proof.rosters] }, known).word, 'rosters-do-not-join');
 });
 

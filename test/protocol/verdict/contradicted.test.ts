@@ -42,6 +42,12 @@ test('another decision of the batch, or at its place, is a contradiction', () =>
   assert.is(wordBy(viewOf(log, [], { decidedBatch: () => of })), 'verified');
 });
 
+test('no signature is called valid of what the verifier knows better', () => {
+  const { checks, facts } = verdictOf(log, bundle, { log: viewOf(log, [], { decisionAt: () => log.decisions[0] }) });
+  assert.equal([facts.contradicted, facts.signed, facts.sealed, checks.sigValid], [true, 'holds', 'holds', false]);
+  assert.ok(verdictOf(log, bundle).checks.sigValid);
+});
+
 test('the same envelope decided by another message is a contradiction', () => {
   const twin = (log.decisions[1] ?? '').replace('"index":1', '"index":7');
   assert.is(wordBy(viewOf(log, [], { decidedBatch: () => twin })), 'contradicted');

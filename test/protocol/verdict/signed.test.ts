@@ -58,6 +58,12 @@ test('a check holds only where all that it needs could be read', () => {
   );
 });
 
+test('no signature is called valid of a record that its batch does not hold', () => {
+  const { checks, word } = verdictOf(log, { ...bundle, batch: { ...batch, path: [] } });
+  assert.is(word, 'not-sealed');
+  assert.equal([checks.proofWalk, checks.bundleBinding, checks.sigValid], [false, true, false]);
+});
+
 test('a head whose id names another node is none', () => {
   const id = recordId(JSON.parse(bundle.record.head).id.replace('_eu_', '_us_'));
   const verdict = verdictOf(log, withRecord({ head: withMember(bundle.record.head, 'id', id) }));

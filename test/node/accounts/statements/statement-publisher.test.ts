@@ -190,6 +190,20 @@ test('a key that a named node refuses ends at home too, for good, and so in the 
   assert.equal((await room.stated(ADA)).at(-1)?.statement.keys, []);
 });
 
+test('a node that the last version names has its say until the next one is made without it', async () => {
+  await using directory = await temporaryDirectory();
+  let isAccepting = true;
+  await using room = await StatementRoom.open(directory.path, { accepts: () => isAccepting });
+  const { accounts } = room;
+  await accounts.create({ id: ADA, tier: 'standard', nodes: [NODE, US] });
+  const { key, apiKey } = await accounts.keys.create(ADA, FULL, 'operator');
+  await room.settled();
+  isAccepting = false;
+  await accounts.nodes.set(ADA, [NODE], 'operator');
+  await refuse(room, US, key.id, ADA);
+  await until('the refused key to end', async () => (await accounts.authenticate(apiKey)) === 'revoked');
+});
+
 test('a refusal that arrives while a version is being made ends its key too, wherever it comes in between', async () => {
   for (let pause = 0, isOver = false; !isOver; pause++) {
     await using directory = await temporaryDirectory();

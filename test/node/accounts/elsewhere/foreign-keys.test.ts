@@ -1,0 +1,119 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { AccountError } from '../../../../node/accounts/account-error.ts';
+import { KeyRefusals } from '../../../../node/accounts/elsewhere/key-refusals.ts';
+import { KnownKeys } from '../../../../node/accounts/known-keys.ts';
+import type { StatedKey } from '../../../../protocol/accounts/statement.ts';
+import { timestampOf } from '../../../../protocol/time.ts';
+import { until } from '../../../fixtures/until.ts';
+import { ADA, ElsewhereRoom, EU, keyId, statedKey, statement, textOf, US } from './elsewhere-room.ts';
+
+const test = suite('keys of accounts of other nodes');
+
+const NOW = Date.UTC(2026, 10, 25);
+const at = (ms: number) => timestampOf(NOW + ms);
+
+function knownKeys(room: ElsewhereRoom, now: () => number = () => NOW): KnownKeys {
+  return new KnownKeys(room.store, now, () => assert.unreachable('no use of them is noted here'), room.foreign);
+}
+
+/** Refusals that this node makes, each a record of its own. */
+function refusals(room: ElsewhereRoom): KeyRefusals {
+  return new KeyRefusals({
+    store: room.store,
+    foreign: room.foreign,
+    record: async ({ kind, account, sourceId }) => {
+      const batch = await room.make(US, { kind, account, sourceId });
+      await room.hold(batch);
+      const [made] = batch.records;
+      if (made === undefined) throw new Error('no record was made');
+      return { record: made.record };
+    },
+    onChange: () => {},
+    now: () => NOW,
+  });
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'done',
+    (error: unknown) => {
+      if (error instanceof AccountError) return error.code;
+      throw error;
+    },
+  );
+}
+
+/** A room where these keys are in force. */
+async function withKeys(...keys: readonly StatedKey[]): Promise<ElsewhereRoom> {
+  const room = await ElsewhereRoom.open();
+  await room.take(statement(1, keys, { nodes: [EU, US] }));
+  await until('the statement', async () => (await room.held()).length === 1);
+  return room;
+}
+
+test('what the home states of a key binds it here: scopes, sources, period, addresses and end', async () => {
+  const [from, to, expiresAt] = [at(-2_000), at(-1_000), at(1_000)];
+  const limits = { sources: ['triage'], from, to, addresses: ['192.0.2.0/24'], expiresAt };
+  const bound = statedKey('a', { scopes: ['proof:read'], ...limits });
+  await using room = await withKeys(bound, statedKey('b', { addresses: ['192.0.2.1', 'anywhere'] }), statedKey('c'));
+  let now = NOW;
+  const keys = knownKeys(room, () => now);
+  const found = await keys.authenticate(textOf('a'));
+  if (typeof found === 'string') throw new Error(found);
+  const { caller, addresses } = found;
+  assert.equal(caller, {
+    account: { id: ADA, tier: 'standard' },
+    key: { id: bound.id, scopes: ['proof:read'], sources: ['triage'], from, to },
+    home: EU,
+  });
+  assert.equal(['192.0.2.7', '192.0.3.7', '127.0.0.1'].map((address) => addresses?.admits(address)), [true, false, false]);
+  const unreadable = await keys.authenticate(textOf('b'));
+  assert.is(typeof unreadable !== 'string' && unreadable.addresses?.admits('192.0.2.1'), false, 'a list that does not read');
+  const free = await keys.authenticate(textOf('c'));
+  assert.is(typeof free !== 'string' && free.addresses, null);
+  now = NOW + 1_000;
+  assert.is(await keys.authenticate(textOf('a')), 'expired');
+});
+
+test('a key of the newest version has the text that the last decided one states, or waits until it is decided', async () => {
+  await using room = await withKeys(statedKey('a'));
+  const second = await room.version(statement(2, [statedKey('b', { id: keyId('a') })], { nodes: [EU, US] }));
+  await room.hold(second);
+  await until('the second to be held', async () => (await room.held()).length === 2);
+  assert.equal([await room.word(textOf('a')), await room.word(textOf('b'))], ['ended', 'unknown']);
+  room.decide(second);
+  await until('it to be in force', async () => (await room.word(textOf('b'))) === 'valid');
+});
+
+test('a key refuses itself and what reaches no further than it does, and nothing else', async () => {
+  const bound = statedKey('d', { sources: ['triage'] });
+  const poor = statedKey('e', { scopes: ['proof:read'] });
+  const [small, whole] = [statedKey('f', { sources: ['triage'], scopes: ['attest:write'] }), statedKey('g')];
+  await using room = await withKeys(bound, poor, small, whole);
+  const made = refusals(room);
+  for (const maker of [bound, poor]) {
+    assert.is(await codeOf(made.refuse(ADA, whole.id, maker.id)), 'beyond-maker');
+    assert.is(await room.word(textOf('g')), 'valid');
+  }
+  assert.is(await codeOf(made.refuse(ADA, small.id, bound.id)), 'done');
+  assert.is(await codeOf(made.refuse(ADA, poor.id, poor.id)), 'done');
+  assert.equal([await room.word(textOf('f')), await room.word(textOf('e'))], ['refused', 'refused']);
+  assert.is(await codeOf(made.refuse(ADA, keyId('z'), whole.id)), 'key-not-found');
+  assert.is(await codeOf(made.refuse('acc_eu_eve', whole.id, whole.id)), 'maker-ended');
+});
+
+test('a key that was refused refuses no other any more, and one that is not decided yet refuses none', async () => {
+  const [thief, whole, fresh] = [statedKey('h'), statedKey('g'), statedKey('k')];
+  await using room = await withKeys(thief, whole);
+  const made = refusals(room);
+  const { revokedAt } = await made.refuse(ADA, thief.id, whole.id);
+  assert.is(await codeOf(made.refuse(ADA, whole.id, thief.id)), 'maker-ended');
+  assert.is(await room.word(textOf('g')), 'valid');
+  assert.is((await made.refuse(ADA, thief.id, whole.id)).revokedAt, revokedAt, 'once for all');
+  await room.hold(await room.version(statement(2, [thief, whole, fresh], { nodes: [EU, US] })));
+  await until('the second to be held', async () => (await room.held()).length === 2);
+  assert.is(await codeOf(made.refuse(ADA, whole.id, fresh.id)), 'maker-ended');
+});
+
+test.run();

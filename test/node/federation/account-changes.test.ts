@@ -1,0 +1,152 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readRecord } from '../../../node/records/record-reader.ts';
+import { type NodeId, nodeId, recordId } from '../../../protocol/ids.ts';
+import { isJsonObject, type JsonObject } from '../../../protocol/json/value.ts';
+import { TestMailSink } from '../../fixtures/mail-sink.ts';
+import type { HttpAnswer } from '../../fixtures/node-client.ts';
+import { TestNetwork } from '../../fixtures/test-network.ts';
+import type { TestNode } from '../../fixtures/test-node.ts';
+import { until } from '../../fixtures/until.ts';
+
+/** Batches are sealed soon, so that one test waits for nothing by itself. In milliseconds. */
+const SOON_MS = 300;
+/** What was changed at the home is in force elsewhere so soon. In milliseconds. */
+const WITHIN_MS = 5_000;
+/** A key that ends while the test looks on. In milliseconds. */
+const SHORT_MS = 4_000;
+
+const ADA = 'ada@example.org';
+const ANYBODY = { key: null };
+const OTHER_ADDRESS = '192.0.2.7';
+
+const sink = await TestMailSink.start();
+const network = await TestNetwork.start({
+  nodes: ['eu', 'us', 'jp'],
+  quorum: 1,
+  ledger: 'local',
+  config: { batchIntervalMs: SOON_MS, mail: sink.config },
+});
+test.after(async () => {
+  await network[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+});
+const [eu, us, jp] = [network.node('eu'), network.node('us'), network.node('jp')];
+
+async function statusAt(node: TestNode, key: string): Promise<number> {
+  return (await node.get('/v1/usage', { key })).status;
+}
+
+async function answers(node: TestNode, key: string, status: number): Promise<void> {
+  await until(`${node.config.id} to answer ${status}`, async () => (await statusAt(node, key)) === status);
+}
+
+function accepted({ status, body, text }: HttpAnswer): JsonObject {
+  assert.is(status, 200, text);
+  return body;
+}
+
+function nodesIn(body: JsonObject): readonly NodeId[] {
+  const { account } = body;
+  const nodes = isJsonObject(account) ? account.nodes : undefined;
+  return Array.isArray(nodes) ? nodes.map((node) => nodeId(String(node))) : [];
+}
+
+async function makeKey(terms: JsonObject, maker: string): Promise<{ readonly apiKey: string; readonly id: string }> {
+  const { apiKey, key } = accepted(await eu.post('/v1/keys', terms, { key: maker }));
+  return { apiKey: String(apiKey), id: String(isJsonObject(key) ? key.id : '') };
+}
+
+/** Names these nodes at the home. */
+function name(nodes: readonly string[], key: string): Promise<HttpAnswer> {
+  return eu.send('PUT', '/v1/account', JSON.stringify({ nodes }), { key });
+}
+
+/** The key that the mail of a sign-up brought. */
+let signedUp = '';
+/** The key that stands in its place, and its id. */
+let [admin, adminId] = ['', ''];
+
+test('whoever signs up names the nodes, and the key that comes by mail works there alone', async () => {
+  accepted(await eu.post('/v1/sign-up', { email: ADA, nodes: ['eu', 'us'] }, ANYBODY));
+  [signedUp = ''] = /^mk_eu_\S+$/m.exec((await sink.waitForMail(ADA)).text) ?? [];
+  await answers(us, signedUp, 200);
+  assert.equal([await statusAt(eu, signedUp), await statusAt(jp, signedUp)], [200, 401]);
+  assert.equal(nodesIn(accepted(await us.get('/v1/account', { key: signedUp }))), ['eu', 'us']);
+  const refused = await eu.post('/v1/sign-up', { email: 'bob@example.org', nodes: ['us'] }, ANYBODY);
+  assert.equal([refused.status, refused.body.code], [400, 'invalid-field'], 'the home is among them');
+});
+
+test('lost keys that are replaced at the home end at every node, and the new one works there', async () => {
+  accepted(await eu.post('/v1/lost-key', { email: ADA }, ANYBODY));
+  const [, link = ''] = /(\/v1\/lost-key\/[A-Za-z0-9_-]{43})$/m.exec((await sink.waitForMail(ADA)).text) ?? [];
+  const { keys } = accepted(await eu.get(link, ANYBODY));
+  const ids = Array.isArray(keys) ? keys.map((one) => (isJsonObject(one) ? String(one.id) : '')) : [];
+  const { apiKey, key: made } = accepted(await eu.post(link, { revoke: ids }, ANYBODY));
+  [admin, adminId] = [String(apiKey), isJsonObject(made) ? String(made.id) : ''];
+  await answers(us, admin, 200);
+  assert.equal([await statusAt(us, signedUp), await statusAt(eu, signedUp)], [401, 401]);
+});
+
+test('a key that its home revokes is refused elsewhere within seconds', async () => {
+  const { apiKey, id } = await makeKey({ preset: 'ingest' }, admin);
+  await answers(us, apiKey, 200);
+  const began = performance.now();
+  accepted(await eu.post(`/v1/keys/${id}/revoke`, {}, { key: admin }));
+  assert.is(await statusAt(eu, apiKey), 401);
+  await answers(us, apiKey, 401);
+  const ms = performance.now() - began;
+  console.log(`a key that its home revoked was refused at another node after ${(ms / 1000).toFixed(1)} s`);
+  assert.ok(ms < WITHIN_MS, `${ms} ms`);
+  assert.is(await statusAt(us, admin), 200);
+});
+
+test('a node that is named later takes the keys, and one that is left out no more', async () => {
+  assert.equal(nodesIn(accepted(await name(['eu', 'us', 'jp'], admin))), ['eu', 'jp', 'us']);
+  await answers(jp, admin, 200);
+  accepted(await name(['eu', 'us'], admin));
+  await answers(jp, admin, 401);
+  assert.equal([await statusAt(eu, admin), await statusAt(us, admin)], [200, 200]);
+});
+
+test('the terms of a key hold elsewhere as they do at home: its sources, its addresses and its end', async () => {
+  const end = Date.now() + SHORT_MS;
+  const bound = await makeKey({ preset: 'ingest', sources: ['triage'] }, admin);
+  const faraway = await makeKey({ preset: 'ingest', addresses: [OTHER_ADDRESS] }, admin);
+  const short = await makeKey({ preset: 'ingest', expiresAt: new Date(end).toISOString() }, admin);
+  for (const { apiKey } of [bound, short]) await answers(us, apiKey, 200);
+  const attest = (sourceId: string, key: string) => us.post('/v1/attest', { sourceId, data: { n: 1 } }, { key });
+  assert.is((await attest('triage', bound.apiKey)).status, 200);
+  const outside = await attest('loans', bound.apiKey);
+  assert.is(outside.status, 403, outside.text);
+  const taken = await Promise.all([eu, us].map((node) => node.get('/v1/usage', { key: faraway.apiKey })));
+  assert.equal(taken.map(({ status }) => status), [403, 403]);
+  assert.is(taken[1]?.body.code, taken[0]?.body.code);
+  const forbidden = await us.post('/v1/keys', { preset: 'ingest' }, { key: bound.apiKey });
+  assert.is(forbidden.status, 403, 'a scope that it lacks');
+  const stolen = await us.post(`/v1/keys/${adminId}/revoke`, {}, { key: bound.apiKey });
+  assert.equal([stolen.status, stolen.body.code], [403, 'scope-forbidden'], 'a key that administers none ends itself alone');
+  assert.is(await statusAt(us, admin), 200);
+  await answers(us, short.apiKey, 401);
+  assert.ok(Date.now() >= end, 'not before its end');
+});
+
+test('each node counts for itself: duplicates, keys of idempotency and chains of sources', async () => {
+  const body = { sourceId: 'counted', data: { case: 7 } };
+  const ask = { key: admin, headers: { 'idempotency-key': 'one and the same' } };
+  const home = accepted(await eu.post('/v1/attest', body, ask));
+  const elsewhere = accepted(await us.post('/v1/attest', body, ask));
+  const [first, second] = [recordId(String(home.attestationId)), recordId(String(elsewhere.attestationId))];
+  assert.is.not(first, second);
+  for (const [node, id] of [[eu, first], [us, second]] as const) {
+    assert.is(accepted(await node.post('/v1/attest', body, ask)).attestationId, id, 'the same again at each');
+    const { sourceSeq, sourcePrev } = (await readRecord(node.context.store, id))?.record ?? {};
+    assert.equal([sourceSeq, sourcePrev], [1, null]);
+    const twin = await node.post('/v1/attest', body, { key: admin });
+    assert.equal([twin.status, twin.body.code], [409, 'duplicate-attestation']);
+  }
+  const used = await Promise.all([eu, us].map((node) => node.get('/v1/usage', { key: admin })));
+  assert.equal(used.map(({ body: { countedBy } }) => countedBy), ['eu', 'us']);
+});
+
+test.run();
