@@ -199,7 +199,8 @@ export class Intake implements AsyncDisposable {
   async #prepareInSlices(drafts: readonly Draft[]): Promise<readonly PreparedDraft[]> {
     using _room = this.#queue.reserve(drafts.length);
     const { threads } = this.#options;
-    return threads === undefined ? this.prepareAll(drafts) : prepareInThreads(drafts, threads, this.#options);
+    // Awaited here: the reservation ends with this function.
+    return await (threads === undefined ? this.prepareAll(drafts) : prepareInThreads(drafts, threads, this.#options));
   }
 
   async #run(): Promise<void> {

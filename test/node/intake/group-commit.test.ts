@@ -187,6 +187,19 @@ test('the queue is bounded in records, and in bytes', async () => {
   assert.is(room.intake.queued, 0);
 });
 
+test('a batch has its places in the queue while it is prepared, before it waits there', async () => {
+  await using directory = await temporaryDirectory();
+  await using room = await IntakeRoom.open(directory.path);
+  const many = Array.from({ length: MAX_QUEUED_RECORDS }, () => draftOf('s'));
+  const first = room.intake.submitAll(many);
+  for (let turn = 0; turn < 3; turn++) {
+    assert.is(room.intake.queued, MAX_QUEUED_RECORDS);
+    assert.is(await codeOf(room.intake.submit(draftOf('s'))), 'queue-full');
+  }
+  assert.is((await first).length, MAX_QUEUED_RECORDS);
+  assert.is(room.intake.queued, 0);
+});
+
 test('large payloads fill the queue before they fill the memory', async () => {
   await using directory = await temporaryDirectory();
   const gate = Promise.withResolvers<'refused'>();
